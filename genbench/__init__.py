@@ -1,0 +1,1 @@
+"""Generative evaluation with vLLM whose differences can be trusted."""

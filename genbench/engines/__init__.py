@@ -1,0 +1,1 @@
+"""What turns requests into completions."""

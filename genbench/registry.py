@@ -1,0 +1,30 @@
+"""Names of plug-ins to "module:attr"; the only dynamic import."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from genbench.errors import ConfigError, nearest
+
+TASKS: dict[str, str] = {}
+KINDS: dict[str, str] = {}
+VERIFIERS: dict[str, str] = {
+    "math": "genbench.verifiers.math:MathVerifier",
+    "choice": "genbench.verifiers.choice:ChoiceVerifier",
+    "exact": "genbench.verifiers.exact:ExactVerifier",
+}
+ENGINES: dict[str, str] = {}
+
+
+def load(table: dict[str, str], name: str, what: str) -> Any:
+    """The object behind `name`.
+
+    Raises:
+        ConfigError: the name is neither in `table` nor of the form "module:attr".
+    """
+    target = table.get(name, name if ":" in name else None)
+    if target is None:
+        raise ConfigError(f"unknown {what} '{name}'{nearest(name, table)}")
+    module, _, attr = target.partition(":")
+    return getattr(import_module(module), attr)

@@ -1,0 +1,1 @@
+"""Runs untrusted programs; knows nothing of benchmarks."""

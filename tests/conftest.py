@@ -1,0 +1,56 @@
+"""Where golden data are found, and what happens to the tests that need them where they are not."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+GOLD_VARIABLE = "GENBENCH_GOLD"
+
+
+def shared_dir() -> Path | None:
+    """The folder that holds gold/ and data/hub/: named by GENBENCH_GOLD, or beside the checkout."""
+    named = os.environ.get(GOLD_VARIABLE)
+    place = Path(named) if named else ROOT.parent / "shared"
+    return place if (place / "gold").is_dir() else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if shared_dir() is not None:
+        return
+    gold = [item for item in items if item.get_closest_marker("gold")]
+    if not gold:
+        return
+    line = f"{len(gold)} tests need the golden data: set {GOLD_VARIABLE} to the folder that holds gold/"
+    if os.environ.get("CI"):
+        raise pytest.UsageError(line + " (CI is set, so this is a failure)")
+    config.hook.pytest_deselected(items=gold)
+    items[:] = [item for item in items if not item.get_closest_marker("gold")]
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.write_line(f"deselected: {line}")
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder with gold/ and data/hub/; only for tests marked `gold`."""
+    place = shared_dir()
+    assert place is not None, "mark the test with @pytest.mark.gold"
+    return place
+
+
+@pytest.fixture
+def gold(shared: Path) -> Callable[[str], list[dict[str, Any]]]:
+    """Reads gold/NAME.jsonl; splits on newlines only, since some texts hold U+2028."""
+
+    def read(name: str) -> list[dict[str, Any]]:
+        text = (shared / "gold" / f"{name}.jsonl").read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.split("\n") if line]
+
+    return read
