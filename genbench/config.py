@@ -1,0 +1,197 @@
+"""What people write in a suite: every key, its type, its bounds and its default; unknown keys are refused."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Name = str
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+MAX_SEED = 2**53
+
+
+class Strict(BaseModel):
+    """A block of a suite: frozen, and unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Decoding(Strict):
+    """How text is drawn. Every value is sent to the engine and written to the manifest.
+
+    The defaults are the decoding that reasoning models are published with (DeepSeek-R1, SmolLM3:
+    temperature 0.6, top_p 0.95, 32,768 new tokens).
+    """
+
+    temperature: float = Field(0.6, ge=0, le=2)
+    top_p: float = Field(0.95, gt=0, le=1)
+    top_k: int = Field(0, ge=0, description="0: off")
+    min_p: float = Field(0.0, ge=0, le=1)
+    presence_penalty: float = Field(0.0, ge=-2, le=2)
+    frequency_penalty: float = Field(0.0, ge=-2, le=2)
+    repetition_penalty: float = Field(1.0, gt=0, le=2)
+    max_tokens: int = Field(32768, ge=1, description="new tokens per turn, trace included")
+    min_tokens: int = Field(0, ge=0)
+    stop: tuple[str, ...] = ()
+    stop_token_ids: tuple[int, ...] = ()
+    ignore_eos: bool = False
+    thinking_token_budget: int | None = Field(None, ge=1)
+    seed: int = Field(0, ge=0, le=MAX_SEED, description="the run seed; every sample's seed derives from it")
+
+    @field_validator("temperature")
+    @classmethod
+    def _not_silently_raised(cls, value: float) -> float:
+        if 0 < value < 0.01:
+            raise ValueError("vLLM raises temperatures below 0.01 to 0.01; write 0 or at least 0.01")
+        return value
+
+
+class DecodingOverride(Strict):
+    """The decoding keys that one task may set otherwise; the run seed is the suite's alone."""
+
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    top_k: int | None = Field(None, ge=0)
+    min_p: float | None = Field(None, ge=0, le=1)
+    presence_penalty: float | None = Field(None, ge=-2, le=2)
+    frequency_penalty: float | None = Field(None, ge=-2, le=2)
+    repetition_penalty: float | None = Field(None, gt=0, le=2)
+    max_tokens: int | None = Field(None, ge=1)
+    min_tokens: int | None = Field(None, ge=0)
+    stop: tuple[str, ...] | None = None
+    stop_token_ids: tuple[int, ...] | None = None
+    ignore_eos: bool | None = None
+    thinking_token_budget: int | None = Field(None, ge=1)
+
+    def over(self, base: Decoding) -> Decoding:
+        """`base` with the keys that are set here."""
+        return Decoding.model_validate(base.model_dump() | self.model_dump(exclude_none=True))
+
+
+class ModelConfig(Strict):
+    """One model under test."""
+
+    path: str = Field(description="a local folder, a hub id, or shipped:checkpoints/NAME")
+    revision: str | None = Field(
+        None, description="hub commit; without it the current one is taken and recorded"
+    )
+    adapter: str | None = Field(None, description="LoRA adapter: a local folder or a hub id")
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "bfloat16"
+    tokenizer: str | None = None
+    chat_template: str | None = Field(None, description="a file that replaces the model's own template")
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    system_prompt: str | None = None
+    prompt_style: Literal["chat", "plain", "few_shot"] = "chat"
+    shots: int = Field(4, ge=1, description="exemplars under prompt_style few_shot")
+    trust_remote_code: bool = False
+
+
+class TraceTags(Strict):
+    """Tags of a reasoning trace that no named format has."""
+
+    open: str = Field(min_length=1)
+    close: str = Field(min_length=1)
+
+
+class EngineConfig(BaseModel):
+    """The engine's own settings. Further keys go to vLLM's AsyncEngineArgs by name."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: Literal["vllm"] = "vllm"
+    max_num_seqs: int = Field(256, ge=1)
+    max_num_batched_tokens: int | None = Field(
+        None, ge=1, description="None: 8192, on CPU at least max_model_len"
+    )
+    max_model_len: int | None = Field(None, ge=16, description="None: the model's own context")
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The keys that are vLLM's."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+class HubSource(Strict):
+    """Rows from the Hugging Face hub."""
+
+    repo: str
+    config: str = "default"
+    split: str = "test"
+    revision: str | None = None
+
+
+class DataSource(Strict):
+    """Where a custom task's rows come from, and which of their columns mean what."""
+
+    path: str | None = Field(None, description="JSONL, Parquet or CSV; relative to the suite's folder")
+    hub: HubSource | None = None
+    fields: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.path is None) == (self.hub is None):
+            raise ValueError("give either 'path' or 'hub'")
+        return self
+
+
+class TaskEntry(Strict):
+    """One task of a suite: a built-in by name (`task`), or one written in place (`name` and `kind`)."""
+
+    task: str | None = Field(None, description="a built-in, see `genbench tasks`")
+    name: str | None = Field(None, pattern=NAME_PATTERN)
+    kind: str | None = Field(None, description="math, choice, exact … for a task written in place")
+    data: DataSource | None = None
+    prompt: str | None = None
+    system: str | None = None
+    shots: tuple[tuple[str, str], ...] = ()
+    k: int | None = Field(None, ge=1)
+    limit: int | None = Field(None, ge=1)
+    role: Literal["validation", "test"] = "validation"
+    gating: bool = False
+    margin: float | None = Field(None, gt=0, description="points of 100 that count as no loss")
+    metrics: tuple[str, ...] | None = None
+    decoding: DecodingOverride = DecodingOverride()
+    options: dict[str, Any] = Field(default_factory=dict, description="of the built-in: release, window …")
+    verifier: dict[str, Any] = Field(default_factory=dict, description="options of the verifier")
+
+    @model_validator(mode="after")
+    def _built_in_or_in_place(self) -> Self:
+        if (self.task is None) == (self.kind is None):
+            raise ValueError("give either 'task' (a built-in) or 'name' with 'kind' (a task of your own)")
+        if self.kind is not None:
+            lacking = [key for key in ("name", "data", "k") if getattr(self, key) is None]
+            if lacking:
+                raise ValueError(f"a task of your own needs {', '.join(repr(key) for key in lacking)}")
+        elif self.data is not None or self.prompt is not None:
+            raise ValueError("'data' and 'prompt' belong to tasks of your own ('kind'), not to a built-in")
+        return self
+
+    @property
+    def label(self) -> str:
+        """The task's name in files and reports."""
+        return self.name or self.task or ""
+
+
+class VerifyConfig(Strict):
+    """How answers are verified."""
+
+    workers: int | None = Field(None, ge=1, description="None: cores less one, at least one")
+    nice: int = Field(10, ge=0, le=19, description="verifiers give way to the engine's host process")
+
+
+class SuiteConfig(Strict):
+    """A suite: models, engine, decoding, tasks."""
+
+    name: str | None = Field(None, pattern=NAME_PATTERN, description="None: the file's name")
+    models: dict[str, ModelConfig] = Field(min_length=1)
+    engine: EngineConfig = EngineConfig()
+    decoding: Decoding = Decoding()
+    reasoning: str | TraceTags = "auto"
+    tasks: tuple[TaskEntry, ...] = Field(min_length=1)
+    verify: VerifyConfig = VerifyConfig()
+    max_excluded_share: float = Field(0.01, ge=0, le=1)
+
+    def decoding_of(self, task: TaskEntry) -> Decoding:
+        """The suite's decoding with the task's own keys."""
+        return task.decoding.over(self.decoding)
