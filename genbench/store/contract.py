@@ -1,0 +1,32 @@
+"""The decoding contract: terms shape what is drawn, circumstances only move rounding or speed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+Terms = Mapping[str, Any]
+
+
+def digest(record: object) -> str:
+    """sha256 over canonical JSON (sorted keys, no blanks), as hex."""
+    text = json.dumps(record, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def differences(left: Any, right: Any, prefix: str = "") -> list[str]:
+    """One line for each leaf that differs: `decoding.temperature: 0.6 -> 0.7`."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        lines: list[str] = []
+        for key in sorted(set(left) | set(right)):
+            name = f"{prefix}.{key}" if prefix else str(key)
+            lines += differences(left.get(key, "(absent)"), right.get(key, "(absent)"), name)
+        return lines
+    return [] if left == right else [f"{prefix}: {_show(left)} -> {_show(right)}"]
+
+
+def _show(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return text if len(text) <= 120 else text[:117] + "..."

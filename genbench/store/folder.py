@@ -1,0 +1,220 @@
+"""The run folder: which files it has, who may write them, what has been drawn and judged."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from genbench.errors import RunFolderError
+from genbench.store.jsonlines import Appender, dumps, read_lines, replace, replace_json
+from genbench.store.lock import FolderLock
+from genbench.store.records import (
+    completion_from_record,
+    completion_to_record,
+    verdict_from_record,
+    verdict_to_record,
+)
+from genbench.types import Completion, SampleId, Verdict
+
+FORMAT = 1
+
+
+class Drawn:
+    """Which (problem, sample, turn) a task's completions hold, as one bit each."""
+
+    def __init__(self) -> None:
+        self._bits: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self.count = 0
+
+    def add(self, problem_id: str, sample_index: int, turn: int) -> bool:
+        """Notes one; False where it was there already."""
+        bit = 1 << sample_index
+        if self._bits[problem_id, turn] & bit:
+            return False
+        self._bits[problem_id, turn] |= bit
+        self.count += 1
+        return True
+
+    def has(self, problem_id: str, sample_index: int, turn: int) -> bool:
+        return bool(self._bits.get((problem_id, turn), 0) >> sample_index & 1)
+
+
+class RunFolder:
+    """One run on disk. `RunFolder(path)` reads; `RunFolder.writer(path)` holds the lock and appends."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: FolderLock | None = None
+        self._appenders: dict[Path, Appender] = {}
+        self.healed_bytes = 0
+
+    @classmethod
+    def writer(cls, path: Path) -> Self:
+        """Opens the folder for writing, making it where it is missing.
+
+        Raises:
+            RunLockedError: another process writes it.
+            RunFolderError: it cannot be written.
+        """
+        lock = FolderLock(path)
+        folder = cls(path)
+        folder._lock = lock
+        return folder
+
+    @property
+    def manifest_path(self) -> Path:
+        return self.path / "manifest.json"
+
+    @property
+    def results_path(self) -> Path:
+        return self.path / "results.json"
+
+    @property
+    def locks_are_advisory(self) -> bool:
+        """The file system has no locks; only the recorded owner guards the folder."""
+        return self._lock is not None and self._lock.advisory_only
+
+    def manifest(self) -> dict[str, Any] | None:
+        """The manifest, None where the folder has none yet."""
+        return self._json(self.manifest_path)
+
+    def require_manifest(self) -> dict[str, Any]:
+        """Raises RunFolderError where this is no run folder."""
+        manifest = self.manifest()
+        if manifest is None:
+            raise RunFolderError(f"{self.path}: not a run folder (no manifest.json); {self._hint()}")
+        return manifest
+
+    def _hint(self) -> str:
+        inner = sorted(child.name for child in self.path.glob("*") if (child / "manifest.json").is_file())
+        if inner:
+            return f"it holds the runs {', '.join(inner)}: name one of them"
+        return "`genbench run` makes one"
+
+    def write_manifest(self, record: Mapping[str, Any]) -> None:
+        replace_json(self.manifest_path, record)
+
+    def results(self) -> dict[str, Any] | None:
+        return self._json(self.results_path)
+
+    def write_results(self, record: Mapping[str, Any]) -> None:
+        replace_json(self.results_path, record)
+
+    def _json(self, path: Path) -> dict[str, Any] | None:
+        try:
+            record = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise RunFolderError(f"{path}: cannot be read: {error}") from error
+        if not isinstance(record, dict) or record.get("format", FORMAT) != FORMAT:
+            raise RunFolderError(f"{path}: written by another version of genbench")
+        return record
+
+    def file(self, task: str, kind: str) -> Path:
+        """The path of problems, completions or verdicts of a task."""
+        return self.path / task / f"{kind}.jsonl"
+
+    def write_problems(self, task: str, records: list[dict[str, Any]]) -> None:
+        replace(self.file(task, "problems"), "".join(dumps(record) + "\n" for record in records).encode())
+
+    def problems(self, task: str) -> dict[str, dict[str, Any]]:
+        """problem_id -> its line."""
+        return {str(record["problem_id"]): record for _, record in read_lines(self.file(task, "problems"))}
+
+    def append_completion(self, item: Completion) -> None:
+        self._appender(item.sample.task, "completions").append(completion_to_record(item))
+
+    def append_verdict(self, item: Verdict) -> None:
+        self._appender(item.sample.task, "verdicts").append(verdict_to_record(item))
+
+    def _appender(self, task: str, kind: str) -> Appender:
+        path = self.file(task, kind)
+        if path not in self._appenders:
+            if self._lock is None:
+                raise AssertionError("a folder opened for reading is not written")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._appenders[path] = Appender(path)
+            self.healed_bytes += self._appenders[path].healed_bytes
+        return self._appenders[path]
+
+    def completions(self, task: str) -> Iterator[Completion]:
+        """The task's completions in file order.
+
+        Raises:
+            RunFolderError: a damaged line or a second line for one identity; names the line.
+        """
+        path, drawn = self.file(task, "completions"), Drawn()
+        for number, record in read_lines(path):
+            try:
+                item = completion_from_record(record)
+            except ValueError as error:
+                raise RunFolderError(f"{path}:{number}: {error}; restore or delete the line") from error
+            _belongs(path, number, task, item.sample)
+            if not drawn.add(item.sample.problem_id, item.sample.sample_index, item.turn):
+                raise RunFolderError(
+                    f"{path}:{number}: a second line for {_words(item.sample)}; delete one of them"
+                )
+            yield item
+
+    def drawn(self, task: str) -> Drawn:
+        """What completions.jsonl holds."""
+        found = Drawn()
+        for item in self.completions(task):
+            found.add(item.sample.problem_id, item.sample.sample_index, item.turn)
+        return found
+
+    def verdicts(self, task: str) -> Iterator[Verdict]:
+        """The task's verdicts in file order; the last one of a sample holds."""
+        path = self.file(task, "verdicts")
+        for number, record in read_lines(path):
+            try:
+                item = verdict_from_record(record)
+            except ValueError as error:
+                raise RunFolderError(
+                    f"{path}:{number}: {error}; delete the file, `genbench score` makes it again"
+                ) from error
+            _belongs(path, number, task, item.sample)
+            yield item
+
+    def drop_verdicts(self, task: str) -> None:
+        """Removes the task's verdicts (they were made by another verifier); they are made again."""
+        path = self.file(task, "verdicts")
+        if path in self._appenders:
+            self._appenders.pop(path).close()
+        path.unlink(missing_ok=True)
+
+    def sync(self) -> None:
+        """Pushes all appended lines to the disk itself."""
+        for appender in list(self._appenders.values()):
+            appender.sync()
+
+    def close(self) -> None:
+        try:
+            for appender in self._appenders.values():
+                appender.close()
+        finally:
+            self._appenders.clear()
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _belongs(path: Path, number: int, task: str, sample: SampleId) -> None:
+    if sample.task != task:
+        raise RunFolderError(
+            f"{path}:{number}: task '{sample.task}' in the folder of '{task}'; delete the line"
+        )
+
+
+def _words(sample: SampleId) -> str:
+    return f"task {sample.task}, problem {sample.problem_id}, sample {sample.sample_index}"

@@ -1,0 +1,109 @@
+"""Completions and verdicts as lines: to JSON and back, with the field that is wrong named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from genbench.types import STATUSES, Completion, SampleId, Verdict
+
+Record = dict[str, Any]
+
+
+def completion_to_record(item: Completion) -> Record:
+    """The line of completions.jsonl, keys as in ARCHITECTURE."""
+    return {
+        "task": item.sample.task,
+        "problem_id": item.sample.problem_id,
+        "sample_index": item.sample.sample_index,
+        "turn": item.turn,
+        "seed": item.seed,
+        "prompt_digest": item.prompt_digest,
+        "text": item.text,
+        "finish_reason": item.finish_reason,
+        "prompt_tokens": item.prompt_tokens,
+        "completion_tokens": item.completion_tokens,
+        "trace_tokens": item.trace_tokens,
+        "max_tokens": item.max_tokens,
+        "attempt": item.attempt,
+        "seconds": None if item.seconds is None else round(item.seconds, 4),
+    }
+
+
+def completion_from_record(record: Record) -> Completion:
+    """Raises ValueError naming the field that is missing or wrong."""
+    return Completion(
+        sample=_sample(record),
+        turn=_integer(record, "turn"),
+        seed=_optional_integer(record, "seed"),
+        prompt_digest=record.get("prompt_digest"),
+        text=_text(record, "text"),
+        finish_reason=record.get("finish_reason") or "stop",
+        prompt_tokens=_optional_integer(record, "prompt_tokens"),
+        completion_tokens=_optional_integer(record, "completion_tokens"),
+        trace_tokens=_optional_integer(record, "trace_tokens"),
+        max_tokens=_optional_integer(record, "max_tokens"),
+        attempt=_optional_integer(record, "attempt") or 0,
+        seconds=record.get("seconds"),
+    )
+
+
+def verdict_to_record(item: Verdict) -> Record:
+    """The line of verdicts.jsonl."""
+    record: Record = {
+        "task": item.sample.task,
+        "problem_id": item.sample.problem_id,
+        "sample_index": item.sample.sample_index,
+        "score": item.score,
+        "status": item.status,
+        "extracted": item.extracted,
+        "detail": dict(item.detail),
+        "verifier": item.verifier,
+        "trace_status": item.trace_status,
+        "truncated": item.truncated,
+    }
+    return record | ({"parts": dict(item.parts)} if item.parts else {})
+
+
+def verdict_from_record(record: Record) -> Verdict:
+    """Raises ValueError naming the field that is missing or wrong."""
+    status = record.get("status")
+    if status not in STATUSES:
+        raise ValueError(f"'status' is {status!r}")
+    score = record.get("score")
+    if score is not None and not (isinstance(score, int | float) and 0 <= score <= 1):
+        raise ValueError(f"'score' is {score!r}, wanted a number from 0 to 1 or null")
+    return Verdict(
+        sample=_sample(record),
+        score=None if score is None else float(score),
+        status=status,
+        extracted=record.get("extracted"),
+        detail=record.get("detail") or {},
+        parts=record.get("parts") or {},
+        verifier=_text(record, "verifier"),
+        trace_status=record.get("trace_status") or "absent",
+        truncated=bool(record.get("truncated")),
+    )
+
+
+def _sample(record: Record) -> SampleId:
+    return SampleId(_text(record, "task"), _text(record, "problem_id"), _integer(record, "sample_index"))
+
+
+def _text(record: Record, key: str) -> str:
+    value = record.get(key)
+    if not isinstance(value, str):
+        raise ValueError(f"'{key}' is {value!r}, wanted text" if key in record else f"'{key}' is missing")
+    return value
+
+
+def _integer(record: Record, key: str) -> int:
+    value = record.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(
+            f"'{key}' is {value!r}, wanted a whole number" if key in record else f"'{key}' is missing"
+        )
+    return value
+
+
+def _optional_integer(record: Record, key: str) -> int | None:
+    return None if record.get(key) is None else _integer(record, key)
