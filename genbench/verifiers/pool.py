@@ -1,0 +1,233 @@
+"""Runs verifiers in killable worker processes, several cases in the pipe, so that a hang costs one sample."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from genbench.errors import ConfigError
+from genbench.types import Case, Finding
+from genbench.verifiers.wire import HEADER, case_to_record, finding_from_record, frame
+
+_BATCH = 16
+"""Cases in one worker's pipe: enough to hide the round trip, few enough to spread a tail."""
+_CRASHES = 2
+"""A case whose worker dies this often (not by its own time limit) is a verifier_error."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierSpec:
+    """A verifier by registry name (or "module:attr") with its options."""
+
+    name: str
+    options: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        return json.dumps([self.name, self.options], sort_keys=True)
+
+    def digest(self, version: str) -> str:
+        """What verdicts carry; verdicts of another digest are never mixed in."""
+        return hashlib.sha256(f"{self.key}\0{version}".encode()).hexdigest()[:16]
+
+
+@dataclass(slots=True)
+class _Job:
+    spec: VerifierSpec
+    body: bytes
+    done: asyncio.Future[Finding]
+    crashes: int = 0
+
+
+class VerifierPool:
+    """Worker processes that share one queue.
+
+    Args:
+        workers: processes; None takes the cores less one (the engine's host process needs one).
+        nice: added to the workers' niceness.
+    """
+
+    def __init__(self, workers: int | None = None, nice: int = 10) -> None:
+        cores = len(os.sched_getaffinity(0))
+        self.workers = workers or max(1, cores - 1)
+        self.nice = nice
+        self._queue: deque[_Job] = deque()
+        self._wake = asyncio.Condition()
+        self._keys: dict[str, int] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._live: set[_Worker] = set()
+        self.replaced = 0
+
+    async def __aenter__(self) -> Self:
+        self._tasks = [asyncio.create_task(self._run()) for _ in range(self.workers)]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for worker in list(self._live):
+            await worker.close()
+
+    async def version(self, spec: VerifierSpec) -> str:
+        """The verifier's version, asked of a worker.
+
+        Raises:
+            ConfigError: it cannot be loaded; says why.
+        """
+        worker = await _Worker.start(self.nice)
+        try:
+            return await worker.load(self._key(spec), spec)
+        finally:
+            await worker.close()
+
+    async def verify(self, spec: VerifierSpec, case: Case) -> Finding:
+        """The finding on one case; a hang becomes `timeout`, a crash `verifier_error`."""
+        self._key(spec)
+        body = json.dumps(case_to_record(case), separators=(",", ":")).encode()
+        job = _Job(spec, body, asyncio.get_running_loop().create_future())
+        async with self._wake:
+            self._queue.append(job)
+            self._wake.notify()
+        return await job.done
+
+    def _key(self, spec: VerifierSpec) -> int:
+        return self._keys.setdefault(spec.key, len(self._keys))
+
+    async def _run(self) -> None:
+        worker: _Worker | None = None
+        while True:
+            batch = await self._take()
+            if worker is None:
+                worker = await _Worker.start(self.nice)
+                self._live.add(worker)
+            left = await self._serve(worker, batch)
+            if worker.dead:
+                self._live.discard(worker)
+                await worker.close()
+                self.replaced += 1
+                worker = None
+            if left:
+                async with self._wake:
+                    self._queue.extendleft(reversed(left))
+                    self._wake.notify_all()
+
+    async def _take(self) -> list[_Job]:
+        async with self._wake:
+            await self._wake.wait_for(lambda: bool(self._queue))
+            size = min(_BATCH, len(self._queue) // self.workers + 1, len(self._queue))
+            return [self._queue.popleft() for _ in range(size)]
+
+    async def _serve(self, worker: _Worker, batch: list[_Job]) -> list[_Job]:
+        """Answers the batch in order; returns what the worker's death left undone."""
+        jobs = deque(batch)
+        try:
+            for job in batch:
+                await worker.load(self._key(job.spec), job.spec)
+            worker.send([(self._key(job.spec), job.body) for job in batch])
+            while jobs:
+                finding = await worker.receive()
+                _resolve(jobs.popleft(), finding)
+        except _WorkerDiedError as death:
+            return _after_death(list(jobs), death)
+        except ConfigError as error:
+            for job in jobs:
+                _resolve(job, Finding(0.0, "verifier_error", detail={"why": str(error)}))
+        return []
+
+
+def _after_death(jobs: list[_Job], death: _WorkerDiedError) -> list[_Job]:
+    """The head of the batch was being verified when the worker died; the others are innocent."""
+    if not jobs:
+        return []
+    head, rest = jobs[0], jobs[1:]
+    if death.timed_out:
+        _resolve(head, Finding(0.0, "timeout", detail={"why": "the verifier ran into its time limit"}))
+        return rest
+    head.crashes += 1
+    if head.crashes < _CRASHES:
+        return jobs
+    _resolve(head, Finding(0.0, "verifier_error", detail={"why": f"the verifier's process died: {death}"}))
+    return rest
+
+
+def _resolve(job: _Job, finding: Finding) -> None:
+    if not job.done.done():
+        job.done.set_result(finding)
+
+
+class _WorkerDiedError(Exception):
+    def __init__(self, code: int) -> None:
+        super().__init__(f"exit status {code}")
+        self.timed_out = code == -signal.SIGALRM
+
+
+class _Worker:
+    """One worker process and the verifiers that it has loaded."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._loaded: dict[int, str] = {}
+        self.dead = False
+
+    @classmethod
+    async def start(cls, nice: int) -> _Worker:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "genbench.verifiers.worker",
+            str(nice),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
+        return cls(process)
+
+    async def load(self, key: int, spec: VerifierSpec) -> str:
+        if key not in self._loaded:
+            self._write(frame({"load": spec.name, "options": dict(spec.options), "key": key}))
+            reply = await self._read()
+            if "refused" in reply:
+                raise ConfigError(reply["refused"])
+            self._loaded[key] = str(reply["version"])
+        return self._loaded[key]
+
+    def send(self, cases: list[tuple[int, bytes]]) -> None:
+        for key, body in cases:
+            text = b'{"key":%d,"case":%b}' % (key, body)
+            self._write(HEADER.pack(len(text)) + text)
+
+    async def receive(self) -> Finding:
+        return finding_from_record(await self._read())
+
+    def _write(self, data: bytes) -> None:
+        if self._process.stdin is not None and not self._process.stdin.is_closing():
+            self._process.stdin.write(data)
+
+    async def _read(self) -> dict[str, Any]:
+        stream = self._process.stdout
+        if stream is None:
+            raise AssertionError("started with a pipe")
+        try:
+            (size,) = HEADER.unpack(await stream.readexactly(HEADER.size))
+            record: dict[str, Any] = json.loads(await stream.readexactly(size))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.dead = True
+            raise _WorkerDiedError(await self._process.wait()) from None
+        return record
+
+    async def close(self) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+        await self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()

@@ -1,0 +1,52 @@
+"""The frames between the verifier pool and its workers: a length and JSON; nothing is unpickled."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import asdict
+from typing import Any, BinaryIO
+
+from genbench.types import Answer, Case, Finding, SampleId
+
+HEADER = struct.Struct("<I")
+
+
+def frame(record: object) -> bytes:
+    """A record as a frame; escapes keep lone surrogates, which models can print."""
+    body = json.dumps(record, separators=(",", ":")).encode()
+    return HEADER.pack(len(body)) + body
+
+
+def read_frame(stream: BinaryIO) -> dict[str, Any] | None:
+    """The next record; None at the end of the stream."""
+    head = stream.read(HEADER.size)
+    if len(head) < HEADER.size:
+        return None
+    (size,) = HEADER.unpack(head)
+    body = stream.read(size)
+    record: dict[str, Any] | None = json.loads(body) if len(body) == size else None
+    return record
+
+
+def case_to_record(case: Case) -> dict[str, Any]:
+    """A case without the traces: no verifier has a use for them."""
+    return {
+        "sample": [case.sample.task, case.sample.problem_id, case.sample.sample_index],
+        "answers": [[answer.text, answer.trace_status, answer.truncated] for answer in case.answers],
+        "reference": case.reference,
+        "question": case.question,
+    }
+
+
+def case_from_record(record: dict[str, Any]) -> Case:
+    answers = tuple(Answer(text, status, "", truncated) for text, status, truncated in record["answers"])
+    return Case(SampleId(*record["sample"]), answers, record["reference"], record["question"])
+
+
+def finding_to_record(finding: Finding) -> dict[str, Any]:
+    return asdict(finding)
+
+
+def finding_from_record(record: dict[str, Any]) -> Finding:
+    return Finding(**record)
