@@ -1,0 +1,121 @@
+"""Scores of one task as a matrix: what was drawn, what was scored, what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from genbench.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+ScoresLike = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[Sequence[float | None]]
+"""(n, k) array, or one sequence per problem; NaN or None where a sample was drawn but not scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores in [0, 1] of n problems by up to k samples.
+
+    `values` is (n, k) with NaN both where a sample was excluded and where none was drawn;
+    `drawn` (n,) counts the samples drawn for each problem, so the two can be told apart.
+    """
+
+    values: Floats
+    drawn: Ints
+
+    @property
+    def n(self) -> int:
+        return len(self.drawn)
+
+    @property
+    def k(self) -> int:
+        """Samples that every problem has at least."""
+        return int(self.drawn.min())
+
+    @property
+    def is_ragged(self) -> bool:
+        return bool(self.drawn.min() != self.drawn.max())
+
+    @property
+    def was_drawn(self) -> Bools:
+        """(n, k) mask of the samples that exist, scored or not."""
+        return np.arange(self.values.shape[1]) < self.drawn[:, None]
+
+    @property
+    def scored(self) -> Ints:
+        """(n,) samples with a score."""
+        return np.asarray((~np.isnan(self.values)).sum(axis=1), dtype=np.int64)
+
+    @property
+    def excluded(self) -> int:
+        """Samples that were drawn but have no score."""
+        return int(self.drawn.sum() - self.scored.sum())
+
+    @property
+    def is_binary(self) -> bool:
+        """Every score is 0 or 1, so that p(1 - p) is the variance of one sample."""
+        known = self.values[~np.isnan(self.values)]
+        return bool(np.isin(known, (0.0, 1.0)).all())
+
+    @property
+    def means(self) -> Floats:
+        """(n,) mean over each problem's scored samples; NaN where there is none."""
+        total = np.nansum(self.values, axis=1)
+        means: Floats = np.divide(total, self.scored, out=np.full(self.n, np.nan), where=self.scored > 0)
+        return means
+
+    @property
+    def variances(self) -> Floats:
+        """(n,) sample variance (ddof = 1) within each problem; NaN under two scored samples."""
+        spread = np.nansum((self.values - self.means[:, None]) ** 2, axis=1)
+        many = self.scored > 1
+        variances: Floats = np.divide(spread, self.scored - 1, out=np.full(self.n, np.nan), where=many)
+        return variances
+
+    def filled(self, score: float) -> Scores:
+        """The same samples with every excluded one given `score`."""
+        gaps = np.isnan(self.values) & self.was_drawn
+        return Scores(np.where(gaps, score, self.values), self.drawn)
+
+
+def as_scores(scores: ScoresLike | Scores) -> Scores:
+    """Scores from an (n, k) array or from one sequence per problem (ragged where lengths differ).
+
+    Raises:
+        InputError: no problem, a problem without samples, or a score outside [0, 1].
+    """
+    if isinstance(scores, Scores):
+        return scores
+    if isinstance(scores, np.ndarray):
+        if scores.ndim != 2:
+            raise InputError(f"scores must be (problems, samples), got an array of shape {scores.shape}")
+        values = np.asarray(scores, dtype=np.float64)
+        drawn = np.full(values.shape[0], values.shape[1], dtype=np.int64)
+    else:
+        rows = [np.asarray(row, dtype=np.float64) for row in scores]
+        if any(row.ndim != 1 for row in rows):
+            raise InputError("scores must be one sequence of samples per problem")
+        drawn = np.array([len(row) for row in rows], dtype=np.int64)
+        values = np.full((len(rows), int(drawn.max(initial=0))), np.nan)
+        for line, row in zip(values, rows, strict=True):
+            line[: len(row)] = row
+    _check(values, drawn)
+    return Scores(values, drawn)
+
+
+def _check(values: Floats, drawn: Ints) -> None:
+    if len(drawn) == 0:
+        raise InputError("no problems: at least one is needed for an estimate")
+    if drawn.min() == 0:
+        raise InputError(f"problem at position {int(drawn.argmin())} has no samples at all")
+    wrong = ~np.isnan(values) & ~((values >= 0) & (values <= 1))
+    if wrong.any():
+        row, column = (int(i) for i in np.argwhere(wrong)[0])
+        raise InputError(
+            f"score {values[row, column]} of problem at position {row}, sample {column} is outside [0, 1]"
+        )
