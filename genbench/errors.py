@@ -56,6 +56,14 @@ class EngineError(GenbenchError):
     """The engine could not be started or died for good; ends with its last log lines."""
 
 
+class EngineDiedError(EngineError):
+    """The engine's process died under a request; the request can be drawn again by another engine."""
+
+
+class RequestFailedError(EngineError):
+    """One request failed; the engine goes on."""
+
+
 class RunFailedError(GenbenchError):
     """The run ended, but its numbers must not be used (too many samples were excluded)."""
 

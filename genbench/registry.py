@@ -14,7 +14,7 @@ VERIFIERS: dict[str, str] = {
     "choice": "genbench.verifiers.choice:ChoiceVerifier",
     "exact": "genbench.verifiers.exact:ExactVerifier",
 }
-ENGINES: dict[str, str] = {}
+ENGINES: dict[str, str] = {"vllm": "genbench.engines.vllm:VllmEngine"}
 
 
 def load(table: dict[str, str], name: str, what: str) -> Any:

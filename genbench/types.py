@@ -54,6 +54,8 @@ class Problem:
     row: Mapping[str, Any]
     strata: Mapping[str, str] = field(default_factory=dict)
     group: str | None = None
+    turns: int = 1
+    """User turns of the conversation; each is asked with the answers before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,10 @@ class Request:
     seed: int
     max_tokens: int
     prompt_digest: str
+    prompt: str = ""
+    """The prompt as text, for people and for engines that take no token ids."""
+    trace_opened: bool = False
+    """The prompt ends inside a trace."""
     clamped: bool = False
     """max_tokens was lowered so that prompt and completion fit the context."""
 
@@ -112,6 +118,8 @@ class Completion:
     max_tokens: int | None
     attempt: int
     seconds: float | None
+    trace_opened: bool = False
+    """The prompt ended inside a trace; kept here since the template may be gone at scoring time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ def completion_to_record(item: Completion) -> Record:
         "max_tokens": item.max_tokens,
         "attempt": item.attempt,
         "seconds": None if item.seconds is None else round(item.seconds, 4),
+        "trace_opened": item.trace_opened,
     }
 
 
@@ -44,6 +45,7 @@ def completion_from_record(record: Record) -> Completion:
         max_tokens=_optional_integer(record, "max_tokens"),
         attempt=_optional_integer(record, "attempt") or 0,
         seconds=record.get("seconds"),
+        trace_opened=bool(record.get("trace_opened")),
     )
 
 

@@ -1,0 +1,131 @@
+"""Where a model's files lie and who it is: hub commit, or a digest of config, tokenizer and weights."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from genbench import shipped
+from genbench.errors import ConfigError, DataError
+
+_ENDINGS = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".model", ".txt", ".jinja", ".py", ".tiktoken")
+_NOT_IDENTITY = frozenset({"generation_config.json", "trainer_state.json", "training_args.bin"})
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A model (or adapter) on disk.
+
+    `identity` is "hub:ORG/NAME@COMMIT" or "sha256:…" over its files; two checkpoints with one
+    identity are the same model wherever they lie.
+    """
+
+    path: Path
+    identity: str
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """config.json, empty where there is none (an adapter)."""
+        file = self.path / "config.json"
+        loaded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        return loaded
+
+
+def find(path: str, revision: str | None, base: Path) -> Checkpoint:
+    """The checkpoint that a suite names.
+
+    Raises:
+        ConfigError: a local folder that is missing or holds no model.
+        DataError: a hub id that cannot be had; says how to get it.
+    """
+    local = shipped.resolve(path, base)
+    if local.is_dir():
+        if revision is not None:
+            raise ConfigError(f"{path} is a local folder: 'revision' is for hub ids; remove it")
+        return Checkpoint(local.resolve(), f"sha256:{folder_digest(local.resolve())}")
+    if path.startswith((".", "/", "~", shipped.PREFIX)) or path.count("/") != 1:
+        raise ConfigError(
+            f"model path '{path}': no such folder (looked at {local}), and not a hub id (ORG/NAME)"
+        )
+    return _from_hub(path, revision)
+
+
+def _from_hub(repo: str, revision: str | None) -> Checkpoint:
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  0.3 s, needed for hub ids only
+
+    try:
+        path = Path(snapshot_download(repo, revision=revision))
+    except Exception as error:  # the hub client raises a dozen unrelated classes for network trouble
+        raise DataError(
+            f"model '{repo}' cannot be had from the hub ({type(error).__name__}: {str(error)[:200]}); "
+            "without network give a local folder; for a gated model run `hf auth login` first"
+        ) from error
+    return Checkpoint(path, f"hub:{repo}@{path.name}")
+
+
+def folder_digest(path: Path) -> str:
+    """sha256 over names and contents of all config, tokenizer and weight files below `path`.
+
+    Digests of single files are kept in the user's cache by size, time of change and inode, since
+    reading 60 GB of weights again for every run would take a minute.
+    """
+    files = sorted(file for file in path.rglob("*") if _counts(file))
+    if not any(file.name in ("config.json", "adapter_config.json") for file in files):
+        raise ConfigError(f"{path}: holds no config.json (a model) and no adapter_config.json (an adapter)")
+    cache = _DigestCache()
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        digests = list(pool.map(cache.digest, files))
+    cache.save()
+    total = hashlib.sha256()
+    for file, digest in zip(files, digests, strict=True):
+        total.update(f"{file.relative_to(path)}\0{digest}\n".encode())
+    return total.hexdigest()
+
+
+def _counts(file: Path) -> bool:
+    """Weights, configuration and tokenizer; neither the README nor the decoding defaults we do not take."""
+    return file.is_file() and file.suffix in _ENDINGS and file.name not in _NOT_IDENTITY
+
+
+class _DigestCache:
+    def __init__(self) -> None:
+        root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        self._path = Path(root) / "genbench" / "file_digests.json"
+        self._changed = False
+        try:
+            self._known: dict[str, str] = json.loads(self._path.read_text())
+        except (OSError, ValueError):
+            self._known = {}
+
+    def digest(self, file: Path) -> str:
+        stat = file.stat()
+        key = f"{file.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ino}"
+        if key not in self._known:
+            with file.open("rb") as stream:
+                self._known[key] = hashlib.file_digest(stream, "sha256").hexdigest()
+            self._changed = True
+        return self._known[key]
+
+    def save(self) -> None:
+        if not self._changed:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = self._path.with_suffix(f".{os.getpid()}")
+            temporary.write_text(json.dumps(self._known))
+            temporary.replace(self._path)
+        except OSError:  # a cache that cannot be written costs time, nothing else
+            return
+
+
+def context_length(config: dict[str, Any]) -> int | None:
+    """The context in tokens that a config.json states, None where it states none."""
+    blocks = [config, config.get("text_config") or {}]
+    keys = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_sequence_length")
+    lengths = [block[key] for block in blocks for key in keys if isinstance(block.get(key), int)]
+    return min(lengths) if lengths else None

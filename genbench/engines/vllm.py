@@ -1,0 +1,265 @@
+"""vLLM in process through AsyncLLM: token ids in, one final text out, nothing decided by the checkpoint."""
+
+from __future__ import annotations
+
+import json
+import logging.config
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vllm import SamplingParams
+from vllm.engine.arg_utils import AsyncEngineArgs
+from vllm.lora.request import LoRARequest
+from vllm.platforms import current_platform
+from vllm.sampling_params import RequestOutputKind
+from vllm.v1.engine.async_llm import AsyncLLM
+from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
+
+from genbench.config import Decoding
+from genbench.engines.guard import EngineGuard
+from genbench.engines.settings import EngineSettings
+from genbench.errors import EngineDiedError, EngineError, RequestFailedError
+from genbench.types import Completion, FinishReason, Request
+
+_LOG_TAIL_LINES = 25
+
+
+class VllmEngine:
+    """One vLLM engine in a child process, fed with token ids.
+
+    Args:
+        settings: what to load and how; everything that decoding depends on is explicit there.
+    """
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self.settings = settings
+        self._sampling = {task: _Sampling(decoding) for task, decoding in settings.decodings.items()}
+        self._engine: AsyncLLM | None = None
+        self._guard: EngineGuard | None = None
+        self._lora: LoRARequest | None = None
+        if settings.adapter is not None:
+            self._lora = LoRARequest("adapter", 1, str(settings.adapter))
+
+    async def start(self) -> None:
+        """Loads the model; tens of seconds.
+
+        Raises:
+            EngineError: with advice and the engine's last log lines.
+        """
+        guard = EngineGuard()
+        guard.__enter__()
+        try:
+            with _output_to(self.settings.log):
+                self._engine = AsyncLLM.from_engine_args(self._arguments())
+        except BaseException as error:
+            guard.__exit__(None, None, None)
+            if not isinstance(error, Exception):
+                raise
+            raise EngineError(_load_failure(error, self.settings.log)) from error
+        guard.settled()
+        self._guard = guard
+
+    def _arguments(self) -> AsyncEngineArgs:
+        settings = self.settings
+        own = {
+            "model": str(settings.model),
+            "tokenizer": str(settings.tokenizer),
+            "dtype": settings.dtype,
+            "trust_remote_code": settings.trust_remote_code,
+            "generation_config": str(_neutral_generation_config(settings.work)),
+            "seed": 0,
+            "max_model_len": settings.max_model_len,
+            "max_num_seqs": settings.max_num_seqs,
+            "max_num_batched_tokens": settings.max_num_batched_tokens,
+            "disable_log_stats": True,
+            "enable_lora": settings.adapter is not None,
+        }
+        return AsyncEngineArgs(**(_platform_defaults() | dict(settings.extra) | own))
+
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        """Draws one sample's turn.
+
+        Raises:
+            EngineDiedError: the engine's process is gone; start another engine.
+            RequestFailedError: this request failed, the engine goes on.
+        """
+        if self._engine is None:
+            raise EngineDiedError("the engine is not running")
+        sample = request.sample
+        request_id = f"{sample.task}/{sample.problem_id}/{sample.sample_index}/{request.turn}/{attempt}"
+        started = time.monotonic()
+        try:
+            output = await self._final(request, request_id)
+        except EngineDeadError as error:
+            raise EngineDiedError(f"the engine died:\n{log_tail(self.settings.log)}") from error
+        except (EngineGenerateError, ValueError) as error:
+            raise RequestFailedError(f"request {request_id}: {error}") from error
+        finish: FinishReason = output.finish_reason or "abort"
+        return Completion(
+            sample=sample,
+            turn=request.turn,
+            seed=request.seed,
+            prompt_digest=request.prompt_digest,
+            text=output.text,
+            finish_reason=finish,
+            prompt_tokens=len(request.token_ids),
+            completion_tokens=len(output.token_ids),
+            trace_tokens=None,
+            max_tokens=request.max_tokens,
+            attempt=attempt,
+            seconds=time.monotonic() - started,
+            trace_opened=request.trace_opened,
+        )
+
+    async def _final(self, request: Request, request_id: str) -> Any:
+        """FINAL_ONLY yields one event a request; the streaming kinds cost up to 2.3 times the wall time."""
+        if self._engine is None:
+            raise EngineDiedError("the engine is not running")
+        stream = self._engine.generate(
+            {"prompt_token_ids": list(request.token_ids)},
+            self._sampling[request.sample.task].params(request),
+            request_id,
+            lora_request=self._lora,
+        )
+        last = None
+        async for event in stream:
+            last = event
+        if last is None:
+            raise RequestFailedError(f"request {request_id}: the engine gave no output")
+        return last.outputs[0]
+
+    async def close(self) -> None:
+        engine, self._engine = self._engine, None
+        guard, self._guard = self._guard, None
+        if engine is not None:
+            engine.shutdown()
+        if guard is not None:
+            guard.__exit__(None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampling:
+    decoding: Decoding
+
+    def params(self, request: Request) -> SamplingParams:
+        """Every field of the contract, said explicitly, so that none falls back to anyone's defaults."""
+        decoding = self.decoding
+        return SamplingParams(
+            n=1,
+            temperature=decoding.temperature,
+            top_p=decoding.top_p,
+            top_k=decoding.top_k,
+            min_p=decoding.min_p,
+            presence_penalty=decoding.presence_penalty,
+            frequency_penalty=decoding.frequency_penalty,
+            repetition_penalty=decoding.repetition_penalty,
+            seed=request.seed,
+            max_tokens=request.max_tokens,
+            min_tokens=decoding.min_tokens,
+            stop=list(decoding.stop),
+            stop_token_ids=list(decoding.stop_token_ids),
+            ignore_eos=decoding.ignore_eos,
+            skip_special_tokens=False,
+            spaces_between_special_tokens=False,
+            include_stop_str_in_output=False,
+            thinking_token_budget=decoding.thinking_token_budget,
+            output_kind=RequestOutputKind.FINAL_ONLY,
+        )
+
+
+def _platform_defaults() -> dict[str, Any]:
+    """Arguments that a platform needs; the suite's `engine:` may say otherwise.
+
+    On CPU a seeded request whose prompt is prefilled in chunks kills the engine (0.32: a CPU
+    generator has no offset), and compiling tiny graphs costs more than it saves.
+    """
+    if not current_platform.is_cpu():
+        return {}
+    return {"enable_chunked_prefill": False, "enforce_eager": True, "distributed_executor_backend": "uni"}
+
+
+def _neutral_generation_config(work: Path) -> Path:
+    """A folder with an empty generation_config.json.
+
+    generation_config="vllm" would neutralise the defaults but still take the checkpoint's extra
+    eos ids as stop tokens (0.32, measured), and base and tuned differ exactly there.
+    """
+    folder = work / "engine"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "generation_config.json").write_text("{}\n", encoding="utf-8")
+    return folder
+
+
+def log_tail(log: Path) -> str:
+    """The engine's last log lines, for an error message."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(f"  | {line}" for line in lines[-_LOG_TAIL_LINES:])
+
+
+_ADVICE: Mapping[str, str] = {
+    "out of memory": "lower engine.gpu_memory_utilization, engine.max_model_len or engine.max_num_seqs, "
+    "or raise engine.tensor_parallel_size",
+    "no available memory for the cache blocks": "raise engine.gpu_memory_utilization, "
+    "or lower engine.max_model_len",
+    "kv cache": "lower engine.max_model_len, or raise engine.gpu_memory_utilization "
+    "(on CPU the variable VLLM_CPU_KVCACHE_SPACE, in GiB)",
+    "max_num_batched_tokens": "raise engine.max_num_batched_tokens to at least engine.max_model_len",
+}
+
+
+def _load_failure(error: Exception, log: Path) -> str:
+    tail = log_tail(log)
+    text = f"{error}\n{tail}".lower()
+    advice = next((advice for sign, advice in _ADVICE.items() if sign in text), None)
+    hint = f"\nwhat may help: {advice}" if advice else ""
+    return f"the engine could not be started: {error}{hint}\nlast lines of {log}:\n{tail}"
+
+
+@contextmanager
+def _output_to(log: Path) -> Iterator[None]:
+    """Our own vLLM logger, and whatever the engine's processes print, go to the run folder's log.
+
+    Children inherit file descriptors 1 and 2 while this is open; stdout carries results only.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    logging.config.dictConfig(_log_config(log))
+    config = log.parent / "engine" / "logging.json"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(json.dumps(_log_config(log)), encoding="utf-8")
+    os.environ["VLLM_LOGGING_CONFIG_PATH"] = str(config)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = [os.dup(1), os.dup(2)]
+    target = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.dup2(target, 1)
+        os.dup2(target, 2)
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.dup2(saved[0], 1)
+        os.dup2(saved[1], 2)
+        for fd in (target, *saved):
+            os.close(fd)
+
+
+def _log_config(log: Path) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"}},
+        "handlers": {
+            "file": {"class": "logging.FileHandler", "filename": str(log), "formatter": "line", "delay": True}
+        },
+        "loggers": {"vllm": {"handlers": ["file"], "level": "INFO", "propagate": False}},
+    }

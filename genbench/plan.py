@@ -1,0 +1,125 @@
+"""Which samples are missing, what each is asked, with which seed, and in which order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from genbench.errors import PromptError
+from genbench.store.folder import Drawn
+from genbench.tasks.loaded import LoadedTask
+from genbench.types import Message, Problem, Request, SampleId
+
+
+class Rendered(Protocol):
+    """A prompt as the model will read it."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def token_ids(self) -> tuple[int, ...] | None: ...
+    @property
+    def opened_trace(self) -> bool: ...
+    @property
+    def digest(self) -> str: ...
+
+
+Render = Callable[[str, tuple[Message, ...]], Rendered]
+"""(task name, messages) -> prompt."""
+Fit = Callable[[int, int], tuple[int, bool]]
+"""(prompt tokens, max_tokens) -> (max_tokens that fit, clamped); raises PromptError."""
+
+
+def sample_seed(run_seed: int, sample: SampleId, turn: int) -> int:
+    """The sample's seed, in [0, 2^63), from its identity alone.
+
+    Not from position or model: base and tuned share their seeds, and a resumed or limited run keeps
+    every draw. All bits are mixed, since vLLM's CPU build reads only the low 32.
+    """
+    identity = json.dumps([run_seed, sample.task, sample.problem_id, sample.sample_index, turn])
+    return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8], "big") >> 1
+
+
+class RequestMaker:
+    """Makes requests; prompts that several samples share are rendered once."""
+
+    def __init__(self, render: Render, fit: Fit, run_seed: int) -> None:
+        self._render, self._fit, self._run_seed = render, fit, run_seed
+        self._first: dict[str, tuple[tuple[Message, ...], Rendered]] = {}
+
+    def request(
+        self, task: LoadedTask, problem: Problem, sample_index: int, replies: Sequence[str]
+    ) -> Request | None:
+        """The next request of a sample, None when its conversation is over.
+
+        Raises:
+            PromptError: the prompt does not fit the context; nothing is ever cut.
+        """
+        ask = task.ask(problem, sample_index, replies)
+        if ask is None:
+            return None
+        turn = len(replies)
+        rendered = self._rendered(task.name, problem, ask.messages, turn)
+        sample = SampleId(task.name, problem.problem_id, sample_index)
+        max_tokens, clamped = task.decoding.max_tokens, False
+        if rendered.token_ids is not None:
+            try:
+                max_tokens, clamped = self._fit(len(rendered.token_ids), max_tokens)
+            except PromptError as error:
+                raise PromptError(
+                    f"task {task.name}, problem {problem.problem_id}, turn {turn}: {error}"
+                ) from error
+        return Request(
+            sample=sample,
+            turn=turn,
+            token_ids=rendered.token_ids or (),
+            seed=sample_seed(self._run_seed, sample, turn),
+            max_tokens=max_tokens,
+            prompt_digest=rendered.digest,
+            prompt=rendered.text,
+            trace_opened=rendered.opened_trace,
+            clamped=clamped,
+        )
+
+    def _rendered(self, task: str, problem: Problem, messages: tuple[Message, ...], turn: int) -> Rendered:
+        """The last first-turn prompt of each problem is kept: most tasks ask all k samples the same."""
+        if turn > 0:
+            return self._render(task, messages)
+        key = f"{task}\0{problem.problem_id}"
+        kept = self._first.get(key)
+        if kept is None or kept[0] != messages:
+            kept = (messages, self._render(task, messages))
+            self._first[key] = kept
+        return kept[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One sample to draw (or to go on with: some of its turns may be stored already)."""
+
+    task: LoadedTask
+    problem: Problem
+    sample_index: int
+
+    @property
+    def sample(self) -> SampleId:
+        return SampleId(self.task.name, self.problem.problem_id, self.sample_index)
+
+
+def missing_draws(tasks: Iterable[LoadedTask], drawn: Mapping[str, Drawn]) -> list[Draw]:
+    """All samples whose conversation is not complete on disk, longest expected first.
+
+    A task's max_tokens stands for the expected length; the k samples of a problem stay together,
+    so that they share their prompt in the engine's prefix cache.
+    """
+    draws = [
+        Draw(task, problem, index)
+        for task in tasks
+        for problem in task.problems
+        for index in range(task.k)
+        if not drawn[task.name].has(problem.problem_id, index, problem.turns - 1)
+    ]
+    return sorted(draws, key=lambda draw: -draw.task.decoding.max_tokens)

@@ -1,0 +1,50 @@
+"""A suite's task made ready: its benchmark, its problems, how often and under which decoding it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from genbench.config import Decoding, TaskEntry
+from genbench.protocols import Task
+from genbench.types import Ask, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTask:
+    """One task of one run.
+
+    `problems` are those that the limit leaves, in the dataset's order; `total` is how many there
+    are; `provenance` says where the rows came from (revision, digest, path).
+    """
+
+    entry: TaskEntry
+    task: Task
+    k: int
+    decoding: Decoding
+    problems: tuple[Problem, ...]
+    total: int
+    provenance: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.entry.label
+
+    @property
+    def verifier_options(self) -> dict[str, Any]:
+        """The task's own options with the suite's over them."""
+        return dict(self.task.info.verifier_options) | self.entry.verifier
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return self.entry.metrics or self.task.info.metrics
+
+    @property
+    def samples(self) -> int:
+        """How many samples the run needs."""
+        return len(self.problems) * self.k
+
+    def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
+        """What the sample is asked next; None when its conversation is over."""
+        return self.task.ask(problem, sample_index, replies) if len(replies) < problem.turns else None
