@@ -1,0 +1,353 @@
+"""Completion to answer: what is a reasoning trace and what is not; all knowledge of trace formats."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from genbench.errors import ConfigError, nearest
+from genbench.types import Answer, FinishReason, TraceStatus
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFormat:
+    """How one family of models marks its traces.
+
+    `opens` and `closes` are spellings of one tag each. `answer_opens`, taken off the front of the
+    answer one after the other, and `answer_close`, taken off its end, wrap the answer itself.
+    """
+
+    name: str
+    opens: tuple[str, ...]
+    closes: tuple[str, ...]
+    answer_opens: tuple[str, ...] = ()
+    answer_close: str = ""
+    harmony: bool = False
+    """Channels instead of tags: the answer is what stands in the `final` channel."""
+
+
+def _plain(name: str, open_tag: str, close_tag: str) -> TraceFormat:
+    return TraceFormat(name, (open_tag,), (close_tag,))
+
+
+def _cohere(name: str) -> TraceFormat:
+    tags = (("<|START_THINKING|>",), ("<|END_THINKING|>",))
+    return TraceFormat(name, *tags, answer_opens=("<|START_RESPONSE|>",), answer_close="<|END_RESPONSE|>")
+
+
+# Tags as vLLM 0.32's parsers have them; both spellings of the granite phrases were seen in the wild.
+_TABLE = (
+    TraceFormat("gpt-oss", ("<|channel|>analysis<|message|>",), ("<|end|>",), harmony=True),
+    TraceFormat("hunyuan_a13b", ("<think>",), ("</think>",), ("<answer>",), "</answer>"),
+    _plain("seed_oss", "<seed:think>", "</seed:think>"),
+    _plain("minimax_m3", "<mm:think>", "</mm:think>"),
+    _plain("mistral", "[THINK]", "[/THINK]"),
+    _plain("magistral", "[THINK]", "[/THINK]"),
+    _cohere("cohere_command3"),
+    _cohere("cohere_command4"),
+    _plain("gemma4", "<|channel>", "<channel|>"),
+    _plain("kimi", "◁think▷", "◁/think▷"),
+    _plain("kimi_k3", "<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+    TraceFormat(
+        "inkling",
+        ("<|content_thinking|>",),
+        ("<|end_message|>",),
+        answer_opens=("<|message_model|>", "<|content_text|>"),
+    ),
+    _plain("plamo3", "<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
+    _plain("exaone", "<thought>", "</thought>"),
+    TraceFormat(
+        "granite",
+        ("Here is my thought process:", "Here's my thought process:"),
+        ("Here is my response:", "Here's my response:"),
+    ),
+    _plain("think", "<think>", "</think>"),
+)
+FORMATS: Mapping[str, TraceFormat] = {entry.name: entry for entry in _TABLE}
+
+_THINK_FAMILY = frozenset({
+    "deepseek_r1", "deepseek_v3", "deepseek_v4", "ernie45", "glm45", "glm47", "granite_thinking", "holo2",
+    "hy_v3", "hy_v4", "kimi_k2", "ling3", "mimo", "minicpmv", "minimax_m2", "nemotron_v3", "olmo3", "qwen3",
+    "step3", "step3p5",
+})  # fmt: skip
+"""Parser names that people know from vLLM and that all mean `think`."""
+
+
+def resolve(name_or_tags: str | Mapping[str, str]) -> TraceFormat:
+    """The format of that name, or one with tags of one's own: `{open: …, close: …}`.
+
+    Raises:
+        ConfigError: the name is unknown, or the mapping has not exactly two differing tags.
+    """
+    if isinstance(name_or_tags, str):
+        if name_or_tags in _THINK_FAMILY:
+            return FORMATS["think"]
+        if name_or_tags not in FORMATS:
+            hint = nearest(name_or_tags, {*FORMATS, *_THINK_FAMILY})
+            raise ConfigError(f"unknown reasoning format '{name_or_tags}'{hint}")
+        return FORMATS[name_or_tags]
+    tags = dict(name_or_tags)
+    if set(tags) != {"open", "close"} or not all(isinstance(tag, str) and tag for tag in tags.values()):
+        raise ConfigError(f"a reasoning format of your own needs two texts, open and close; found {tags}")
+    if tags["open"] == tags["close"]:
+        raise ConfigError(f"reasoning format: open and close are the same text {tags['open']!r}")
+    return _plain("custom", tags["open"], tags["close"])
+
+
+def detect(chat_template: str | None, added_tokens: Sequence[str]) -> TraceFormat:
+    """The format that a model's chat template shows, else its added tokens, else `think`."""
+    template = chat_template or ""
+    tokens = "".join(added_tokens)
+    for place in (template, tokens):
+        for entry in FORMATS.values():
+            if all(mark in place for mark in _marks(entry, special_only=place is tokens)):
+                return entry
+    return FORMATS["think"]
+
+
+def _marks(entry: TraceFormat, special_only: bool) -> list[str]:
+    """The texts that together show a format; the special tokens within them where only those are listed."""
+    marks = [entry.opens[0], entry.closes[0]]
+    if entry.answer_close.startswith("</"):
+        marks.append(entry.answer_close)
+    if not special_only:
+        return marks
+    return [piece for mark in marks for piece in re.findall(r"<\|[^|<>]+\|>", mark) or [mark]]
+
+
+# What ends or begins a turn in the chat templates in use: behind such a mark nobody is thinking yet.
+_TURN = re.compile(
+    r"<\|[^|<>\s]{1,40}\|>|<｜[^｜<>]{1,40}｜>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>|<\|turn>|<turn\|>"
+)
+
+
+def opened_by_prompt(prompt_text: str, fmt: TraceFormat) -> bool:
+    """Whether the rendered prompt ends inside a trace.
+
+    A tag that a message merely mentions is none: after the open tag comes nothing, or, inside a
+    chat template, no further mark of a turn.
+    """
+    last_open = max((match.end() for match in _tag(fmt.opens).finditer(prompt_text)), default=-1)
+    last_close = max((prompt_text.rfind(tag) for tag in fmt.closes), default=-1)
+    if last_open < 0 or last_close >= last_open:
+        return False
+    tail = prompt_text[last_open:]
+    if not tail.strip():
+        return True
+    return _TURN.search(prompt_text) is not None and _TURN.search(tail) is None
+
+
+def split(
+    text: str,
+    fmt: TraceFormat,
+    opened_by_prompt: bool,
+    finish_reason: FinishReason,
+    end_tokens: Sequence[str] = (),
+) -> Answer:
+    """The answer of a completion, and what its trace was.
+
+    Without any tag all of it is the answer, unless the prompt opened a trace. A trace that is never
+    closed leaves no answer. `end_tokens` are special tokens that end the turn: they are taken off
+    the answer's end. Time is linear in the text, whatever the text.
+    """
+    truncated = finish_reason == "length"
+    if fmt.harmony:
+        status, outside, trace = _split_channels(text, opened_by_prompt)
+        end_tokens = (*end_tokens, *_HARMONY_ENDS)
+    else:
+        turn_ends = any(tag in end_tokens for tag in fmt.closes)
+        status, outside, trace = _split_blocks(text, fmt, opened_by_prompt, turn_ends)
+    if status == "unclosed":
+        return Answer("", status, trace, truncated)
+    return Answer(_unwrap(_cut_end(outside, end_tokens), fmt), status, trace, truncated)
+
+
+def _cut_end(text: str, end_tokens: Sequence[str]) -> str:
+    """`text` without the end tokens at its end; white space goes only where a token stood behind it."""
+    tokens = tuple(token for token in end_tokens if token)
+    keep = end = len(text)
+    while tokens:
+        while end and text[end - 1].isspace():
+            end -= 1
+        token = next((token for token in tokens if text.endswith(token, 0, end)), None)
+        if token is None:
+            break
+        keep = end = end - len(token)
+    return text[:keep]
+
+
+def _unwrap(answer: str, fmt: TraceFormat) -> str:
+    if not fmt.answer_opens:
+        return answer
+    inner = answer
+    for mark in fmt.answer_opens:
+        inner = inner.lstrip().removeprefix(mark) if inner.lstrip().startswith(mark) else inner
+    if inner is answer:
+        return answer
+    close = fmt.answer_close
+    return inner.rstrip().removesuffix(close) if close and inner.rstrip().endswith(close) else inner
+
+
+_HARMONY = re.compile(r"<\|(channel|message|end|return|call|start)\|>")
+_HARMONY_ENDS = ("<|end|>", "<|return|>", "<|call|>")
+
+
+def _split_channels(text: str, opened: bool) -> tuple[TraceStatus, str, str]:
+    """Harmony: messages of named channels; `final` is the answer, `analysis` the trace."""
+    # A message that begins at once shows that nothing was written into the one that the prompt opened.
+    opened = opened and not text.lstrip().startswith("<|channel|>")
+    messages = _messages(text, "analysis" if opened else None)
+    trace = "".join(content for channel, content in messages if channel == "analysis")
+    finals = [content for channel, content in messages if channel == "final"]
+    if not messages:
+        return "absent", text, ""
+    if not finals:
+        return "unclosed", "", trace
+    thought = any(channel == "analysis" for channel, _ in messages)
+    return ("closed" if thought else "absent"), "".join(finals), trace
+
+
+def _messages(text: str, channel: str | None) -> list[tuple[str, str]]:
+    """(channel, content) of each message; `channel` is the one that the prompt has opened already."""
+    found: list[tuple[str, str]] = []
+    header = None
+    start = 0
+    for mark in _HARMONY.finditer(text):
+        kind = mark[1]
+        if channel is not None and kind in ("channel", "message"):
+            continue  # inside a message these are text
+        if channel is not None:
+            found.append((channel, text[start : mark.start()]))
+            channel = header = None
+        elif kind == "channel":
+            header = mark.end()
+        elif kind == "message" and header is not None:
+            # A header may go on after the name: `final <|constrain|>json`.
+            name = re.match(r"\s*(\w*)", text[header : mark.start()])
+            channel = name[1] if name else ""
+            start = mark.end()
+        else:
+            header = None
+    if channel is not None:
+        found.append((channel, text[start:]))
+    return found
+
+
+def _split_blocks(
+    text: str, fmt: TraceFormat, opened: bool, close_ends_turn: bool
+) -> tuple[TraceStatus, str, str]:
+    """What stands outside all blocks, and inside them. Blocks do not nest."""
+    if not opened and not any(tag in text for tag in (*(o.rstrip(">") for o in fmt.opens), *fmt.closes)):
+        return "absent", text, ""
+    marks = _Marks(text, fmt)
+    outside: list[str] = []
+    inside: list[str] = []
+    in_block = seen = opened
+    position = index = 0
+    while (index := marks.next_tag(index, in_block, seen)) < len(marks.found):
+        mark = marks.found[index]
+        piece = text[position : mark.start()]
+        is_open = mark.lastgroup == "open"
+        # A close tag before any open tag: the template opened the trace, and its text goes back to the start.
+        implied = not (seen or is_open or close_ends_turn or _begins_answer(text, fmt))
+        (inside if in_block or implied else outside).append(piece)
+        seen = seen or is_open or implied
+        in_block = is_open
+        position = mark.end()
+        index += 1
+    (inside if in_block else outside).append(text[position:])
+    status: TraceStatus = "unclosed" if in_block else "closed" if seen else "absent"
+    return status, "".join(outside), "".join(inside)
+
+
+def _begins_answer(text: str, fmt: TraceFormat) -> bool:
+    """The text begins with the mark of an answer, so that no trace can have been open."""
+    return bool(fmt.answer_opens) and text[:200].lstrip().startswith(fmt.answer_opens[-1])
+
+
+def _tag(spellings: Sequence[str]) -> re.Pattern[str]:
+    """An open tag; one in angle brackets may carry attributes (`<think signature="…">`)."""
+    return re.compile("|".join(_tag_source(tag) for tag in spellings))
+
+
+def _tag_source(tag: str) -> str:
+    if re.fullmatch(r"<[\w:.-]+>", tag):
+        return re.escape(tag[:-1]) + r"(?:\s[^<>]*+)?(?<!/)>"
+    return re.escape(tag)
+
+
+class _Marks:
+    """The tags and code marks of a text in order; tells which tags are meant and which are code."""
+
+    def __init__(self, text: str, fmt: TraceFormat) -> None:
+        closes = "|".join(re.escape(tag) for tag in fmt.closes)
+        behind = "|".join(f"(?<={re.escape(tag)})" for tag in fmt.closes)
+        pattern = (
+            rf"(?P<open>{_tag(fmt.opens).pattern})|(?P<close>{closes})"
+            rf"|(?P<fence>(?:^|{behind})[ \t]*+(?:`{{3,}}+(?=[^`\n]*$)|~{{3,}}+))"
+            r"|(?P<ticks>`++)|(?P<blank>\n(?:[ \t]*+\n)++)"
+        )
+        self.text = text
+        self.found = list(re.finditer(pattern, text, re.MULTILINE))
+        self.tags = [i for i, mark in enumerate(self.found) if mark.lastgroup in ("open", "close")]
+        self.fences = [i for i, mark in enumerate(self.found) if mark.lastgroup == "fence"]
+        self.fence_number = {index: number for number, index in enumerate(self.fences)}
+        self.partner = self._pair_ticks()
+
+    def _pair_ticks(self) -> dict[int, int]:
+        """Each run of backticks to the next one of its length in the same paragraph."""
+        partner: dict[int, int] = {}
+        following: dict[int, int] = {}
+        for index in range(len(self.found) - 1, -1, -1):
+            mark = self.found[index]
+            if mark.lastgroup in ("blank", "fence"):
+                following.clear()
+            elif mark.lastgroup == "ticks":
+                length = mark.end() - mark.start()
+                if length in following:
+                    partner[index] = following[length]
+                following[length] = index
+        return partner
+
+    def next_tag(self, index: int, in_block: bool, seen: bool) -> int:
+        """The next mark from `index` on that is a tag: a close tag in a block, any outside of code else."""
+        while index < len(self.found):
+            kind = self.found[index].lastgroup
+            if kind == "close" or (kind == "open" and not in_block):
+                return index
+            if in_block or kind in ("blank", "open"):
+                index += 1
+            elif kind == "ticks":
+                index = self.partner.get(index, index) + 1
+            else:
+                index = self._behind_fence(index, seen)
+        return index
+
+    def _behind_fence(self, index: int, seen: bool) -> int:
+        """The first mark behind the fenced code that begins at `index`; an open end is the text's end.
+
+        Before any tag was seen the text may be a trace whose open tag stood in the prompt, and traces
+        hold odd fences: there a fence that meets another opening one, or that never ends while a
+        close tag follows, is no code.
+        """
+        fence = self.found[index][0].lstrip()
+        for number in range(self.fence_number[index] + 1, len(self.fences)):
+            other = self.fences[number]
+            mark = self.found[other]
+            if not mark[0].lstrip().startswith(fence):
+                continue
+            if self._is_bare(mark):
+                return other + 1
+            if not seen:
+                return index + 1
+        return index + 1 if not seen and self._next_is_close(index) else len(self.found)
+
+    def _is_bare(self, mark: re.Match[str]) -> bool:
+        line_end = self.text.find("\n", mark.end())
+        return not self.text[mark.end() : line_end if line_end >= 0 else None].strip()
+
+    def _next_is_close(self, index: int) -> bool:
+        number = bisect_left(self.tags, index)
+        return number < len(self.tags) and self.found[self.tags[number]].lastgroup == "close"
