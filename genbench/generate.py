@@ -73,10 +73,12 @@ class Generation:
                 await engine.close()
             if stretch.death is None:
                 continue
-            in_a_row = 0 if stretch.finished else in_a_row + 1
-            if in_a_row >= _DEATHS_IN_A_ROW:
+            if stretch.finished:
+                in_a_row.clear()
+            in_a_row[stretch.alone] += 1
+            if in_a_row[stretch.alone] >= _DEATHS_IN_A_ROW:
                 raise EngineError(
-                    f"{in_a_row} engines died with nothing finished between them; {stretch.death}"
+                    f"{_DEATHS_IN_A_ROW} engines died with nothing finished between them; {stretch.death}"
                 )
 
 
