@@ -71,16 +71,15 @@ def estimate(
         InputError: unknown metric, more draws asked for than made, bad scores, or shapes that differ.
     """
     matrix, asked = as_scores(scores), parse_metric(metric)
-    _check_shapes(matrix, asked, groups, answers)
+    check_shapes(matrix, asked, groups, answers)
     name = label or _resolved(asked, matrix, k)
     short = _too_few(asked, matrix, k)
     if short:
         return Estimate(name, None, matrix.n, matrix.k, excluded=matrix.excluded, missing=short)
     draws = asked.k or matrix.k
-    values, bounds = _values_and_bounds(asked, matrix, answers, draws)
-    unknown = np.flatnonzero(np.isnan(values))
-    if len(unknown):
-        missing = _undetermined(asked, unknown, draws)
+    values, bounds = values_and_bounds(asked, matrix, answers, draws)
+    if np.isnan(values).any():
+        missing = undetermined(asked, values, draws)
         return Estimate(
             name, None, matrix.n, matrix.k, excluded=matrix.excluded, bounds=bounds, missing=missing
         )
@@ -132,7 +131,7 @@ def per_problem(metric: Metric, scores: Scores, answers: AnswersLike | None, dra
     return values
 
 
-def _values_and_bounds(
+def values_and_bounds(
     metric: Metric, scores: Scores, answers: AnswersLike | None, draws: int
 ) -> tuple[Floats, tuple[float, float] | None]:
     """Values (n,) and the mean's bounds with every excluded sample wrong, and right.
@@ -164,9 +163,10 @@ def _voting(answers: AnswersLike | None, scores: Scores, *, right: bool) -> Answ
     return voted
 
 
-def _check_shapes(
+def check_shapes(
     scores: Scores, metric: Metric, groups: Sequence[str | None] | None, answers: AnswersLike | None
 ) -> None:
+    """Raise InputError where groups or answers do not fit the scores, or answers are needed and lacking."""
     if groups is not None and len(groups) != scores.n:
         raise InputError(f"{len(groups)} groups for {scores.n} problems: one is needed for each")
     if metric.kind == "maj@":
@@ -197,9 +197,11 @@ def _too_few(metric: Metric, scores: Scores, k: int | None) -> str | None:
     return None
 
 
-def _undetermined(metric: Metric, unknown: np.ndarray[tuple[int], np.dtype[np.intp]], draws: int) -> str:
+def undetermined(metric: Metric, values: Floats, draws: int) -> str:
+    """Which problems have no value (NaN in `values` (n,)), and why, in words."""
+    unknown = np.flatnonzero(np.isnan(values))
     what = "no scored sample" if metric.is_mean else f"fewer than {draws} scored samples"
-    return f"{len(unknown)} problems have {what} (the first at position {int(unknown[0])})"
+    return f"{len(unknown)} of {len(values)} problems have {what} (the first at position {int(unknown[0])})"
 
 
 def _ragged_words(scores: Scores) -> str:

@@ -13,8 +13,6 @@ from genbench.errors import InputError
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-ScoresLike = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[Sequence[float | None]]
-"""(n, k) array, or one sequence per problem; NaN or None where a sample was drawn but not scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +75,21 @@ class Scores:
         variances: Floats = np.divide(spread, self.scored - 1, out=np.full(self.n, np.nan), where=many)
         return variances
 
+    def take(self, rows: Sequence[int]) -> Scores:
+        """The problems at the given positions."""
+        return Scores(self.values[list(rows)], self.drawn[list(rows)])
+
     def filled(self, score: float) -> Scores:
         """The same samples with every excluded one given `score`."""
         gaps = np.isnan(self.values) & self.was_drawn
         return Scores(np.where(gaps, score, self.values), self.drawn)
 
 
-def as_scores(scores: ScoresLike | Scores) -> Scores:
+ScoresLike = Scores | npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[Sequence[float | None]]
+"""Scores, an (n, k) array, or one sequence per problem; NaN or None where a sample was not scored."""
+
+
+def as_scores(scores: ScoresLike) -> Scores:
     """Scores from an (n, k) array or from one sequence per problem (ragged where lengths differ).
 
     Raises:

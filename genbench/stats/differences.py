@@ -1,0 +1,103 @@
+"""Intervals and detectable size of a mean difference, from differences by independent cluster."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from genbench.stats.intervals import LEVEL, Interval, t_quantile
+from genbench.stats.resample import Clusters
+from genbench.stats.scores import Scores
+
+ALPHA = 0.05
+POWER = 0.8
+
+
+def difference_interval(clusters: Clusters, level: float = LEVEL) -> Interval:
+    """Question-population interval of a mean difference: paired t over clusters, within [-1, 1].
+
+    Differences that are all equal show no spread, but at most a share u of other problems could
+    differ, u = 1 - ((1 - level)/2)^(1/n), exact binomial; one cluster bounds nothing.
+    """
+    d = clusters.mean
+    if clusters.se is None:
+        return Interval(-1.0, 1.0, "no interval: one problem tells nothing about others")
+    if clusters.se == 0:
+        u = unseen_share(clusters.count, (1 - level) / 2)
+        low, high = d * (1 - u) - u, d * (1 - u) + u
+        return Interval(low, high, f"exact binomial bound (all {clusters.count} differences are equal)")
+    half = t_quantile(level, clusters.count) * clusters.se
+    return Interval(max(-1.0, d - half), min(1.0, d + half), f"paired t ({clusters.count} differences)")
+
+
+def lower_bound(clusters: Clusters, alpha: float = ALPHA) -> float:
+    """One-sided lower bound of the mean difference at confidence 1 - alpha.
+
+    Where no cluster got worse, losses of up to the exact binomial bound were merely not met, and
+    the bound is not above that.
+    """
+    if clusters.se is None:
+        return -1.0
+    t = float(stdtrit(clusters.count - 1, 1 - alpha))
+    bound = clusters.mean - t * clusters.se
+    if not (clusters.totals < 0).any():
+        bound = min(bound, -unseen_share(clusters.count, alpha))
+    return max(-1.0, bound)
+
+
+def unseen_share(n: int, alpha: float) -> float:
+    """The largest share of a population that n draws miss with probability alpha ("rule of three")."""
+    return float(1 - alpha ** (1 / n))
+
+
+def smallest_detectable_drop(clusters: Clusters, alpha: float = ALPHA, power: float = POWER) -> float | None:
+    """Drop that a one-sided test at alpha finds with the given power: (z_alpha + z_power) * SE.
+
+    Without spread: the drop whose own losses, of whole problems, would make it so. None for one cluster.
+    """
+    if clusters.se is None:
+        return None
+    z = z_sum(alpha, power)
+    return min(1.0, z * clusters.se if clusters.se else z**2 / clusters.count)
+
+
+def z_sum(alpha: float = ALPHA, power: float = POWER) -> float:
+    """z_{1-alpha} + z_power: how many standard errors apart the two hypotheses must lie."""
+    return float(ndtri(1 - alpha) + ndtri(power))
+
+
+def rerun_difference(
+    base: Scores, tuned: Scores, *, shared_seeds: bool, level: float = LEVEL
+) -> Interval | None:
+    """Interval of the difference under sampling noise alone, the problems fixed; None at k = 1.
+
+    With shared seeds the noise is that of per-sample differences (sample j against sample j),
+    which common random numbers make smaller; otherwise the sum of both runs' variances.
+    """
+    d = float((tuned.means - base.means).mean())
+    if shared_seeds and base.values.shape == tuned.values.shape:
+        v = _mean_variance(Scores(tuned.values - base.values, base.drawn))
+        method = "normal on per-sample differences (shared seeds)"
+    else:
+        parts = [_mean_variance(scores) for scores in (base, tuned)]
+        v = None if None in parts else math.fsum(part for part in parts if part is not None)
+        # No noise seen in two independent runs: as if one sample had deviated.
+        least = min(int(base.scored.sum()), int(tuned.scored.sum()))
+        v = None if v is None else max(v, 1 / least**2)
+        method = "normal on both runs' variance within problems"
+    if v is None:
+        return None
+    half = float(ndtri((1 + level) / 2)) * math.sqrt(v)
+    return Interval(max(-1.0, d - half), min(1.0, d + half), method)
+
+
+def _mean_variance(scores: Scores) -> float | None:
+    """Sampling variance of the mean over problems; None where no problem has two scored samples."""
+    variances = scores.variances
+    if np.isnan(variances).all():
+        return None
+    # Problems with one scored sample get the others' average variance.
+    within = np.where(np.isnan(variances), np.nanmean(variances), variances)
+    return float((within / np.maximum(scores.scored, 1)).sum()) / scores.n**2

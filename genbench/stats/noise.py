@@ -1,0 +1,87 @@
+"""A task's false-alarm band: how far two runs of one model lie apart by sampling alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from genbench.errors import InputError, NotComparableError
+from genbench.stats.intervals import LEVEL
+from genbench.stats.scores import Scores, ScoresLike, as_scores
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Two runs of one model compared, as fractions of 1.
+
+    95 % of re-runs differ by at most `band`. `within_variance` is the variance of one sample around
+    its problem's mean, from which `band_at` gives the band at other k; None with one seed, where
+    samples repeat and only the engine's own non-determinism shows.
+    """
+
+    difference: float
+    band: float
+    n: int
+    k_first: int
+    k_second: int
+    within_variance: float | None
+    changed_samples: float | None
+    """Share of the samples whose score differs, sample j against sample j; None at unequal k."""
+
+    @property
+    def is_expected(self) -> bool:
+        """The two runs differ by no more than the band."""
+        return abs(self.difference) <= self.band + 1e-12
+
+    def band_at(self, k_first: int, k_second: int) -> float:
+        """The band for two runs with other k.
+
+        Raises:
+            InputError: the noise was measured with one seed.
+        """
+        if self.within_variance is None:
+            raise InputError("a band of two runs with the same seed does not scale with k")
+        return _half_width(self.within_variance * (1 / k_first + 1 / k_second) / self.n)
+
+
+def false_alarm_band(first: ScoresLike, second: ScoresLike, *, same_seed: bool = False) -> Noise:
+    """The band from two runs of one model, rows the same problems in the same order.
+
+    Different seeds: both runs' samples of a problem are draws of one law, so they are pooled for its
+    variance (this works at k = 1 too). Same seed: the variance of per-sample differences around
+    zero, which is what an engine that does not repeat itself adds.
+
+    Raises:
+        NotComparableError: different numbers of problems, or of samples with `same_seed`.
+        InputError: a problem without scored samples.
+    """
+    a, b = as_scores(first), as_scores(second)
+    if a.n != b.n:
+        raise NotComparableError(f"the runs have {a.n} and {b.n} problems: both must be of the same problems")
+    if np.isnan(a.means).any() or np.isnan(b.means).any():
+        raise InputError("a problem has no scored sample in one of the runs: verify that run again first")
+    aligned = a.values.shape == b.values.shape
+    if same_seed and not aligned:
+        raise NotComparableError("with the same seed both runs must have the same number of samples")
+    changed = _share_changed(a, b) if aligned else None
+    difference = float((b.means - a.means).mean())
+    if same_seed:
+        deltas = b.values - a.values
+        known = np.maximum((~np.isnan(deltas)).sum(axis=1), 1)
+        variance = float((np.nansum(deltas**2, axis=1) / known**2).sum()) / a.n**2
+        return Noise(difference, _half_width(variance), a.n, a.k, b.k, None, changed)
+    pooled = Scores(np.hstack([a.values, b.values]), a.drawn + b.drawn).variances
+    variance = float((pooled * (1 / a.scored + 1 / b.scored)).sum()) / a.n**2
+    return Noise(difference, _half_width(variance), a.n, a.k, b.k, float(pooled.mean()), changed)
+
+
+def _share_changed(a: Scores, b: Scores) -> float:
+    both = ~np.isnan(a.values) & ~np.isnan(b.values)
+    return float((a.values[both] != b.values[both]).mean()) if both.any() else 0.0
+
+
+def _half_width(variance: float) -> float:
+    return float(ndtri((1 + LEVEL) / 2)) * math.sqrt(variance)

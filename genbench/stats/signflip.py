@@ -1,0 +1,113 @@
+"""Tests of "no difference" by flipping signs: exact, Monte Carlo, and McNemar's table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtr
+
+from genbench.stats.resample import CHUNK_DRAWS, RESAMPLES
+from genbench.stats.scores import Floats, Scores
+
+EXACT_UP_TO = 16
+"""Differences that are not zero; 2^16 sign patterns are summed one by one."""
+UNIT = 2.0**32
+"""The largest difference on the grid that all are rounded to: sums of 2^20 are exact, so ties are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignFlip:
+    """p values of the mean difference: other than, below (regression) and above zero (improvement)."""
+
+    p_two_sided: float
+    p_regression: float
+    p_improvement: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """Problems by right or wrong in base and tuned at k = 1, with the exact test of the discordant ones."""
+
+    both_right: int
+    base_only: int
+    tuned_only: int
+    both_wrong: int
+    p_two_sided: float
+    p_regression: float
+
+
+def sign_flip(differences: Floats, *, seed: int, resamples: int = RESAMPLES) -> SignFlip:
+    """Sign-flip test of differences (n,), one per independent cluster; ties count as extreme.
+
+    Zeros have no sign to flip. Exact for up to 16 others, and where all others have one size
+    (k = 1: the binomial law); otherwise Monte Carlo with p = (1 + #)/(resamples + 1), which never
+    is zero (Phipson & Smyth 2010). All differences zero: p = 1.
+    """
+    moved = differences[differences != 0]
+    if len(moved) == 0:
+        return SignFlip(1.0, 1.0, 1.0, "exact: no problem differs")
+    units = np.rint(moved / np.abs(moved).max() * UNIT)
+    if np.ptp(np.abs(units)) == 0:
+        losses = int((units < 0).sum())
+        both, below = binomial_p(losses, len(units))
+        above = binomial_p(len(units) - losses, len(units))[1]
+        return SignFlip(both, below, above, "exact sign-flip (binomial)")
+    observed = float(units.sum())
+    tolerance = len(units)  # rounding moves each of the two sums by at most half a unit per difference
+    if len(units) <= EXACT_UP_TO:
+        sums, extra, method = _all_sums(units), 0, "exact sign-flip"
+    else:
+        sums, extra = _random_sums(units, seed, resamples), 1
+        method = f"Monte Carlo sign-flip ({resamples:,} flips)"
+    counts = (
+        (np.abs(sums) >= abs(observed) - tolerance).sum(),
+        (sums <= observed + tolerance).sum(),
+        (sums >= observed - tolerance).sum(),
+    )
+    two_sided, below, above = ((extra + int(count)) / (extra + len(sums)) for count in counts)
+    return SignFlip(two_sided, below, above, method)
+
+
+def binomial_p(losses: int, discordant: int) -> tuple[float, float]:
+    """Exact p, two-sided and for so many losses or more, of a fair coin thrown `discordant` times."""
+    if discordant == 0:
+        return 1.0, 1.0
+
+    def at_least(count: int) -> float:
+        return 1.0 if count == 0 else float(bdtr(discordant - count, discordant, 0.5))
+
+    return min(1.0, 2 * at_least(max(losses, discordant - losses))), at_least(losses)
+
+
+def mcnemar(base: Scores, tuned: Scores) -> McNemar | None:
+    """The table of two runs with one scored 0/1 sample per problem; None for any other shape."""
+    single = all(s.is_binary and s.values.shape[1] == 1 and s.excluded == 0 for s in (base, tuned))
+    if not single:
+        return None
+    b, t = base.values[:, 0] == 1, tuned.values[:, 0] == 1
+    base_only, tuned_only = int((b & ~t).sum()), int((~b & t).sum())
+    two_sided, regression = binomial_p(base_only, base_only + tuned_only)
+    return McNemar(int((b & t).sum()), base_only, tuned_only, int((~b & ~t).sum()), two_sided, regression)
+
+
+def _all_sums(units: Floats) -> Floats:
+    sums = np.zeros(1)
+    for unit in units:
+        sums = np.concatenate([sums + unit, sums - unit])
+    return sums
+
+
+def _random_sums(units: Floats, seed: int, resamples: int) -> Floats:
+    """Sums (resamples,) under random signs: sum(±u) = 2 * sum(u where the bit is set) - sum(u)."""
+    rng = np.random.default_rng(seed)
+    count = len(units)
+    chunk = max(1, CHUNK_DRAWS // count)
+    sums = np.empty(resamples)
+    for start in range(0, resamples, chunk):
+        rows = min(chunk, resamples - start)
+        packed = rng.integers(0, 256, size=(rows, (count + 7) // 8), dtype=np.uint8)
+        bits = np.unpackbits(packed, axis=1, count=count).astype(np.float64)
+        sums[start : start + rows] = bits @ units
+    return np.asarray(2 * sums - units.sum(), dtype=np.float64)

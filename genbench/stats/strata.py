@@ -1,0 +1,110 @@
+"""Tables by stratum (level, subject, difficulty, language): exploratory, with q values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from genbench.errors import InputError
+from genbench.stats.estimates import AnswersLike, estimate
+from genbench.stats.families import benjamini_hochberg
+from genbench.stats.paired import Paired, paired
+from genbench.stats.resample import RESAMPLES, derive_seed
+from genbench.stats.scores import ScoresLike, as_scores
+from genbench.types import Estimate
+
+T = TypeVar("T")
+Labels = Sequence[str | None]
+"""The stratum of each problem (n,); None where it has none and belongs to no row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """One row of a comparison by stratum; q is the false discovery rate over the table's rows.
+
+    None where the difference is missing.
+    """
+
+    name: str
+    paired: Paired
+    q_value: float | None
+
+
+def estimate_strata(
+    metric: str,
+    scores: ScoresLike,
+    labels: Labels,
+    *,
+    seed: int,
+    groups: Sequence[str | None] | None = None,
+    answers: AnswersLike | None = None,
+    resamples: int = RESAMPLES,
+) -> dict[str, Estimate]:
+    """The metric within each stratum, names sorted.
+
+    Raises:
+        InputError: labels and scores differ in number, or as `estimate`.
+    """
+    matrix = as_scores(scores)
+    return {
+        name: estimate(
+            metric,
+            matrix.take(rows),
+            seed=derive_seed(str(seed), name),
+            groups=_pick(groups, rows),
+            answers=_pick(answers, rows),
+            resamples=resamples,
+        )
+        for name, rows in _strata(labels, matrix.n).items()
+    }
+
+
+def compare_strata(
+    base: ScoresLike,
+    tuned: ScoresLike,
+    labels: Labels,
+    *,
+    seed: int,
+    metric: str = "acc",
+    groups: Sequence[str | None] | None = None,
+    shared_seeds: bool = False,
+    base_answers: AnswersLike | None = None,
+    tuned_answers: AnswersLike | None = None,
+    resamples: int = RESAMPLES,
+) -> tuple[Stratum, ...]:
+    """The paired difference within each stratum, names sorted, with q values of the two-sided tests.
+
+    Raises:
+        InputError: labels and scores differ in number, or as `paired`.
+    """
+    b, t = as_scores(base), as_scores(tuned)
+    rows_of = _strata(labels, b.n)
+    found = {
+        name: paired(
+            b.take(rows),
+            t.take(rows),
+            seed=derive_seed(str(seed), name),
+            metric=metric,
+            groups=_pick(groups, rows),
+            shared_seeds=shared_seeds,
+            base_answers=_pick(base_answers, rows),
+            tuned_answers=_pick(tuned_answers, rows),
+            resamples=resamples,
+        )
+        for name, rows in rows_of.items()
+    }
+    p_values = {name: row.p_two_sided for name, row in found.items() if row.p_two_sided is not None}
+    q_values = dict(zip(p_values, benjamini_hochberg(list(p_values.values())), strict=True))
+    return tuple(Stratum(name, row, q_values.get(name)) for name, row in found.items())
+
+
+def _strata(labels: Labels, n: int) -> dict[str, list[int]]:
+    if len(labels) != n:
+        raise InputError(f"{len(labels)} stratum labels for {n} problems: one is needed for each")
+    names = sorted({label for label in labels if label is not None})
+    return {name: [i for i, label in enumerate(labels) if label == name] for name in names}
+
+
+def _pick(values: Sequence[T] | None, rows: Sequence[int]) -> list[T] | None:
+    return None if values is None else [values[i] for i in rows]
