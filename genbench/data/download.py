@@ -1,0 +1,90 @@
+"""The Hugging Face hub: owner of `datasets`, which is slow to import; entered through the registry alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import datasets
+from datasets.exceptions import DatasetNotFoundError, DatasetsError
+from huggingface_hub import HfApi
+from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+
+from genbench.errors import DataError
+from genbench.protocols import HubDataset, Row
+
+PROBE_TIMEOUT_S = 10.0
+
+
+def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | None]:
+    """The pinned columns of one split, and the commit that they are from.
+
+    Where the hub is out of reach a copy in the cache is taken; its commit is then unknown (None)
+    and the digest alone holds it to the pin.
+
+    Raises:
+        DataError: gated, unknown, of another layout, or out of reach and not cached.
+    """
+    name = f"dataset {dataset.repo} ({dataset.config}, {dataset.split})"
+    commit, why_not = _probe(dataset, name)
+    try:
+        with _without_network(why_not is not None):
+            table = datasets.load_dataset(
+                dataset.repo, dataset.config, split=dataset.split, revision=commit or dataset.revision
+            )
+    except ConnectionError as error:
+        raise DataError(
+            f"{name} is not in the cache and the hub cannot be asked ({why_not}). {how_to_mirror}"
+        ) from error
+    except DatasetNotFoundError as error:
+        raise DataError(_how_to_log_in(name) if _is_gated(dataset, error) else f"{name}: {error}") from error
+    except (ValueError, FileNotFoundError, DatasetsError, RuntimeError) as error:
+        # Unknown config or split (the message lists the known ones), no or damaged files, a loading script.
+        raise DataError(f"{name} cannot be read from the hub: {error}") from error
+    lacking = [column for column in dataset.columns if column not in table.column_names]
+    if lacking:
+        raise DataError(f"{name} has no column {', '.join(lacking)}; it has {', '.join(table.column_names)}")
+    return list(table.select_columns(list(dataset.columns))), commit
+
+
+def _probe(dataset: HubDataset, name: str) -> tuple[str | None, str | None]:
+    """(commit, None) from the hub, or (None, why it could not be asked).
+
+    Asked once and first: `load_dataset` alone retries for 25 s before it says that there is no network
+    (measured with datasets 5.2).
+    """
+    try:
+        info = HfApi().dataset_info(dataset.repo, revision=dataset.revision, timeout=PROBE_TIMEOUT_S)
+    except GatedRepoError as error:
+        raise DataError(_how_to_log_in(name)) from error
+    except RevisionNotFoundError as error:
+        raise DataError(f"{name}: the hub has no revision {dataset.revision}") from error
+    except RepositoryNotFoundError as error:
+        raise DataError(
+            f"{name}: the hub has no such dataset, or it is private; log in with `hf auth login`"
+        ) from error
+    except Exception as error:  # foreign code with a foreign HTTP stack; the reason ends up in the message
+        return None, str(error).split("\n")[0] or type(error).__name__
+    return info.sha, None
+
+
+@contextmanager
+def _without_network(offline: bool) -> Iterator[None]:
+    """Lets `datasets` look into its cache at once instead of retrying a hub that did not answer."""
+    before = datasets.config.HF_HUB_OFFLINE
+    datasets.config.HF_HUB_OFFLINE = before or offline
+    try:
+        yield
+    finally:
+        datasets.config.HF_HUB_OFFLINE = before
+
+
+def _is_gated(dataset: HubDataset, error: Exception) -> bool:
+    return dataset.gated or "gated" in str(error)
+
+
+def _how_to_log_in(name: str) -> str:
+    return (
+        f"{name} is gated: accept its terms on its page on the hub, then run `hf auth login` "
+        "(or set HF_TOKEN) and try again; or give a mirror with --data-dir"
+    )

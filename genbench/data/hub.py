@@ -1,0 +1,103 @@
+"""Benchmark rows at their pinned state: from an offline mirror, or from the hub through `datasets`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from genbench import registry
+from genbench.data.digest import rows_digest
+from genbench.data.local import read_rows
+from genbench.errors import DataError
+from genbench.protocols import HubDataset, Row
+
+MIRROR_SUFFIXES = (".jsonl", ".parquet")
+
+
+def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], dict[str, Any]]:
+    """The dataset's rows, with at least its columns, and where they came from.
+
+    With `data_dir` only the mirror `DIR/<org>/<name>/<config>/<split>.jsonl|parquet` is read. The
+    provenance has source, repo, config, split, revision, path, rows, columns, digest, pinned_digest
+    and `warning` (None, or how a mirror's rows differ from the pinned ones).
+
+    Raises:
+        DataError: not there (says how to mirror it), gated (says how to log in), damaged, or rows of
+            the hub that are not the pinned ones.
+    """
+    if data_dir is not None:
+        path = mirror_file(dataset, data_dir)
+        rows, source, revision = read_rows(path, dataset.columns), "mirror", None
+    else:
+        fetch = registry.load({}, "genbench.data.download:fetch", "reader of the hub")
+        path = None
+        rows, revision = fetch(dataset, how_to_mirror(dataset, Path("DIR")))
+        source = "hub"
+    digest = rows_digest(rows, dataset.columns)
+    warning = _difference(dataset, len(rows), digest)
+    if warning and source == "hub":
+        raise DataError(
+            f"{_name(dataset)}: {warning}. The dataset has changed since it was pinned: use a mirror of the "
+            "pinned rows (--data-dir), or a newer genbench"
+        )
+    return rows, {
+        "source": source,
+        "repo": dataset.repo,
+        "config": dataset.config,
+        "split": dataset.split,
+        "revision": revision,
+        "path": str(path) if path else None,
+        "rows": len(rows),
+        "columns": list(dataset.columns),
+        "digest": digest,
+        "pinned_digest": dataset.digest,
+        "warning": f"{path}: {warning}" if warning else None,
+    }
+
+
+def mirror_file(dataset: HubDataset, data_dir: Path) -> Path:
+    """The mirror's file of one split.
+
+    Raises:
+        DataError: it is not there; says which file to make, and how.
+    """
+    stem = _stem(dataset, data_dir)
+    for suffix in MIRROR_SUFFIXES:
+        path = stem.with_name(stem.name + suffix)
+        if path.is_file():
+            return path
+    if not data_dir.is_dir():
+        raise DataError(f"{data_dir}: no such folder (given as the data folder)")
+    raise DataError(
+        f"{_name(dataset)} is not in the mirror: {stem}.jsonl (or .parquet) does not exist. "
+        + how_to_mirror(dataset, data_dir)
+    )
+
+
+def how_to_mirror(dataset: HubDataset, data_dir: Path) -> str:
+    """The commands that put the dataset into a mirror, for a machine with network."""
+    stem = _stem(dataset, data_dir)
+    revision = f", revision='{dataset.revision}'" if dataset.revision else ""
+    return (
+        "To mirror it, run on a machine with network:\n"
+        f"  mkdir -p {stem.parent}\n"
+        f"  python -c \"from datasets import load_dataset; load_dataset('{dataset.repo}', "
+        f"'{dataset.config}', split='{dataset.split}'{revision}).to_parquet('{stem}.parquet')\"\n"
+        f"and give --data-dir {data_dir}"
+    )
+
+
+def _stem(dataset: HubDataset, data_dir: Path) -> Path:
+    return data_dir / dataset.repo / dataset.config / dataset.split
+
+
+def _name(dataset: HubDataset) -> str:
+    return f"dataset {dataset.repo} ({dataset.config}, {dataset.split})"
+
+
+def _difference(dataset: HubDataset, rows: int, digest: str) -> str | None:
+    if dataset.rows is not None and rows != dataset.rows:
+        return f"{rows} rows where {dataset.rows} are pinned"
+    if dataset.digest is not None and digest != dataset.digest:
+        return f"digest {digest[:16]}… where {dataset.digest[:16]}… is pinned (columns {', '.join(dataset.columns)})"
+    return None

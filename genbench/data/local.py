@@ -1,0 +1,107 @@
+"""Rows from files of one's own: JSON Lines, Parquet, CSV; every error names file and line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from genbench import registry
+from genbench.data.digest import rows_digest
+from genbench.errors import DataError, nearest
+from genbench.protocols import Row
+
+READERS = {
+    ".jsonl": "genbench.data.local:read_jsonl",
+    ".ndjson": "genbench.data.local:read_jsonl",
+    ".csv": "genbench.data.local:read_csv",
+    ".tsv": "genbench.data.local:read_csv",
+    ".parquet": "genbench.data.parquet:read_parquet",
+}
+
+
+def load_file(path: Path, columns: Sequence[str]) -> tuple[list[Row], dict[str, Any]]:
+    """The rows of a file and where they came from (path, rows, columns, digest over `columns`).
+
+    Raises:
+        DataError: the file is missing, empty, of another format, damaged, or lacks a column.
+    """
+    rows = read_rows(path, columns)
+    return rows, {
+        "source": "file",
+        "path": str(path),
+        "rows": len(rows),
+        "columns": list(columns),
+        "digest": rows_digest(rows, columns),
+    }
+
+
+def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
+    """All rows of a file in its order; each has at least `columns`.
+
+    Raises:
+        DataError: as for `load_file`.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
+        raise DataError(f"{path}: cannot read '{suffix}' files; use one of {', '.join(sorted(READERS))}")
+    try:
+        found: list[Row] = []
+        for number, row in registry.load(READERS, suffix, "data format")(path):
+            _require(row, columns, f"{path}:{number}")
+            found.append(row)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 (byte {error.start}); convert it: iconv -t UTF-8") from error
+    if not found:
+        raise DataError(f"{path}: has no rows")
+    return found
+
+
+def _require(row: Row, columns: Sequence[str], place: str) -> None:
+    for column in columns:
+        if column not in row:
+            raise DataError(f"{place}: no column '{column}'{nearest(column, map(str, row))}")
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
+    """Line numbers and objects. Lines end at a newline alone: texts may hold U+2028 and the like."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+            except UnicodeDecodeError as error:
+                raise DataError(f"{path}:{number}: not UTF-8 (byte {error.start} of the line)") from error
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{path}:{number}: not valid JSON: {error}") from error
+            if not isinstance(row, dict):
+                raise DataError(f"{path}:{number}: wanted a JSON object, found {type(row).__name__}")
+            yield number, row
+
+
+def read_csv(path: Path) -> Iterator[tuple[int, Row]]:
+    """Numbers of each row's last line and the row; every value stays text (an id `007` too)."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
+        try:
+            header = next(reader, [])
+            if len(set(header)) < len(header):
+                raise DataError(f"{path}:1: a column is named twice: {', '.join(header)}")
+            for values in reader:
+                if not values:
+                    continue
+                if len(values) != len(header):
+                    raise DataError(
+                        f"{path}:{reader.line_num}: {len(values)} values for {len(header)} columns; "
+                        "quote values that hold the separator"
+                    )
+                yield reader.line_num, dict(zip(header, values, strict=True))
+        except csv.Error as error:
+            raise DataError(f"{path}:{reader.line_num}: {error}; JSON Lines has no such limits") from error
