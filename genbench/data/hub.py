@@ -99,5 +99,6 @@ def _difference(dataset: HubDataset, rows: int, digest: str) -> str | None:
     if dataset.rows is not None and rows != dataset.rows:
         return f"{rows} rows where {dataset.rows} are pinned"
     if dataset.digest is not None and digest != dataset.digest:
-        return f"digest {digest[:16]}… where {dataset.digest[:16]}… is pinned (columns {', '.join(dataset.columns)})"
+        columns = ", ".join(dataset.columns)
+        return f"digest {digest[:16]}… where {dataset.digest[:16]}… is pinned (columns {columns})"
     return None
