@@ -37,13 +37,11 @@ def wilson(p: float, n: float, level: float = LEVEL) -> tuple[float, float]:
 
     Source: Wilson 1927; on effective n: Franco et al. 2019 (PMC6690503).
     """
-    if n <= 0:
-        return 0.0, 1.0
     if math.isinf(n):
         return p, p
     z = float(ndtri((1 + level) / 2))
-    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    middle = (n * p + z**2 / 2) / (n + z**2)
+    half = z * math.sqrt(n * p * (1 - p) + z**2 / 4) / (n + z**2)
     # At p = 0 and p = 1 the bound is exact; rounding must not move it inwards.
     return (0.0 if p == 0 else max(0.0, middle - half)), (1.0 if p == 1 else min(1.0, middle + half))
 

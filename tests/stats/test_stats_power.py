@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from genbench.errors import InputError
+from genbench.stats.power import (
+    assumed_components,
+    measured_components,
+    plan,
+    problems_needed,
+    samples_needed,
+    smallest_drop,
+)
+
+
+def test_smallest_drop_of_gpqa_is_near_what_simulation_found() -> None:
+    # 198 problems, mean .5, ICC .48, rho .98 on the copula's scale: 3.46 points at 8 + 8, 2.74 at 64 + 8.
+    components = assumed_components(0.5)
+    assert smallest_drop(components, 198, 8, 8) == pytest.approx(0.0346, abs=0.001)
+    assert smallest_drop(components, 198, 64, 8) == pytest.approx(0.0274, abs=0.001)
+
+
+def test_samples_needed_are_the_fewest_that_find_the_drop() -> None:
+    components = assumed_components(0.5)
+    for k_base in (None, 64):
+        k = samples_needed(components, 198, 0.03, k_base=k_base)
+        assert k is not None
+        assert smallest_drop(components, 198, k_base or k, k) <= 0.03
+        assert smallest_drop(components, 198, k_base or k - 1, k - 1) > 0.03
+
+
+def test_where_the_problems_are_too_few_no_k_helps() -> None:
+    finetuned = assumed_components(0.5, rho=0.9)
+    assert smallest_drop(finetuned, 198, math.inf, math.inf) > 0.02
+    assert samples_needed(finetuned, 198, 0.02) is None
+    n = problems_needed(finetuned, 8, 8, 0.02)
+    assert smallest_drop(finetuned, n, 8, 8) <= 0.02 < smallest_drop(finetuned, n - 1, 8, 8)
+
+
+def test_measured_components_recover_those_that_were_drawn_from() -> None:
+    rng = np.random.default_rng(0)
+    difficulty = rng.beta(0.54, 0.54, size=(4000, 1))
+    found = measured_components((rng.random((4000, 8)) < difficulty).astype(float))
+    assert found.between == pytest.approx(0.25 / 2.08, rel=0.03)
+    assert found.within == pytest.approx(0.25 * 1.08 / 2.08, rel=0.03)
+    assert found.change == pytest.approx(2 * found.between * 0.02)
+    assert found.source == "measured: 4000 problems x 8; rho 0.98 assumed"
+
+
+def test_single_samples_cannot_tell_the_components_apart_and_say_so() -> None:
+    found = measured_components(np.array([[0.0], [1.0]] * 50))
+    assert found.between + found.within == pytest.approx(0.25, rel=0.02)
+    assert "ICC 0.48 assumed" in found.source
+
+
+def test_a_run_without_scores_cannot_be_measured() -> None:
+    with pytest.raises(InputError, match="no scored sample"):
+        measured_components([[None], [1.0]])
+
+
+def test_a_plan_says_what_more_samples_buy_and_where_they_end() -> None:
+    found = plan(assumed_components(0.5), n=198, k_base=64, k_tuned=8, detect=0.03)
+    drops = [drop for _, drop in found.mde_at]
+    assert drops == sorted(drops, reverse=True)
+    assert dict(found.mde_at)[8] == found.mde
+    assert found.mde_floor < drops[-1]
+    assert found.k_needed is not None
+    assert found.k_needed <= 8  # 6.2 in the simulation
+    assert found.problems_needed <= 198
+
+
+@pytest.mark.parametrize("wrong", [{"detect": 0.0}, {"detect": 3.0}, {"n": 0}, {"k_tuned": 0}])
+def test_a_plan_of_nothing_is_refused(wrong: dict[str, float]) -> None:
+    asked = {"n": 10, "k_base": 1, "k_tuned": 1, "detect": 0.03} | wrong
+    with pytest.raises(InputError, match="cannot plan"):
+        plan(assumed_components(), **asked)  # type: ignore[arg-type]
+
+
+def test_no_drop_is_larger_than_everything() -> None:
+    assert smallest_drop(assumed_components(), 1, 1, 1) == 1.0
