@@ -13,6 +13,8 @@ VERIFIERS: dict[str, str] = {
     "math": "genbench.verifiers.math:MathVerifier",
     "choice": "genbench.verifiers.choice:ChoiceVerifier",
     "exact": "genbench.verifiers.exact:ExactVerifier",
+    "ifeval": "genbench.verifiers.ifeval:ConstraintVerifier",
+    "json_schema": "genbench.verifiers.json_schema:JsonSchemaVerifier",
 }
 ENGINES: dict[str, str] = {"vllm": "genbench.engines.vllm:VllmEngine"}
 

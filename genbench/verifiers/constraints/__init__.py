@@ -1,0 +1,1 @@
+"""Verifiable instructions: one small function per instruction id, and what they read a text with."""

@@ -1,0 +1,108 @@
+"""The four accuracies of instruction following and the table by kind, from the parts of verdicts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+STRICT, LOOSE = "strict", "loose"
+
+ACCURACIES = (
+    "prompt_level_strict_acc",
+    "inst_level_strict_acc",
+    "prompt_level_loose_acc",
+    "inst_level_loose_acc",
+)
+"""The names under which the field publishes them."""
+
+Parts = Mapping[str, float]
+"""The parts of one sample's verdict, as `part` names them; each 0 or 1."""
+
+
+def part(mode: str, turn: int, place: int, instruction: str) -> str:
+    """The name of one instruction's result: ``strict/0/1/punctuation:no_comma``.
+
+    `turn` and `place` (in the turn's list) count from 0, as turns do everywhere.
+    """
+    return f"{mode}/{turn}/{place}/{instruction}"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one kind of instruction came out, over all samples and turns."""
+
+    instruction: str
+    """An instruction id, or its group: what stands before the colon."""
+    n: int
+    strict: float
+    loose: float
+
+
+def turns_of(samples: Iterable[Parts]) -> int:
+    """The number of turns that the longest conversation has."""
+    return max((int(name.split("/", 2)[1]) + 1 for parts in samples for name in parts), default=0)
+
+
+def tallies(problems: Sequence[Sequence[Parts]], turn: int = 0) -> NDArray[np.float64]:
+    """What each problem adds to the accuracies of one turn.
+
+    Args:
+        problems: for every problem the parts of its scored samples. A sample without parts in that turn
+            (a conversation that has fewer) adds nothing.
+
+    Returns:
+        An array of shape (problems, 6): samples, samples with all instructions followed (strict, loose),
+        instructions, instructions followed (strict, loose). Sums of rows are tallies again, so that a
+        resampling of prompts is a sum of resampled rows.
+    """
+    return np.array(
+        [np.sum([_tally(parts, turn) for parts in samples] or [np.zeros(6)], axis=0) for samples in problems],
+        dtype=np.float64,
+    ).reshape(len(problems), 6)
+
+
+def _tally(parts: Parts, turn: int) -> NDArray[np.float64]:
+    strict = [value for name, value in parts.items() if name.startswith(f"{STRICT}/{turn}/")]
+    loose = [value for name, value in parts.items() if name.startswith(f"{LOOSE}/{turn}/")]
+    if not strict:
+        return np.zeros(6)
+    return np.array([1, min(strict), min(loose), len(strict), sum(strict), sum(loose)], dtype=np.float64)
+
+
+def accuracies(tally: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The four accuracies, in the order of `ACCURACIES`.
+
+    Args:
+        tally: shape (…, 6): summed rows of `tallies`.
+
+    Returns:
+        Shape (…, 4), fractions of 1; NaN where nothing was counted. Instruction-level accuracy is the share
+        of all instructions, not a mean over prompts.
+    """
+    samples, prompt_strict, prompt_loose, instructions, strict, loose = np.moveaxis(tally, -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.stack(
+            [prompt_strict / samples, strict / instructions, prompt_loose / samples, loose / instructions],
+            axis=-1,
+        )
+
+
+def mean_of_turns(problems: Sequence[Sequence[Parts]]) -> float:
+    """Multi-IF's published number: the mean of the four accuracies, averaged over turns."""
+    turns = turns_of(parts for samples in problems for parts in samples)
+    return float(np.mean([accuracies(tallies(problems, turn).sum(axis=0)) for turn in range(turns)]))
+
+
+def by_kind(samples: Iterable[Parts], groups: bool = False) -> list[Kind]:
+    """How each instruction id came out (or each group of ids), in the order of the ids."""
+    counted: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for name, value in ((name, value) for parts in samples for name, value in parts.items()):
+        mode, _, _, instruction = name.split("/", 3)
+        row = counted[instruction.partition(":")[0] if groups else instruction]
+        row[0] += mode == STRICT
+        row[1 if mode == STRICT else 2] += value
+    return [Kind(kind, int(n), strict / n, loose / n) for kind, (n, strict, loose) in sorted(counted.items())]

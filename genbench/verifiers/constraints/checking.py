@@ -1,0 +1,39 @@
+"""One answer against its constraints, strictly and loosely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from genbench.verifiers.constraints.loose import variants
+from genbench.verifiers.constraints.rulebook import Constraint
+from genbench.verifiers.constraints.text import Text
+from genbench.verifiers.constraints.tools import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one instruction came out; `strict` and `loose` are None where it could not be checked."""
+
+    id: str
+    strict: bool | None
+    loose: bool | None
+    why: str | None
+    """Why it was not followed as the answer stands, in a sentence; None where it was."""
+
+
+def outcomes(answer: str, constraints: Sequence[Constraint], tools: Toolbox) -> list[Outcome]:
+    """The outcome of every constraint; a blank answer follows none, whatever the rule says."""
+    texts = [Text(variant, tools) for variant in variants(answer)]
+    return [_outcome(constraint, texts, tools) for constraint in constraints]
+
+
+def _outcome(constraint: Constraint, texts: Sequence[Text], tools: Toolbox) -> Outcome:
+    rule, kwargs = constraint.rule, constraint.kwargs
+    if rule.tagger and not tools.has_tagger:
+        return Outcome(rule.id, None, None, "needs a part-of-speech tagger: name its folder with tagger_dir")
+    if not texts:
+        return Outcome(rule.id, False, False, "the answer is blank")
+    why = rule.check(texts[0], kwargs)
+    loose = why is None or any(rule.check(text, kwargs) is None for text in texts[1:])
+    return Outcome(rule.id, why is None, loose, why)

@@ -1,0 +1,132 @@
+"""IFBench's `custom:` rules for one prompt each, whose answer is a list or a sentence."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import pairwise
+
+from genbench.verifiers.constraints.rule import Fault, NoKwargs, Rule, Rules, equal, quoted
+from genbench.verifiers.constraints.text import Text
+from genbench.verifiers.constraints.wordlists import EDGE, unmarked
+
+MULTIPLES = ["14", "21", "28", "35", "42", "49"]
+NUMBER = re.compile(r"\d+")
+QUESTION = re.compile(r"Question \d+[.|):;]?\s*")
+OPTION = re.compile(r"[A-Ea-e][.|)]\s*\w")
+DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+COUNTRIES = 52
+"""Lines from Zimbabwe on: the official code wants so many of Africa's countries."""
+
+# European capitals, north to south, as the official code lists them.
+CAPITALS = re.split(
+    ", ",
+    "Reykjavik, Helsinki, Oslo, Tallinn, Stockholm, Riga, Moscow, Copenhagen, Vilnius, Minsk, Dublin, "
+    "Berlin, Amsterdam, Warsaw, London, Brussels, Prague, Luxembourg, Paris, Vienna, Bratislava, Budapest, "
+    "Vaduz, Chisinau, Bern, Ljubljana, Zagreb",
+)
+
+
+def ascii_only(text: str) -> str:
+    """`text` with accents taken off and every other character outside ASCII dropped."""
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+
+
+def multiples(text: Text, _: NoKwargs) -> Fault:
+    found = NUMBER.findall(text.raw.replace(",", ", "))
+    return None if found == MULTIPLES else f"the numbers are not {', '.join(MULTIPLES)}"
+
+
+def mcq_count_length(text: Text, _: NoKwargs) -> Fault:
+    """Four questions of five options each, every question longer than the one before."""
+    if not text.raw.startswith("Question"):
+        return "does not begin with 'Question'"
+    blocks = [block.strip() for block in QUESTION.split(text.raw) if block.strip()]
+    if len(blocks) != 4:
+        return f"{len(blocks)} questions, exactly 4 wanted"
+    lengths = []
+    for place, block in enumerate(blocks, 1):
+        lines = [line.strip() for line in block.split("\n")]
+        marked = [place for place, line in enumerate(lines) if OPTION.match(line)]
+        if len(marked) != 5:
+            return f"question {place} has {len(marked)} options, exactly 5 wanted"
+        lengths.append(len(" ".join(lines[: marked[0]]).strip()))
+    for place, (before, after) in enumerate(pairwise(lengths), 2):
+        if after <= before:
+            return f"question {place} is no longer than the one before"
+    return None
+
+
+def reverse_newline(text: Text, _: NoKwargs) -> Fault:
+    """Any lines in descending order: that they are countries is not checked (defect B12)."""
+    lines = [line for raw in text.lines if (line := raw.strip(EDGE))]
+    start = next((place for place, line in enumerate(lines) if "Zimbabwe" in line), None)
+    if start is None:
+        return "no line with Zimbabwe, the last country of Africa"
+    names = [ascii_only(line) for line in lines[start:]]
+    if len(names) < COUNTRIES:
+        return f"{len(names)} lines from Zimbabwe on, at least {COUNTRIES} wanted"
+    for before, after in pairwise(names):
+        if after > before:
+            return f"{quoted(after)} stands after {quoted(before)}"
+    return None
+
+
+def word_reverse(text: Text, _: NoKwargs) -> Fault:
+    backwards = " ".join(reversed(unmarked(text.lower.strip()).split()))
+    if "bald eagle" not in backwards:
+        return "read backwards, it does not name the bald eagle"
+    single = backwards in text.tools.sentences(backwards)
+    return None if single else "read backwards, it is not one sentence"
+
+
+def character_reverse(text: Text, _: NoKwargs) -> Fault:
+    return None if "elgae dlab" in text.lower else "no 'elgae dlab'"
+
+
+def sentence_alphabet(text: Text, _: NoKwargs) -> Fault:
+    if fault := equal(len(text.sentences), 26, "sentences"):
+        return fault
+    for sentence, letter in zip(text.sentences, LETTERS, strict=True):
+        if sentence[:1].lower() != letter:
+            return f"a sentence begins with {sentence[:1]!r}, '{letter}' wanted"
+    return None
+
+
+def european_capitals_sort(text: Text, _: NoKwargs) -> Fault:
+    found = [piece.strip() for piece in ascii_only(text.raw).split(",") if piece.strip()]
+    if fault := equal(len(found), len(CAPITALS), "capitals"):
+        return fault
+    for place, (city, wanted) in enumerate(zip(found, CAPITALS, strict=True), 1):
+        if city != wanted:
+            return f"capital {place} is {quoted(city)}, {wanted} wanted"
+    return None
+
+
+def date_format_list(text: Text, _: NoKwargs) -> Fault:
+    """Month 0 and day 0 are taken, and the facts are not checked (defect B10)."""
+    for piece in text.stripped.split(","):
+        match = DATE.fullmatch(piece.strip())
+        if match is None:
+            return f"{quoted(piece.strip())} is not a date like 1799-11-09"
+        year, month, day = (int(group) for group in match.groups())
+        if not 1769 <= year <= 1821 or month > 12 or day > _days(month):
+            return f"{quoted(piece.strip())} is no date in Napoleon's life"
+    return None
+
+
+def _days(month: int) -> int:
+    return 29 if month == 2 else 30 if month in (4, 6, 9, 11) else 31
+
+
+RULES: Rules = (
+    Rule("custom:multiples", NoKwargs, multiples),
+    Rule("custom:mcq_count_length", NoKwargs, mcq_count_length),
+    Rule("custom:reverse_newline", NoKwargs, reverse_newline),
+    Rule("custom:word_reverse", NoKwargs, word_reverse),
+    Rule("custom:character_reverse", NoKwargs, character_reverse),
+    Rule("custom:sentence_alphabet", NoKwargs, sentence_alphabet),
+    Rule("custom:european_capitals_sort", NoKwargs, european_capitals_sort),
+    Rule("custom:date_format_list", NoKwargs, date_format_list),
+)

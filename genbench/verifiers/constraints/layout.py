@@ -1,0 +1,126 @@
+"""IFBench's `format:` rules on the lines of a text: indents, bullets, one word a line, emoji, a thesis."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from typing import Annotated
+
+from emoji import is_emoji
+from pydantic import Field
+
+from genbench.verifiers.constraints.rule import Fault, Kwargs, NoKwargs, Rule, Rules, compared, quoted
+from genbench.verifiers.constraints.text import Text
+from genbench.verifiers.constraints.wordlists import unmarked
+
+
+def newline(text: Text, _: NoKwargs) -> Fault:
+    body = unmarked(text.raw).strip()
+    lines, words = sum(1 for line in body.split("\n") if line), len(body.split())
+    return None if lines == words else f"{words} words on {lines} lines, one word a line wanted"
+
+
+def emoji(text: Text, _: NoKwargs) -> Fault:
+    """A sentence ends with an emoji, or the next one begins with it (the splitter puts it there)."""
+    sentences = [unmarked(sentence).strip() for sentence in text.sentences]
+    for sentence, following in zip(sentences, [*sentences[1:], None], strict=True):
+        if not sentence:
+            return "a sentence of marks alone"
+        if not (any(map(is_emoji, sentence[-2:])) or (following and is_emoji(following[0]))):
+            return f"no emoji after {quoted(sentence[-50:])}"
+    return None
+
+
+def line_indent(text: Text, _: NoKwargs) -> Fault:
+    """Each line is indented more than the one before; some blank lines stay in (defect B6)."""
+    return indent_fault(_without_most_blanks(text.lines))
+
+
+def indent_fault(lines: list[str]) -> Fault:
+    indents = [len(line) - len(line.lstrip(" ")) for line in lines]
+    for place in range(1, len(indents)):
+        if indents[place] <= indents[place - 1]:
+            return f"a line is indented by {indents[place]} after one by {indents[place - 1]}, more wanted"
+    return None
+
+
+def _without_most_blanks(lines: list[str]) -> list[str]:
+    """What is left when blank lines are removed from a list while it is walked.
+
+    Each blank line met removes the first line equal to it, and the line that moves up is never met.
+    """
+    places: dict[str, deque[int]] = defaultdict(deque)
+    for place, line in enumerate(lines):
+        if not line.strip():
+            places[line].append(place)
+    removed: set[int] = set()
+    place = 0
+    while place < len(lines):
+        blank = not lines[place].strip()
+        if blank:
+            removed.add(places[lines[place]].popleft())
+        place += 2 if blank else 1
+    return [line for place, line in enumerate(lines) if place not in removed]
+
+
+class Separator(Kwargs):
+    sep: Annotated[str, Field(min_length=1)]
+
+
+def listed(text: Text, want: Separator) -> Fault:
+    """Anywhere, not at line starts alone (defect B13)."""
+    return compared(text.raw.count(want.sep), "at least", 2, f"list items marked {quoted(want.sep)}")
+
+
+def thesis(text: Text, _: NoKwargs) -> Fault:
+    """An italic statement with text after it; `<em>` is cut as if it were `<i>` (defect B8)."""
+    start = _find_first(text.raw, ("<i>", "<em>"))
+    if start < 0:
+        return "no text in italics (<i> or <em>)"
+    body = text.raw[start:]
+    end = _find_first(body, ("</i>", "</em>"))
+    if end < 0:
+        return "the italics are not closed"
+    if not body[3:end].strip():
+        return "the italics are empty"
+    return None if body[end + 4 :].strip() else "nothing follows the italics"
+
+
+def _find_first(text: str, tags: tuple[str, str]) -> int:
+    """Where the first tag stands, or the second where there is no first; -1 where there is neither."""
+    return text.find(tags[0]) if tags[0] in text else text.find(tags[1])
+
+
+def sub_bullets(text: Text, _: NoKwargs) -> Fault:
+    """A text without stars follows, and stars of bold text count (defect B5)."""
+    for piece in text.raw.split("*")[1:]:
+        if "-" not in piece:
+            return f"no '-' between {quoted('*' + piece[:40])} and the next '*'"
+    return None
+
+
+def no_bullets_bullets(text: Text, _: NoKwargs) -> Fault:
+    """Sentences, then bullets; a blank line ends the sentences too (defect B7)."""
+    sentences = bullets = 0
+    closed = False
+    for line in text.lines:
+        if line.strip().startswith("*"):
+            if sentences < 2:
+                return f"{sentences} sentences before the first bullet, at least 2 wanted"
+            bullets, closed = bullets + 1, True
+            continue
+        if closed:
+            return f"{quoted(line)} stands after the sentences ended and is no bullet"
+        found = len(text.tools.sentences(line.strip()))
+        sentences, closed = sentences + found, found == 0
+    return compared(bullets, "at least", 2, "bullets")
+
+
+RULES: Rules = (
+    Rule("format:newline", NoKwargs, newline),
+    Rule("format:emoji", NoKwargs, emoji),
+    Rule("format:line_indent", NoKwargs, line_indent),
+    Rule("format:list", Separator, listed),
+    Rule("format:thesis", NoKwargs, thesis),
+    Rule("format:sub-bullets", NoKwargs, sub_bullets),
+    Rule("format:no_bullets_bullets", NoKwargs, no_bullets_bullets),
+)

@@ -1,0 +1,185 @@
+"""IFEval's rules under mode `fixed`: what the prompts ask, where the official check asks something else."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, NoReturn
+
+from pydantic import Field
+
+from genbench.verifiers.constraints import format, keywords, language, length
+from genbench.verifiers.constraints.rule import (
+    Count,
+    Fault,
+    Kwargs,
+    NoKwargs,
+    Relation,
+    Rule,
+    Rules,
+    Trimmed,
+    compared,
+    equal,
+    quoted,
+)
+from genbench.verifiers.constraints.text import Text
+
+BULLET = re.compile(r"[ \t]*[*+-][ \t]+\S")
+RULE_LINE = re.compile(r"[ \t]*([*_-])(?:[ \t]*\1){2,}[ \t]*")
+DIVIDER_LINE = re.compile(r"[ \t]*\*\*\*[ \t]*")
+LIST_NUMBER = re.compile(r"[\W_]*(?:\d+|[A-Za-z])[.)]")
+HIGHLIGHT = re.compile(r"(?<!\*)(\*{1,3})(?=[^\s*])[^*\n]*(?<!\s)\1(?!\*)")
+DECORATION = "*_#>-\"'“”‘’`([ \t"
+MARKER_LEAD = "*_#> \t"
+
+
+def _word(word: str) -> re.Pattern[str]:
+    """A literal word, not inside another one."""
+    return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+
+
+class Existence(Kwargs):
+    keywords: Annotated[tuple[Trimmed, ...], Field(min_length=1)]
+
+
+def existence(text: Text, want: Existence) -> Fault:
+    return keywords.missing_fault([word for word in want.keywords if not _word(word).search(text.raw)])
+
+
+class Frequency(Kwargs):
+    keyword: Trimmed
+    frequency: Count
+    relation: Relation
+
+
+def frequency(text: Text, want: Frequency) -> Fault:
+    found = sum(1 for _ in _word(want.keyword).finditer(text.raw))
+    return compared(found, want.relation, want.frequency, f"times {quoted(want.keyword)}")
+
+
+class ForbiddenWords(Kwargs):
+    forbidden_words: Annotated[tuple[Trimmed, ...], Field(min_length=1)]
+
+
+def forbidden_words(text: Text, want: ForbiddenWords) -> Fault:
+    return keywords.forbidden_fault([word for word in want.forbidden_words if _word(word).search(text.raw)])
+
+
+def response_language(text: Text, want: language.ResponseLanguage) -> Fault:
+    """The detector tells two kinds of Chinese apart; 'zh' is either."""
+    found = text.language
+    return _language_fault(
+        "zh" if want.language == "zh" and found in ("zh-cn", "zh-tw") else found, want.language
+    )
+
+
+def _language_fault(found: str | None, wanted: str) -> Fault:
+    return "the language cannot be told" if found is None else language.language_fault(found, wanted)
+
+
+def english_capital(text: Text, _: NoKwargs) -> Fault:
+    """The detector leaves words in capitals out, so it is asked about the text in small letters."""
+    return language.capitals_fault(text.raw) or _language_fault(text.of(text.lower).language, "en")
+
+
+def english_lowercase(text: Text, _: NoKwargs) -> Fault:
+    return language.lowercase_fault(text.raw) or _language_fault(text.language, "en")
+
+
+def number_sentences(text: Text, want: length.NumberSentences) -> Fault:
+    found = sum(1 for sentence in text.sentences if not LIST_NUMBER.fullmatch(sentence))
+    return compared(found, want.relation, want.num_sentences, "sentences")
+
+
+def number_paragraphs(text: Text, want: length.NumberParagraphs) -> Fault:
+    found, open_piece = 0, False
+    for line in text.lines:
+        divides = DIVIDER_LINE.fullmatch(line) is not None
+        starts = not divides and not open_piece and bool(line.strip())
+        found, open_piece = found + starts, not divides and (open_piece or starts)
+    return equal(found, want.num_paragraphs, "paragraphs between '***'")
+
+
+def nth_paragraph_first_word(text: Text, want: length.NthParagraphFirstWord) -> Fault:
+    paragraphs = [piece.strip() for piece in text.raw.split("\n\n") if piece.strip()]
+    if want.nth_paragraph > len(paragraphs):
+        return f"{len(paragraphs)} paragraphs, so none has number {want.nth_paragraph}"
+    words = paragraphs[want.nth_paragraph - 1].lstrip(DECORATION).split(maxsplit=1)
+    lead = re.match(r"[\w-]*(?:['’]\w+)*", words[0]) if words else None
+    found = lead.group().lower() if lead else ""
+    return length.first_word_fault(found, want) or equal(
+        len(paragraphs), want.num_paragraphs, "paragraphs between blank lines"
+    )
+
+
+def postscript(text: Text, want: format.Postscript) -> Fault:
+    """At the start of a line."""
+    marker = re.sub(r"\W", "", want.postscript_marker).lower()
+    spelt = r"\.?\s?".join(map(re.escape, marker)) + (r"(?!\w|\.?\s?p?\.?\s?s\b)" if marker else "")
+    pattern = re.compile(spelt if marker else re.escape(want.postscript_marker.lower()))
+    found = any(pattern.match(line.lstrip(MARKER_LEAD).lower()) for line in text.lines)
+    return None if found else format.postscript_fault(want)
+
+
+def number_bullet_lists(text: Text, want: format.NumberBulletLists) -> Fault:
+    found = sum(1 for line in text.lines if BULLET.match(line) and not RULE_LINE.fullmatch(line))
+    return equal(found, want.num_bullets, "bullet points")
+
+
+def constrained_response(text: Text, _: NoKwargs) -> Fault:
+    exact = text.stripped in format.OPTIONS
+    return None if exact else f"{quoted(text.stripped)} is none of the three allowed answers"
+
+
+def number_highlighted_sections(text: Text, want: format.NumberHighlights) -> Fault:
+    found = sum(1 for _ in HIGHLIGHT.finditer(text.raw))
+    return compared(found, "at least", want.num_highlights, "highlighted sections")
+
+
+class MultipleSections(Kwargs):
+    section_spliter: Trimmed
+    num_sections: Count
+
+
+def multiple_sections(text: Text, want: MultipleSections) -> Fault:
+    found = sum(1 for _ in re.finditer(rf"{re.escape(want.section_spliter)}\s?\d+", text.raw))
+    return compared(found, "at least", want.num_sections, f"sections marked {quoted(want.section_spliter)}")
+
+
+def json_format(text: Text, _: NoKwargs) -> Fault:
+    try:
+        value = json.loads(format.unfenced(text.raw), parse_constant=_refused)
+    except RecursionError:
+        return "not JSON: nested too deeply"
+    except ValueError as error:
+        return f"not JSON: {error}"
+    if isinstance(value, dict | list):
+        return None
+    return f"a bare {type(value).__name__}, not an object or array"
+
+
+def _refused(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON value")
+
+
+RULES: Rules = (
+    Rule("keywords:existence", Existence, existence),
+    Rule("keywords:frequency", Frequency, frequency),
+    Rule("keywords:forbidden_words", ForbiddenWords, forbidden_words),
+    Rule("language:response_language", language.ResponseLanguage, response_language),
+    Rule("change_case:english_capital", NoKwargs, english_capital),
+    Rule("change_case:english_lowercase", NoKwargs, english_lowercase),
+    Rule("length_constraints:number_sentences", length.NumberSentences, number_sentences),
+    Rule("length_constraints:number_paragraphs", length.NumberParagraphs, number_paragraphs),
+    Rule(
+        "length_constraints:nth_paragraph_first_word", length.NthParagraphFirstWord, nth_paragraph_first_word
+    ),
+    Rule("detectable_content:postscript", format.Postscript, postscript),
+    Rule("detectable_format:number_bullet_lists", format.NumberBulletLists, number_bullet_lists),
+    Rule("detectable_format:constrained_response", NoKwargs, constrained_response),
+    Rule(
+        "detectable_format:number_highlighted_sections", format.NumberHighlights, number_highlighted_sections
+    ),
+    Rule("detectable_format:multiple_sections", MultipleSections, multiple_sections),
+    Rule("detectable_format:json_format", NoKwargs, json_format),
+)

@@ -1,0 +1,110 @@
+"""Every instruction id with its rule: IFEval's 25 and IFBench's 58, as they are, mended, or older."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from pydantic import ValidationError
+
+from genbench.errors import ConfigError, DataError, nearest
+from genbench.verifiers.constraints import (
+    counts,
+    custom_answers,
+    custom_tables,
+    format,
+    keywords,
+    language,
+    layout,
+    length,
+    mended_ifbench,
+    mended_ifeval,
+    placing,
+    ratios,
+    repeats,
+    revision_2025_07,
+    shape,
+    whole,
+    wording,
+)
+from genbench.verifiers.constraints import multilingual as multilingual_rules
+from genbench.verifiers.constraints.rule import Kwargs, Rule, Rules
+
+Mode = Literal["official", "fixed"]
+Revision = Literal["head", "2025-07"]
+
+IFEVAL: Rules = (*keywords.RULES, *language.RULES, *length.RULES, *format.RULES, *whole.RULES)
+IFBENCH: Rules = (
+    *counts.RULES,
+    *ratios.RULES,
+    *wording.RULES,
+    *placing.RULES,
+    *shape.RULES,
+    *layout.RULES,
+    *repeats.RULES,
+    *custom_answers.RULES,
+    *custom_tables.RULES,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One instruction of one prompt: its rule and its kwargs, both checked."""
+
+    rule: Rule[Any]
+    kwargs: Kwargs
+
+
+class Rulebook:
+    """The rules of one mode and one revision of the official checkers.
+
+    `official` keeps the defects that published numbers contain, `fixed` mends them (see mended_*.py).
+    `revision` is of IFBench's checkers: "2025-07" is the code of the paper. `multilingual` takes the three
+    rules in which Multi-IF's checkers look at the language.
+    """
+
+    def __init__(
+        self, mode: Mode = "official", revision: Revision = "head", multilingual: bool = False
+    ) -> None:
+        _one_of("mode", mode, get_args(Mode))
+        _one_of("revision", revision, get_args(Revision))
+        if mode == "fixed" and revision != "head":
+            raise ConfigError("mode 'fixed' mends the newest rules; with revision '2025-07' use 'official'")
+        rules = {rule.id: rule for rule in (*IFEVAL, *IFBENCH)}
+        if mode == "fixed":
+            rules |= {rule.id: rule for rule in (*mended_ifeval.RULES, *mended_ifbench.RULES)}
+        if revision == "2025-07":
+            rules |= {rule.id: rule for rule in revision_2025_07.RULES}
+        if multilingual:
+            rules |= {rule.id: rule for rule in multilingual_rules.RULES}
+        self._rules = rules
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(sorted(self._rules))
+
+    def constraint(self, item: Any, where: str) -> Constraint:
+        """The constraint that `item`, ``{"id": …, kwarg: …}``, describes; null kwargs count as absent.
+
+        Raises:
+            DataError: unknown id, or kwargs that the id does not take; `where` says whose.
+        """
+        if not isinstance(item, Mapping) or not isinstance(item.get("id"), str):
+            raise DataError(f"{where}: an instruction is an object with 'id' and its kwargs, not {item!r}")
+        rule = self._rules.get(item["id"])
+        if rule is None:
+            raise DataError(f"{where}: unknown instruction '{item['id']}'{nearest(item['id'], self._rules)}")
+        given = {key: value for key, value in item.items() if key != "id" and value is not None}
+        try:
+            return Constraint(rule, rule.kwargs.model_validate(given))
+        except ValidationError as error:
+            faults = "; ".join(
+                f"{'.'.join(map(str, fault['loc'])) or 'kwargs'}: {fault['msg']}" for fault in error.errors()
+            )
+            raise DataError(f"{where}: {rule.id}: {faults}") from None
+
+
+def _one_of(name: str, value: str, valid: tuple[str, ...]) -> None:
+    if value not in valid:
+        raise ConfigError(f"{name}: '{value}' is not one of {', '.join(valid)}")

@@ -1,0 +1,65 @@
+"""A text as the constraints see it: each view of it (words, sentences, language) is made once."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Protocol
+
+WORD = re.compile(r"\w+")
+"""A word of the official code: a run of `\\w` of the standard library (nltk 3.10's own differs)."""
+
+
+class Tools(Protocol):
+    """What a text is read with."""
+
+    def sentences(self, text: str) -> list[str]: ...
+
+    def tokens(self, text: str) -> list[str]: ...
+
+    def language(self, text: str) -> str | None: ...
+
+    def first_tag(self, tokens: list[str]) -> str: ...
+
+
+class Text:
+    """One response, or one loose variant of it."""
+
+    def __init__(self, raw: str, tools: Tools) -> None:
+        self.raw = raw
+        self.tools = tools
+
+    @cached_property
+    def stripped(self) -> str:
+        return self.raw.strip()
+
+    @cached_property
+    def lower(self) -> str:
+        return self.raw.lower()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The pieces between newlines alone (other line separators are plain characters)."""
+        return self.raw.split("\n")
+
+    @cached_property
+    def words(self) -> list[str]:
+        return WORD.findall(self.raw)
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        return self.tools.sentences(self.raw)
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """nltk's word tokens of each sentence: "can't" is two, a hyphenated word one."""
+        return self.tools.tokens(self.raw)
+
+    @cached_property
+    def language(self) -> str | None:
+        """ISO 639-1 code; None where the text has no letters to go by."""
+        return self.tools.language(self.raw)
+
+    def of(self, raw: str) -> Text:
+        """Another text, read with the same tools."""
+        return Text(raw, self.tools)

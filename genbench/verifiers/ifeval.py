@@ -1,0 +1,143 @@
+"""Judges answers by verifiable instructions: IFEval, IFBench, Multi-IF, and lists of a suite's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from genbench.errors import ConfigError, DataError
+from genbench.types import Case, Finding
+from genbench.verifiers.constraints.accuracies import LOOSE, STRICT, part
+from genbench.verifiers.constraints.checking import Outcome, outcomes
+from genbench.verifiers.constraints.old_sentences import old_sentences
+from genbench.verifiers.constraints.rulebook import Constraint, Mode, Revision, Rulebook
+from genbench.verifiers.constraints.tools import Toolbox
+
+RULES_VERSION = "1"
+"""Raised whenever a rule of this package changes a verdict."""
+TIME_LIMIT_S = 60.0
+
+
+class ConstraintVerifier:
+    """Checks the instructions of each turn on the answer to that turn, strictly and loosely.
+
+    The reference is a list of instructions, ``[{"id": "punctuation:no_comma"}, {"id": …, kwarg: …}]``, or
+    one such list per turn. The score is the mean over turns of prompt-level accuracy: 1 for a turn whose
+    instructions are all followed.
+
+    Args:
+        mode: `official` keeps the defects that published numbers contain, `fixed` mends them.
+        revision: of IFBench's checkers: `head`, or `2025-07`, the code of the paper.
+        multilingual: Multi-IF's rules for sentences, words and quotation marks.
+        headline: whether `strict` or `loose` verdicts make the score.
+        punkt_dir: a folder with the English punkt_tab tables; None: the package's own abbreviations.
+        tagger_dir: a folder with nltk's English perceptron tagger; None: words:start_verb is unavailable.
+        constraints: instructions that every answer must follow besides its own.
+    """
+
+    def __init__(
+        self,
+        *,
+        mode: Mode = "official",
+        revision: Revision = "head",
+        multilingual: bool = False,
+        headline: str = STRICT,
+        punkt_dir: str | None = None,
+        tagger_dir: str | None = None,
+        constraints: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        if headline not in (STRICT, LOOSE):
+            raise ConfigError(f"headline: '{headline}' is not one of {STRICT}, {LOOSE}")
+        self._book = Rulebook(mode, revision, multilingual)
+        self._tools = Toolbox(
+            Path(punkt_dir) if punkt_dir else None,
+            Path(tagger_dir) if tagger_dir else None,
+            split=old_sentences if revision == "2025-07" else None,
+        )
+        self._headline = headline
+        self._everywhere = everywhere(self._book, constraints)
+        tongue = ", multilingual" if multilingual else ""
+        self.version = f"ifeval {RULES_VERSION} ({mode}, {revision}{tongue}); {self._tools.name}"
+
+    def check(self, reference: Any) -> None:
+        """Reads a reference without judging anything.
+
+        Raises:
+            DataError: an unknown instruction id, or kwargs that it does not take.
+        """
+        self._turns(reference)
+
+    def time_limit_s(self, case: Case) -> float:
+        return TIME_LIMIT_S
+
+    def verify(self, case: Case) -> Finding:
+        turns = self._turns(case.reference)
+        answers = [answer.text for answer in case.answers] + [""] * len(turns)
+        found = [
+            outcomes(answer, constraints, self._tools)
+            for answer, constraints in zip(answers, turns, strict=False)
+        ]
+        return finding(found, self._headline, blank=not any(answer.strip() for answer in answers))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _turns(self, reference: Any) -> list[tuple[Constraint, ...]]:
+        return [
+            tuple(
+                self._book.constraint(item, f"turn {turn}, instruction {at}") for at, item in enumerate(items)
+            )
+            + self._everywhere
+            for turn, items in enumerate(by_turn(reference))
+        ]
+
+
+def everywhere(book: Rulebook, constraints: Any) -> tuple[Constraint, ...]:
+    """The constraints that an option of the suite lists, for every answer.
+
+    Raises:
+        ConfigError: an unknown instruction id, or kwargs that it does not take.
+    """
+    if isinstance(constraints, str | Mapping):
+        raise ConfigError("constraints: a list of instructions is wanted, [{id: …, kwarg: …}, …]")
+    try:
+        return tuple(
+            book.constraint(item, f"constraints, number {at}") for at, item in enumerate(constraints)
+        )
+    except DataError as error:
+        raise ConfigError(str(error)) from None
+
+
+def by_turn(reference: Any) -> list[list[Any]]:
+    """The instructions of each turn; a flat list is one turn's, None is one turn without any."""
+    if reference is None:
+        return [[]]
+    if not isinstance(reference, list):
+        raise DataError(f"the reference is not a list of instructions: {reference!r}")
+    if reference and all(isinstance(item, list) for item in reference):
+        return reference
+    return [reference]
+
+
+def finding(found: Sequence[Sequence[Outcome]], headline: str, blank: bool) -> Finding:
+    """The finding of the outcomes of every turn; `blank` where no turn has an answer."""
+    verdicts = [[getattr(outcome, headline) for outcome in outcomes] for outcomes in found]
+    lacking = any(verdict is None for of_turn in verdicts for verdict in of_turn)
+    score = sum(all(of_turn) for of_turn in verdicts) / len(verdicts)
+    listed = [(turn, *item) for turn, outcomes in enumerate(found) for item in enumerate(outcomes)]
+    return Finding(
+        score=0.0 if lacking else score,
+        reason="unavailable" if lacking else "no_answer" if blank else "wrong",
+        detail={
+            "why": "; ".join(f"{outcome.id}: {outcome.why}" for _, _, outcome in listed if outcome.why),
+            "instructions": [{"turn": turn, **asdict(outcome)} for turn, _, outcome in listed],
+        },
+        parts={
+            part(mode, turn, place, outcome.id): float(followed)
+            for turn, place, outcome in listed
+            for mode, followed in ((STRICT, outcome.strict), (LOOSE, outcome.loose))
+            if followed is not None
+        },
+    )
