@@ -1,1 +1,26 @@
 """Generative evaluation with vLLM whose differences can be trusted."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_VERBS = {
+    "RunOptions": "pipeline",
+    "RunReport": "pipeline",
+    "run": "pipeline",
+    "score": "pipeline",
+    "prompts": "pipeline",
+    "latest_results": "pipeline",
+    "check_suite": "preflight",
+    "doctor": "preflight",
+}
+"""Public name -> room. Loaded on first use, so that `import genbench` costs nothing."""
+
+__all__ = sorted(_VERBS)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _VERBS:
+        raise AttributeError(f"module 'genbench' has no attribute {name!r}")
+    return getattr(import_module(f"genbench.{_VERBS[name]}"), name)

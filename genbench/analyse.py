@@ -140,6 +140,7 @@ def task_record(
         "metrics": {name: estimate_record(item) for name, item in found.items()},
         "samples": judged,
         "lacking": table.lacking,
+        "excluded": table.excluded,
         "status_counts": {status: table.statuses[status] for status in STATUSES if table.statuses[status]},
         "trace_counts": dict(table.traces),
         "truncated_share": table.truncated / judged if judged else None,

@@ -41,6 +41,7 @@ class Generation:
         stored: completions on disk of samples whose conversation is not complete.
         split: completion -> answer, for the history of the next turn and the count of trace tokens.
         offer: takes a sample whose conversation is complete; must not block.
+        started: told once, when the first engine is up.
     """
 
     make_engine: Callable[[], Engine]
@@ -53,6 +54,7 @@ class Generation:
     attempt: int
     stop: asyncio.Event
     stored: Mapping[SampleId, Sequence[Completion]]
+    started: Callable[[], None]
 
     async def run(self, draws: Sequence[Draw]) -> None:
         """Draws all samples, or until `stop` is set.
@@ -66,6 +68,8 @@ class Generation:
         while pending and not self.stop.is_set():
             engine = self.make_engine()
             await engine.start()
+            if not deaths:
+                self.started()
             try:
                 stretch = _Stretch(self, engine, pending, deaths)
                 await stretch.run()

@@ -29,10 +29,11 @@ OnVerdict = Callable[[Verdict], None]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A task with the digest of the verifier that judges it."""
+    """A task with the digest and the version of the verifier that judges it, and its problems by id."""
 
     task: LoadedTask
     verifier: str
+    version: str
     problems: Mapping[str, Problem]
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from genbench.config import EngineConfig, SuiteConfig, TaskEntry
+from genbench.config import Decoding, SuiteConfig
 from genbench.errors import ConfigError, nearest
 
 Loc = tuple[str | int, ...]
@@ -23,6 +23,7 @@ class Suite:
     config: SuiteConfig
     path: Path
     overrides: tuple[str, ...]
+    lines: Mapping[Loc, int]
 
     @property
     def name(self) -> str:
@@ -32,6 +33,15 @@ class Suite:
     def folder(self) -> Path:
         """What relative paths in the suite are relative to."""
         return self.path.resolve().parent
+
+    def where(self, *loc: str | int) -> str:
+        """`file:line` of a key, for messages."""
+        return f"{self.path}:{place(loc, self.lines)}"
+
+    def where_task(self, label: str) -> str:
+        """`file:line` of a task."""
+        labels = [entry.label for entry in self.config.tasks]
+        return self.where("tasks", labels.index(label))
 
 
 def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, str] | None = None) -> Suite:
@@ -53,7 +63,7 @@ def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, s
         _apply_override(raw, text)
     config = _validate(raw, path, lines)
     _check_tasks(config, path, lines)
-    return Suite(config, path, tuple(overrides))
+    return Suite(config, path, tuple(overrides), lines)
 
 
 def _parse(path: Path) -> tuple[dict[str, Any], dict[Loc, int]]:
@@ -220,7 +230,7 @@ def _check_tasks(config: SuiteConfig, path: Path, lines: Mapping[Loc, int]) -> N
                 "give one of them another 'name'"
             )
         seen[entry.label] = index
-        _check_k(config, entry, where)
+        check_k(entry.k or 1, config.decoding_of(entry), f"{where}: task '{entry.label}'")
     for name in config.models:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
             raise ConfigError(
@@ -229,27 +239,26 @@ def _check_tasks(config: SuiteConfig, path: Path, lines: Mapping[Loc, int]) -> N
             )
 
 
-def _check_k(config: SuiteConfig, entry: TaskEntry, where: str) -> None:
-    if (entry.k or 1) > 1 and config.decoding_of(entry).temperature == 0:
+def check_k(k: int, decoding: Decoding, where: str) -> None:
+    """Refuses more than one draw at temperature 0: all would be the same text."""
+    if k > 1 and decoding.temperature == 0:
         raise ConfigError(
-            f"{where}: task '{entry.label}' wants k = {entry.k} at temperature 0, where all draws "
-            "are the same; set k: 1 or a temperature above 0"
+            f"{where} wants k = {k} at temperature 0, where all draws are the same; set k: 1 or a "
+            "temperature above 0"
         )
 
 
-def check_engine_keys(
-    config: EngineConfig, valid: Iterable[str], pinned: Mapping[str, str], where: Callable[[str], str]
-) -> None:
+def check_engine_keys(suite: Suite, valid: Iterable[str], pinned: Mapping[str, str]) -> None:
     """Refuses engine keys that vLLM does not have, and those that genbench sets itself.
 
     Args:
         valid: the argument names of the installed vLLM.
         pinned: argument -> where to set it instead.
-        where: key -> "file:line".
     """
     names = set(valid)
-    for key in config.extra:
+    for key in suite.config.engine.extra:
+        where = suite.where("engine", key)
         if key in pinned:
-            raise ConfigError(f"{where(key)}: engine.{key} is set by genbench; {pinned[key]}")
+            raise ConfigError(f"{where}: engine.{key} is set by genbench; {pinned[key]}")
         if key not in names:
-            raise ConfigError(f"{where(key)}: unknown engine key '{key}'{nearest(key, names - set(pinned))}")
+            raise ConfigError(f"{where}: unknown engine key '{key}'{nearest(key, names - set(pinned))}")

@@ -18,7 +18,7 @@ class EngineSettings:
         model, tokenizer, adapter: folders.
         max_model_len: context in tokens.
         decodings: per task, the decoding in force.
-        work: a folder for the engine's own small files; log: its log.
+        work: the run folder, where the engine's log and its own small files go.
         extra: further arguments of AsyncEngineArgs, as the suite says.
     """
 
@@ -31,6 +31,19 @@ class EngineSettings:
     max_num_seqs: int
     max_num_batched_tokens: int
     decodings: Mapping[str, Decoding]
-    work: Path
-    log: Path
+    work: Path = Path()
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def log(self) -> Path:
+        return self.work / "engine.log"
+
+    @property
+    def circumstances(self) -> dict[str, Any]:
+        """What moves only rounding or speed."""
+        return {
+            "max_model_len": self.max_model_len,
+            "max_num_seqs": self.max_num_seqs,
+            "max_num_batched_tokens": self.max_num_batched_tokens,
+            **self.extra,
+        }

@@ -15,8 +15,8 @@ from genbench.types import Ask, Problem
 class LoadedTask:
     """One task of one run.
 
-    `problems` are those that the limit leaves, in the dataset's order; `total` is how many there
-    are; `provenance` says where the rows came from (revision, digest, path).
+    `problems` are those that the limit leaves, in the dataset's order, `left_out` the ids of the
+    others; `provenance` says where the rows came from (revision, digest, path).
     """
 
     entry: TaskEntry
@@ -24,7 +24,7 @@ class LoadedTask:
     k: int
     decoding: Decoding
     problems: tuple[Problem, ...]
-    total: int
+    left_out: frozenset[str]
     provenance: Mapping[str, Any]
 
     @property

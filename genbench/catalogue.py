@@ -1,0 +1,114 @@
+"""What is built in: the tasks with their facts, and a commented suite to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from genbench import registry
+from genbench.errors import ConfigError
+from genbench.protocols import Task, TaskInfo
+
+STARTER = """\
+# A genbench suite: which models, under which decoding, on which tasks. `genbench check` tells what is wrong
+# with it in seconds; `genbench run` runs it; the same command continues a run that was killed.
+name: {name}
+
+models:
+  base:
+    path: ORG/BASE-MODEL            # a hub id or a folder; add `revision:` with a commit to pin a hub model
+  tuned:
+    path: ./checkpoints/tuned
+    # adapter: ./checkpoints/lora   # a LoRA adapter on top of `path`
+    # system_prompt: /think
+    # chat_template_kwargs: {{enable_thinking: true}}
+
+engine:                             # any argument of vLLM's AsyncEngineArgs may stand here
+  max_num_seqs: 256
+  # tensor_parallel_size: 2
+  # max_model_len: 40960
+  # gpu_memory_utilization: 0.92
+
+decoding:                           # one decoding for all models; nothing comes from a checkpoint
+  temperature: 0.6
+  top_p: 0.95
+  max_tokens: 32768
+  seed: 0
+
+reasoning: auto                     # how traces are marked: auto, a format's name, or {{open: …, close: …}}
+
+tasks:                              # `genbench tasks` lists what is built in
+  - {{task: aime25, k: 64}}
+  - {{task: math500, k: 4}}
+  - {{task: gpqa_diamond, k: 8}}      # gated on the hub: `hf auth login` first
+  # - name: my_math                 # a task of your own
+  #   kind: math
+  #   data: {{path: problems.jsonl, fields: {{id: id, question: problem, reference: answer}}}}
+  #   prompt: "{{question}}\\n\\nPut your final answer within \\\\boxed{{{{}}}}."
+  #   k: 4
+"""
+
+
+def starter_suite(path: Path) -> None:
+    """Writes a commented suite.
+
+    Raises:
+        ConfigError: the file is there already, or its folder is not.
+    """
+    if path.exists():
+        raise ConfigError(f"{path} is there already; give another name: `genbench init other.yaml`")
+    if not path.parent.is_dir():
+        raise ConfigError(f"{path.parent}: no such folder")
+    path.write_text(STARTER.format(name=path.stem), encoding="utf-8")
+
+
+def task_infos() -> list[TaskInfo]:
+    """The facts of every built-in task, by name."""
+    found: list[TaskInfo] = []
+    for name in sorted(registry.TASKS):
+        task: Any = registry.load(registry.TASKS, name, "task")
+        built = task if isinstance(task, Task) and not isinstance(task, type) else task()
+        found.append(built.info)
+    return found
+
+
+def info_record(info: TaskInfo) -> dict[str, Any]:
+    """A task's facts as JSON."""
+    data = info.dataset
+    return {
+        "name": info.name,
+        "summary": info.summary,
+        "version": info.version,
+        "dataset": f"{data.repo} ({data.config}, {data.split})" if data else None,
+        "revision": data.revision if data else None,
+        "rows": data.rows if data else None,
+        "digest": data.digest if data else None,
+        "gated": bool(data and data.gated),
+        "k": info.k,
+        "verifier": info.verifier,
+        "licence": info.licence,
+        "metrics": list(info.metrics),
+        "chance": info.chance,
+    }
+
+
+def tasks_text(infos: list[TaskInfo]) -> str:
+    """The catalogue as a table."""
+    head = ("task", "k", "rows", "verifier", "dataset", "licence")
+    rows = [
+        (
+            info.name,
+            str(info.k),
+            str(info.dataset.rows or "?") if info.dataset else "-",
+            info.verifier,
+            (info.dataset.repo if info.dataset else "-")
+            + (" (gated)" if info.dataset and info.dataset.gated else ""),
+            info.licence,
+        )
+        for info in infos
+    ]
+    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [head, *rows]
+    ]
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,274 @@
+"""The command line: parse, call one verb, print; our own errors become a message and an exit code."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from genbench.errors import GenbenchError
+
+app = typer.Typer(
+    name="genbench",
+    help="Is this checkpoint better than the last one, by how much, why, and can that be trusted?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+SuiteArgument = Annotated[str, typer.Argument(help="a suite file, or the name of a shipped suite")]
+ModelOption = Annotated[
+    list[str],
+    typer.Option("--model", metavar="NAME[=PATH]", help="run this model alone; =PATH gives its checkpoint"),
+]
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data-dir", help="offline mirror DIR/<org>/<name>/<config>/<split>.jsonl|parquet"),
+]
+LimitOption = Annotated[int | None, typer.Option(help="at most N problems a task; limits nest")]
+TaskOption = Annotated[list[str], typer.Option("--task", help="run this task alone; may be given again")]
+SetOption = Annotated[
+    list[str], typer.Option("--set", metavar="KEY=VALUE", help="override a key: decoding.temperature=0.7")
+]
+TestOption = Annotated[
+    bool, typer.Option("--with-test", help="run tasks of role test too; each use is counted")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="results as JSON on stdout, nothing else")]
+RunArgument = Annotated[Path, typer.Argument(help="the folder of one run: RUN_DIR/<model>")]
+
+
+def _verbs(module: str) -> Any:
+    """A room below, imported when its verb is called: --help must not pay for it."""
+    return import_module(f"genbench.{module}")
+
+
+@app.command(
+    epilog="Examples: genbench run quickstart | genbench run suite.yaml --model tuned=./ckpt --limit 30 | "
+    "genbench run suite.yaml --responses answers.jsonl --run-dir scored"
+)
+def run(
+    suite: SuiteArgument,
+    model: ModelOption = [],  # noqa: B006  typer reads the default, nobody appends to it
+    run_dir: Annotated[
+        Path | None, typer.Option(help="folder of the runs, one folder per model in it")
+    ] = None,
+    data_dir: DataOption = None,
+    limit: LimitOption = None,
+    task: TaskOption = [],  # noqa: B006
+    responses: Annotated[
+        Path | None, typer.Option(help="ready responses (JSON Lines) instead of an engine")
+    ] = None,
+    subset: Annotated[
+        str | None, typer.Option(help="'responses': leave out problems without responses")
+    ] = None,
+    set_: SetOption = [],  # noqa: B006
+    with_test: TestOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Sample, verify and estimate every model of a suite; continues what was begun."""
+    pipeline = _verbs("pipeline")
+    options = pipeline.RunOptions(
+        suite=suite,
+        models=tuple(model),
+        run_dir=run_dir,
+        data_dir=data_dir,
+        limit=limit,
+        tasks=tuple(task),
+        responses=responses,
+        subset=subset,
+        overrides=tuple(set_),
+        with_test=with_test,
+        command=_command(),
+    )
+    report = pipeline.run(options)
+    _print_results(report.results, report.folders, as_json)
+    if report.failures:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: genbench score runs/nightly-1a2b3c4d/tuned")
+def score(
+    run_dir: RunArgument,
+    data_dir: DataOption = None,
+    again: Annotated[bool, typer.Option("--again", help="drop the verdicts that there are first")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Verify a stored run (again) without any engine, and write its results."""
+    results = _verbs("pipeline").score(run_dir, data_dir=data_dir, again=again)
+    _print_results({results["model"]: results}, {results["model"]: run_dir}, as_json)
+    if results["failed"]:
+        raise typer.Exit(1)
+
+
+@app.command(
+    epilog="Examples: genbench show runs/q-1a2b/tuned | genbench show runs/q-1a2b/tuned arithmetic a-17"
+)
+def show(
+    run_dir: RunArgument,
+    task: Annotated[str | None, typer.Argument(help="one task: its problems")] = None,
+    problem: Annotated[str | None, typer.Argument(help="one problem: its samples")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Look at a run: its table, a task's problems, a problem's samples."""
+    if task is None:
+        results = _verbs("pipeline").latest_results(run_dir)
+        _print_results({results["model"]: results}, {results["model"]: run_dir}, as_json)
+        return
+    browse = _verbs("browse")
+    records = (
+        browse.task_rows(run_dir, task) if problem is None else browse.sample_records(run_dir, task, problem)
+    )
+    if as_json:
+        _print_json(records)
+    elif problem is None:
+        _print_lines(browse.task_text(records))
+    else:
+        for record in records:
+            _print_lines(browse.sample_text(record))
+
+
+@app.command(
+    epilog="Examples: genbench prompts quickstart arithmetic | genbench prompts suite.yaml --json > asks.jsonl"
+)
+def prompts(
+    suite: SuiteArgument,
+    task: Annotated[str | None, typer.Argument(help="one task")] = None,
+    model: ModelOption = [],  # noqa: B006
+    data_dir: DataOption = None,
+    limit: LimitOption = None,
+    set_: SetOption = [],  # noqa: B006
+    with_test: TestOption = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="every request of the run, one JSON line each")
+    ] = False,
+) -> None:
+    """Print the rendered prompts and their tokens, without an engine."""
+    pipeline = _verbs("pipeline")
+    options = pipeline.RunOptions(
+        suite=suite,
+        models=tuple(model),
+        data_dir=data_dir,
+        limit=limit if as_json or limit else 1,
+        tasks=(task,) if task else (),
+        overrides=tuple(set_),
+        with_test=with_test,
+    )
+    printable = _verbs("report.safe").printable
+    for record in pipeline.prompts(options):
+        if as_json:
+            print(json.dumps(record, ensure_ascii=True))
+        elif record["sample_index"] == 0:
+            where = f"{record['model']} / {record['task']} / {record['problem_id']}"
+            print(f"── {where}: {len(record['prompt_token_ids'])} tokens, seed {record['seed']} of sample 0")
+            print(printable(record["prompt"]))
+            print(f"token ids: {record['prompt_token_ids']}")
+
+
+@app.command(epilog="Example: genbench check suite.yaml --data-dir /data/mirror")
+def check(
+    suite: SuiteArgument,
+    model: ModelOption = [],  # noqa: B006
+    data_dir: DataOption = None,
+    limit: LimitOption = None,
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    with_test: TestOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Pre-flight: data, digests, templates, context budget, verifiers, disk; seconds, no engine."""
+    options = _verbs("pipeline").RunOptions(
+        suite=suite,
+        models=tuple(model),
+        data_dir=data_dir,
+        limit=limit,
+        tasks=tuple(task),
+        overrides=tuple(set_),
+        with_test=with_test,
+    )
+    checks = _verbs("preflight").check_suite(options)
+    _print_checks(checks, as_json)
+    if any(item.state == "error" for item in checks):
+        raise typer.Exit(2)
+
+
+@app.command(epilog="Example: genbench doctor")
+def doctor(as_json: JsonOption = False) -> None:
+    """What this machine offers, and what is missing for what."""
+    _print_checks(list(_verbs("preflight").doctor()), as_json)
+
+
+@app.command(epilog="Example: genbench init nightly.yaml")
+def init(path: Annotated[Path, typer.Argument(help="the file to write")] = Path("suite.yaml")) -> None:
+    """Write a commented suite to start from."""
+    _verbs("catalogue").starter_suite(path)
+    print(f"wrote {path}; edit it, then run: genbench check {shlex.quote(str(path))}")
+
+
+@app.command(epilog="Example: genbench tasks --json")
+def tasks(as_json: JsonOption = False) -> None:
+    """List the built-in tasks: dataset, k, verifier, licence, gating."""
+    catalogue = _verbs("catalogue")
+    infos = catalogue.task_infos()
+    if as_json:
+        _print_json([catalogue.info_record(info) for info in infos])
+    else:
+        print(catalogue.tasks_text(infos))
+
+
+@app.command(epilog="Example: genbench schema > suite.schema.json")
+def schema() -> None:
+    """Print the JSON schema of a suite, for editors."""
+    _print_json(_verbs("config").SuiteConfig.model_json_schema())
+
+
+def _command() -> str:
+    return " ".join(["genbench", *(shlex.quote(argument) for argument in sys.argv[1:])])
+
+
+def _print_results(results: Any, folders: Any, as_json: bool) -> None:
+    if as_json:
+        folders = {name: str(path) for name, path in folders.items()}
+        _print_json({"folders": folders, "models": results})
+    else:
+        print(_verbs("report.text").run_table(results, folders))
+
+
+def _print_checks(checks: list[Any], as_json: bool) -> None:
+    if as_json:
+        _print_json([{"state": item.state, "what": item.what, "detail": item.detail} for item in checks])
+    else:
+        _print_lines(str(item) for item in checks)
+
+
+def _print_json(record: Any) -> None:
+    print(json.dumps(record, indent=2, ensure_ascii=True))
+
+
+def _print_lines(lines: Any) -> None:
+    for line in lines:
+        print(line)
+
+
+def main() -> None:
+    """Runs the command line. An error of ours is one message; a defect shows its traceback."""
+    try:
+        app()
+    except GenbenchError as error:
+        print(f"genbench: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("genbench: stopped at once; run the same command again to continue", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The progress line on stderr: samples, tokens a second, time left, statuses so far."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from typing import TextIO
+
+from genbench.types import Completion, Verdict
+
+_TTY_EVERY_S = 0.25
+_LOG_EVERY_S = 15.0
+
+
+class ProgressLine:
+    """Counts completions and verdicts; redraws one line on a terminal, logs a line now and then elsewhere.
+
+    Args:
+        label: the model's name.
+        total: samples of the run; done: those that were on disk at the start.
+        quiet: count only.
+    """
+
+    def __init__(
+        self, label: str, total: int, done: int, quiet: bool = False, stream: TextIO | None = None
+    ) -> None:
+        self.label, self.total, self.done = label, total, done
+        self.drawn = 0
+        self.tokens = 0
+        self.statuses: Counter[str] = Counter()
+        self._quiet = quiet
+        self._stream = stream or sys.stderr
+        self._tty = self._stream.isatty()
+        self._started = self._shown = time.monotonic()
+
+    def begin(self) -> None:
+        """Drawing starts now (the engine is up): rates count from here."""
+        self._started = time.monotonic()
+
+    def completion(self, item: Completion) -> None:
+        self.tokens += item.completion_tokens or 0
+
+    def sample(self) -> None:
+        """A sample's conversation is complete."""
+        self.drawn += 1
+        self._show()
+
+    def verdict(self, item: Verdict) -> None:
+        self.statuses[item.status] += 1
+        self._show()
+
+    @property
+    def seconds(self) -> float:
+        return max(time.monotonic() - self._started, 1e-9)
+
+    def line(self) -> str:
+        """What is shown: `base 120/480 samples  1,234 tok/s  0:42 left  correct 80, wrong 31`."""
+        at = self.done + self.drawn
+        rate = self.drawn / self.seconds
+        left = (self.total - at) / rate if rate else None
+        parts = [f"{self.label} {at}/{self.total} samples"]
+        if self.tokens:
+            parts.append(f"{self.tokens / self.seconds:,.0f} tok/s")
+        if at < self.total:
+            parts.append(f"{clock(left)} left" if left is not None else "starting")
+        if self.statuses:
+            parts.append(", ".join(f"{status} {count}" for status, count in self.statuses.most_common()))
+        return "  ".join(parts)
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if self._quiet or now - self._shown < (_TTY_EVERY_S if self._tty else _LOG_EVERY_S):
+            return
+        self._shown = now
+        self._write(self.line(), end="" if self._tty else "\n")
+
+    def say(self, text: str) -> None:
+        """A line of its own, above the progress line."""
+        if not self._quiet:
+            self._write(text, end="\n")
+
+    def close(self) -> None:
+        if not self._quiet:
+            self._write(self.line(), end="\n")
+
+    def _write(self, text: str, end: str) -> None:
+        lead = "\r\x1b[K" if self._tty else ""
+        self._stream.write(f"{lead}{text}{end}")
+        self._stream.flush()
+
+
+def clock(seconds: float) -> str:
+    """`0:42`, `1:05:09`."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

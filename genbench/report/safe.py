@@ -1,0 +1,31 @@
+"""Texts of models made harmless to print: control, format and bidi characters become visible escapes."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_KEPT = frozenset("\n\t")
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    """`text` with every control, bidi, surrogate and unassigned character as `\\x1b`-like escape.
+
+    `limit` cuts to that many characters and says how many are left out.
+    """
+    cut = text if limit is None or len(text) <= limit else text[:limit]
+    safe = "".join(char if char in _KEPT or _is_plain(char) else _escape(char) for char in cut)
+    return safe if cut is text else f"{safe} … ({len(text) - len(cut):,} more characters)"
+
+
+def one_line(text: str, limit: int = 100) -> str:
+    """The text on one line."""
+    return printable(" ".join(text.split()), limit)
+
+
+def _is_plain(char: str) -> bool:
+    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,102 @@
+"""Results as a table for the terminal: value, both intervals, statuses, tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Results = Mapping[str, Any]
+_HEAD = ("model", "task", "metric", "value", "95% CI", "re-run", "n x k", "status counts")
+_RIGHT = frozenset({"value", "re-run", "n x k"})
+
+
+def run_table(results: Mapping[str, Results], folders: Mapping[str, Path]) -> str:
+    """The table of a run with one row per model and task, and what must be said beside it."""
+    rows = [
+        _row(model, name, task) for model, result in results.items() for name, task in result["tasks"].items()
+    ]
+    parts = [_align([_HEAD, *rows]), _legend(results)]
+    parts += [_totals(model, result, folders.get(model)) for model, result in results.items()]
+    parts += _notices(results)
+    return "\n".join(part for part in parts if part)
+
+
+def points(value: float) -> str:
+    """A fraction of 1 in points of 100, one decimal."""
+    return f"{100 * value:.1f}"
+
+
+def interval(bounds: Sequence[float] | None) -> str:
+    return f"[{points(bounds[0])}, {points(bounds[1])}]" if bounds else "-"
+
+
+def _row(model: str, name: str, task: Mapping[str, Any]) -> tuple[str, ...]:
+    value = "missing" if task["value"] is None else points(task["value"])
+    rerun = task["rerun_ci"]
+    spread = f"±{points((rerun[1] - rerun[0]) / 2)}" if rerun else "-"
+    size = f"{task['n']} x {task['k']}"
+    counts = ", ".join(f"{status} {count}" for status, count in task["status_counts"].items())
+    return (model, name, task["metric"], value, interval(task["ci"]), spread, size, counts)
+
+
+def _align(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if head in _RIGHT else cell.ljust(width)
+            for cell, width, head in zip(row, widths, _HEAD, strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:]])
+
+
+def _legend(results: Mapping[str, Results]) -> str:
+    methods = sorted(
+        {task["ci_method"] for result in results.values() for task in result["tasks"].values() if task["ci"]}
+    )
+    shown = "; ".join(methods)
+    return f"\nPoints of 100. 95% CI: question population ({shown}). re-run: the same checkpoint again."
+
+
+def _totals(model: str, result: Results, folder: Path | None) -> str:
+    totals = result["totals"]
+    speed = f", {totals['tokens_per_s']:,.0f} tokens/s" if totals["tokens_per_s"] else ""
+    drawn = (
+        f"{totals['samples']:,} samples ({totals['drawn_now']:,} drawn now, {totals['reused_now']:,} on disk)"
+    )
+    return f"{model}: {drawn}{speed}" + (f" -> {folder}" if folder else "")
+
+
+def _notices(results: Mapping[str, Results]) -> list[str]:
+    lines: list[str] = []
+    for model, result in results.items():
+        lines += [f"warning: {model}: {warning}" for warning in result["warnings"]]
+        if result["trust_remote_code"]:
+            lines.append(f"warning: {model}: the model's own code was run (trust_remote_code)")
+        if result["test_uses"]:
+            lines.append(
+                f"{model}: tasks of role test have been used {result['test_uses']} time(s) in this folder"
+            )
+        for name, task in result["tasks"].items():
+            lines += _task_notices(f"{model}/{name}", task)
+        lines += [f"FAILED: {model}: {line}" for line in result["failed"]]
+    return lines
+
+
+def _task_notices(where: str, task: Mapping[str, Any]) -> list[str]:
+    lines: list[str] = []
+    if task["missing"]:
+        lines.append(f"{where}: {task['metric']} is missing: {task['missing']}")
+    if task["n"] < task["of"]:
+        lines.append(f"{where}: {task['n']} of {task['of']} problems")
+    if task["excluded"]:
+        bounds = task["bounds"]
+        between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
+        lines.append(
+            f"{where}: {task['excluded']} of {task['samples']} samples excluded (defects of ours){between}"
+        )
+    if task["clamped"]:
+        lines.append(f"{where}: max_tokens was lowered to the context for {task['clamped']} samples")
+    return lines

