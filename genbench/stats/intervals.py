@@ -102,7 +102,10 @@ def problem_interval(
     tail = expanded_tail(clusters.count, level)
     means = bootstrap_means(clusters, seed=seed, resamples=resamples)
     low, high = (float(q) for q in np.quantile(means, [tail, 1 - tail]))
-    return Interval(low, high, f"cluster bootstrap (expanded percentile, {resamples:,} resamples, {units})")
+    method = f"cluster bootstrap (expanded percentile, {resamples:,} resamples, {units})"
+    if draws is None and min(p, 1 - p) * clusters.count < MIN_COUNT:
+        method += "; scores close to 0 or 1, may cover under 95 %"  # 80 to 93 % in simulation
+    return Interval(low, high, method)
 
 
 def _wilson_words(p: float, n: float, units: str) -> str:

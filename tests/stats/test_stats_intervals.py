@@ -160,6 +160,7 @@ def test_effective_n_is_floored_by_correlated_samples_and_shrunk_for_few_problem
 def test_fractional_scores_never_take_wilson() -> None:
     interval = problem_interval(np.array([1.0] * 29 + [0.9]), seed=0, draws=None)
     assert interval.method.startswith("cluster bootstrap")
+    assert interval.method.endswith("may cover under 95 %")
     flat = problem_interval(np.full(5, 0.5), seed=0, draws=None)
     assert flat.bounds == (0.5, 0.5)
     assert flat.method.startswith("no width")

@@ -1,0 +1,250 @@
+"""Simulated coverage of the intervals, and error and power of the paired tests and the gate.
+
+    python benchmarks/coverage.py [--reps 1000] [--part intervals|others|rerun|paired|gate]
+
+Problems' true means are drawn from a beta law with the given mean and ICC (share of a score's
+variance that lies between problems); base and tuned are coupled by a Gaussian copula. Prints
+Markdown tables. One thread, about fifteen minutes for all parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
+
+import numpy as np
+from scipy.special import betaincinv, ndtr
+
+from genbench.stats.estimates import estimate
+from genbench.stats.gate import gate
+from genbench.stats.intervals import rerun_interval
+from genbench.stats.paired import Paired, paired
+from genbench.stats.scores import Floats, as_scores
+
+RESAMPLES = 2_000
+SIZES = ((30, 1), (30, 8), (30, 64), (198, 8), (268, 16), (541, 1))
+MEANS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.998)
+ICCS = (0.48, 0.65, 0.20)
+FEW_MEANS = (0.5, 0.9, 0.98)
+SUITE = ((30, 64, 16), (198, 64, 8), (268, 64, 8), (541, 8, 1), (500, 16, 4))
+"""Problems, k of the stored base, k of tuned."""
+
+Interval = tuple[float, float]
+Draw = Callable[[np.random.Generator], tuple[Interval | None, float]]
+"""One simulated experiment: the interval and the truth that it should hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """n problems by k samples with 0/1 scores of a given mean."""
+
+    n: int
+    k: int
+    mean: float
+    icc: float = 0.48
+
+    def true_means(self, normal: Floats) -> Floats:
+        """True means of problems (n,) from standard normal draws."""
+        total = 1 / self.icc - 1
+        means = betaincinv(self.mean * total, (1 - self.mean) * total, ndtr(normal))
+        return np.asarray(means, dtype=np.float64)
+
+    def scores(self, rng: np.random.Generator) -> Floats:
+        return sampled(self.true_means(rng.standard_normal(self.n)), self.k, rng)
+
+
+def sampled(p: Floats, k: int, rng: np.random.Generator) -> Floats:
+    return (rng.random((len(p), k)) < p[:, None]).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Share of intervals that hold the truth, and their mean width, as a table's cell in percent."""
+
+    coverage: float
+    width: float
+
+    def __str__(self) -> str:
+        return f"{self.coverage * 100:.1f} / {self.width * 100:.1f}"
+
+
+def covered(draw: Draw, reps: int) -> Cell:
+    hits, widths = 0, []
+    for rep in range(reps):
+        ci, truth = draw(np.random.default_rng(rep))
+        assert ci is not None
+        hits += ci[0] <= truth <= ci[1]
+        widths.append(ci[1] - ci[0])
+    return Cell(hits / reps, float(np.mean(widths)))
+
+
+def row(head: str, cells: Iterable[object]) -> None:
+    print("| " + " | ".join([head, *map(str, cells)]) + " |", flush=True)
+
+
+def header(head: str, columns: Sequence[object]) -> None:
+    print()
+    row(head, columns)
+    print("|---" * (len(columns) + 1) + "|")
+
+
+def draw_mean(setting: Setting, rng: np.random.Generator) -> tuple[Interval | None, float]:
+    scores = setting.scores(rng)
+    return estimate("avg@k", scores, seed=int(rng.integers(2**62)), resamples=RESAMPLES).ci, setting.mean
+
+
+def intervals(reps: int) -> None:
+    """Question-population interval of avg@k over sizes, means and ICCs."""
+    cells: list[Cell] = []
+    for icc in ICCS:
+        header(f"ICC {icc}: coverage % / width", MEANS)
+        for n, k in SIZES:
+            line = [covered(partial(draw_mean, Setting(n, k, mean, icc)), reps) for mean in MEANS]
+            row(f"{n} x {k}", line)
+            cells += line
+    found = np.array([cell.coverage for cell in cells]) * 100
+    low = int((found < 93).sum())
+    print(f"\n{len(cells)} settings: min {found.min():.1f} %, mean {found.mean():.1f} %, {low} under 93 %")
+
+
+def draw_pass(
+    setting: Setting, draws: int, truth: float, rng: np.random.Generator
+) -> tuple[Interval | None, float]:
+    seed = int(rng.integers(2**62))
+    return estimate(f"pass@{draws}", setting.scores(rng), seed=seed, resamples=RESAMPLES).ci, truth
+
+
+def draw_groups(setting: Setting, size: int, rng: np.random.Generator) -> tuple[Interval | None, float]:
+    """Groups of `size` problems whose difficulties correlate with .5 (before the beta law)."""
+    shared = np.repeat(rng.standard_normal(setting.n // size), size)
+    p = setting.true_means(np.sqrt(0.5) * (shared + rng.standard_normal(setting.n)))
+    groups = [str(i // size) for i in range(setting.n)]
+    scores = sampled(p, setting.k, rng)
+    seed = int(rng.integers(2**62))
+    return estimate("avg@k", scores, seed=seed, groups=groups, resamples=RESAMPLES).ci, setting.mean
+
+
+def draw_thirds(setting: Setting, rng: np.random.Generator) -> tuple[Interval | None, float]:
+    """Fractional scores: the share of three instructions that was followed."""
+    p = setting.true_means(rng.standard_normal(setting.n))
+    scores = rng.binomial(3, np.repeat(p[:, None], setting.k, axis=1)) / 3
+    return estimate("avg@k", scores, seed=int(rng.integers(2**62)), resamples=RESAMPLES).ci, setting.mean
+
+
+def others(reps: int) -> None:
+    """pass@k, problems in groups, fractional scores."""
+    header("coverage % / width", FEW_MEANS)
+    for n, k, draws in ((30, 64, 8), (30, 8, 8), (198, 8, 4), (198, 8, 8)):
+        line = []
+        for mean in FEW_MEANS:
+            setting = Setting(n, k, mean)
+            many = setting.true_means(np.random.default_rng(1).standard_normal(200_000))
+            truth = float((1 - (1 - many) ** draws).mean())
+            line.append(covered(partial(draw_pass, setting, draws, truth), reps))
+        row(f"pass@{draws}, {n} x {k}", line)
+    for size in (3, 6):
+        line = [covered(partial(draw_groups, Setting(180, 4, mean), size), reps) for mean in FEW_MEANS]
+        row(f"avg@4, {180 // size} groups of {size}", line)
+    for n, k in ((541, 1), (100, 4)):
+        line = [covered(partial(draw_thirds, Setting(n, k, mean)), reps) for mean in FEW_MEANS]
+        row(f"thirds, {n} x {k}", line)
+
+
+def draw_rerun(setting: Setting, rng: np.random.Generator) -> tuple[Interval | None, float]:
+    p = setting.true_means(rng.standard_normal(setting.n))
+    interval = rerun_interval(as_scores(sampled(p, setting.k, rng)))
+    return (interval.bounds if interval else None), float(p.mean())
+
+
+def rerun(reps: int) -> None:
+    """Re-run interval: the truth is the mean of the true means of these very problems."""
+    means = (0.03, 0.5, 0.9, 0.98, 0.998)
+    header("re-run: coverage % / width", means)
+    for n, k in ((30, 8), (30, 64), (198, 8), (268, 16), (500, 4)):
+        row(f"{n} x {k}", [covered(partial(draw_rerun, Setting(n, k, mean)), reps) for mean in means])
+
+
+def coupled(
+    setting: Setting, k_base: int, by: float, rho: float, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Scores of base and tuned on problems drawn anew; tuned's mean is moved `by`."""
+    first = rng.standard_normal(setting.n)
+    second = rho * first + np.sqrt(1 - rho**2) * rng.standard_normal(setting.n)
+    moved = replace(setting, mean=setting.mean + by)
+    base = sampled(setting.true_means(first), k_base, rng)
+    return base, sampled(moved.true_means(second), setting.k, rng)
+
+
+def pairs(reps: int) -> None:
+    """Error and power of the one-sided sign-flip test at 5 %, coverage of the paired interval."""
+    header("n x k, mean, rho", ("CI coverage %", "type I % (drop)", "type I % (two-sided)", "power % at -3"))
+    for n, k, mean in ((30, 8, 0.9), (30, 64, 0.9), (198, 8, 0.5), (268, 16, 0.5), (541, 1, 0.9)):
+        for rho in (0.98, 0.9):
+            setting = Setting(n, k, mean)
+            null = [comparison(setting, k, 0.0, rho, rep) for rep in range(reps)]
+            drop = [comparison(setting, k, -0.03, rho, rep) for rep in range(reps)]
+            shares = (
+                [found.ci is not None and found.ci[0] <= 0 <= found.ci[1] for found in null],
+                [rejects(found.p_regression) for found in null],
+                [rejects(found.p_two_sided) for found in null],
+                [rejects(found.p_regression) for found in drop],
+            )
+            row(f"{n} x {k}, {mean}, {rho}", [f"{np.mean(share) * 100:.1f}" for share in shares])
+
+
+def comparison(setting: Setting, k_base: int, by: float, rho: float, rep: int) -> Paired:
+    base, tuned = coupled(setting, k_base, by, rho, np.random.default_rng(rep))
+    return paired(base, tuned, seed=rep, resamples=1_999)
+
+
+def rejects(p: float | None) -> bool:
+    return p is not None and p <= 0.05
+
+
+def gates(reps: int) -> None:
+    """Alarms of the gate over five tasks with stored bases, by what really happened."""
+    header("five tasks, means .5", ("REGRESSED %", "IMPROVED %", "last four NON_INFERIOR %"))
+    for label, moves in (
+        ("no change", (0.0, 0.0, 0.0, 0.0, 0.0)),
+        ("second task -3", (0.0, -0.03, 0.0, 0.0, 0.0)),
+        ("second task -5", (0.0, -0.05, 0.0, 0.0, 0.0)),
+        ("first task -5", (-0.05, 0.0, 0.0, 0.0, 0.0)),
+        ("all -1", (-0.01,) * 5),
+        ("all +1", (0.01,) * 5),
+    ):
+        counts = np.zeros(3)
+        for rep in range(reps):
+            tasks = {
+                f"task {i}": comparison(Setting(n, k, 0.5), k_base, by, 0.98, 5 * rep + i)
+                for i, ((n, k_base, k), by) in enumerate(zip(SUITE, moves, strict=True))
+            }
+            found = gate(tasks, seed=rep, resamples=1_999)
+            # The first task has too few problems for it.
+            last = [task.verdict for task in found.tasks.values()][1:]
+            everywhere = set(last) <= {"NON_INFERIOR", "IMPROVED"}
+            counts += (found.verdict == "REGRESSED", found.verdict == "IMPROVED", everywhere)
+        row(label, [f"{count / reps * 100:.1f}" for count in counts])
+
+
+PARTS = {"intervals": intervals, "others": others, "rerun": rerun, "paired": pairs, "gate": gates}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--reps", type=int, default=1_000)
+    parser.add_argument("--part", choices=PARTS, action="append")
+    options = parser.parse_args()
+    for part in options.part or PARTS:
+        start = time.perf_counter()
+        PARTS[part](options.reps)
+        print(f"\n{part}: {options.reps} repetitions, {time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Simulation of what the intervals and the gate promise; benchmarks/coverage.py has the long tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import betaincinv, ndtr
+
+from genbench.stats.estimates import estimate
+from genbench.stats.gate import gate
+from genbench.stats.intervals import rerun_interval
+from genbench.stats.paired import paired
+from genbench.stats.scores import Floats, as_scores
+
+ICC = 0.48
+REPS = 2_000
+NIGHTS = 1_000
+SUITE = ((30, 64, 16), (198, 64, 8), (268, 64, 8), (541, 8, 1), (500, 16, 4))
+"""Problems, k of the stored base, k of tuned."""
+
+
+def difficulties(mean: float, normal: Floats) -> Floats:
+    """True means of problems: a beta law with the given mean and between-problem share of variance."""
+    total = 1 / ICC - 1
+    return np.asarray(betaincinv(mean * total, (1 - mean) * total, ndtr(normal)), dtype=np.float64)
+
+
+def sampled(p: Floats, k: int, rng: np.random.Generator) -> Floats:
+    return (rng.random((len(p), k)) < p[:, None]).astype(np.float64)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "k", "mean"),
+    [
+        (30, 1, 0.5),
+        (30, 8, 0.9),
+        (30, 64, 0.5),
+        (30, 64, 0.9),
+        (30, 64, 0.98),
+        (198, 8, 0.5),
+        (198, 8, 0.98),
+        (198, 8, 0.998),
+        (541, 1, 0.998),
+    ],
+)
+def test_question_population_intervals_hold_the_truth_in_93_of_100_runs(n: int, k: int, mean: float) -> None:
+    rng = np.random.default_rng([n, k, int(mean * 1000)])
+    hits = 0
+    for rep in range(REPS):
+        scores = sampled(difficulties(mean, rng.standard_normal(n)), k, rng)
+        ci = estimate("avg@k", scores, seed=rep, resamples=2_000).ci
+        assert ci is not None
+        hits += ci[0] <= mean <= ci[1]
+    assert hits / REPS >= 0.93
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "k", "mean"), [(30, 8, 0.5), (30, 64, 0.5), (198, 8, 0.9), (268, 16, 0.98)])
+def test_rerun_intervals_hold_the_truth_of_these_very_problems(n: int, k: int, mean: float) -> None:
+    rng = np.random.default_rng([n, k])
+    hits = 0
+    for _ in range(REPS):
+        p = difficulties(mean, rng.standard_normal(n))
+        interval = rerun_interval(as_scores(sampled(p, k, rng)))
+        assert interval is not None
+        hits += interval.low <= p.mean() <= interval.high
+    assert hits / REPS >= 0.93
+
+
+@pytest.mark.slow
+def test_the_gate_raises_a_false_alarm_in_at_most_five_of_a_hundred_nights() -> None:
+    rng = np.random.default_rng(20)
+    alarms = improvements = 0
+    for rep in range(NIGHTS):
+        tasks = {}
+        for n, k_base, k_tuned in SUITE:
+            first = rng.standard_normal(n)
+            second = 0.98 * first + np.sqrt(1 - 0.98**2) * rng.standard_normal(n)
+            base = sampled(difficulties(0.5, first), k_base, rng)
+            tuned = sampled(difficulties(0.5, second), k_tuned, rng)
+            tasks[f"{n}x{k_tuned}"] = paired(base, tuned, seed=rep, resamples=1_999)
+        verdict = gate(tasks, seed=rep, resamples=1_999).verdict
+        alarms += verdict == "REGRESSED"
+        improvements += verdict == "IMPROVED"
+    assert alarms / NIGHTS <= 0.05
+    assert improvements / NIGHTS <= 0.05
+    assert alarms + improvements > 0  # a gate that never speaks would pass too
