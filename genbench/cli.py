@@ -134,7 +134,7 @@ def show(
 
 
 @app.command(
-    epilog="Examples: genbench prompts quickstart arithmetic | genbench prompts suite.yaml --json > asks.jsonl"
+    epilog="Examples: genbench prompts quickstart arithmetic | genbench prompts my.yaml --json > asks.jsonl"
 )
 def prompts(
     suite: SuiteArgument,
