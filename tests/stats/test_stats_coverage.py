@@ -13,8 +13,8 @@ from genbench.stats.paired import paired
 from genbench.stats.scores import Floats, as_scores
 
 ICC = 0.48
-REPS = 2_000
-NIGHTS = 1_000
+REPS = 1_000
+NIGHTS = 500
 SUITE = ((30, 64, 16), (198, 64, 8), (268, 64, 8), (541, 8, 1), (500, 16, 4))
 """Problems, k of the stored base, k of tuned."""
 
@@ -49,7 +49,7 @@ def test_question_population_intervals_hold_the_truth_in_93_of_100_runs(n: int, 
     hits = 0
     for rep in range(REPS):
         scores = sampled(difficulties(mean, rng.standard_normal(n)), k, rng)
-        ci = estimate("avg@k", scores, seed=rep, resamples=2_000).ci
+        ci = estimate("avg@k", scores, seed=rep, resamples=1_000).ci
         assert ci is not None
         hits += ci[0] <= mean <= ci[1]
     assert hits / REPS >= 0.93
@@ -79,8 +79,8 @@ def test_the_gate_raises_a_false_alarm_in_at_most_five_of_a_hundred_nights() -> 
             second = 0.98 * first + np.sqrt(1 - 0.98**2) * rng.standard_normal(n)
             base = sampled(difficulties(0.5, first), k_base, rng)
             tuned = sampled(difficulties(0.5, second), k_tuned, rng)
-            tasks[f"{n}x{k_tuned}"] = paired(base, tuned, seed=rep, resamples=1_999)
-        verdict = gate(tasks, seed=rep, resamples=1_999).verdict
+            tasks[f"{n}x{k_tuned}"] = paired(base, tuned, seed=rep, resamples=999)
+        verdict = gate(tasks, seed=rep, resamples=999).verdict
         alarms += verdict == "REGRESSED"
         improvements += verdict == "IMPROVED"
     assert alarms / NIGHTS <= 0.05
