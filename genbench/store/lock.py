@@ -21,53 +21,53 @@ class FolderLock:
 
     A POSIX record lock: it belongs to the process and is not inherited over fork, unlike flock,
     which an engine forked from us would keep after our death. It does not hold against a second
-    writer in this same process, so the owner that the file records is looked at as well; where
-    the file system has no locks that record is all there is.
+    writer in this same process, and closing any descriptor of the file gives it up; so the owner
+    is recorded in a file of its own, and looked at first. Where the file system has no locks that
+    record is all there is.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / "lock"
+        self._owner_path = folder / "owner.json"
         self.advisory_only = False
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            owner = self._owner()
+            if owner and _is_us(owner):
+                raise RunLockedError(_refusal(folder, owner))
+            self._fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise RunFolderError(f"{folder}: cannot be written: {error.strerror}") from error
         try:
-            self._take(folder)
+            self._take(folder, owner)
         except BaseException:
             os.close(self._fd)
             raise
 
-    def _take(self, folder: Path) -> None:
-        owner = self._owner()
+    def _take(self, folder: Path, owner: dict[str, Any]) -> None:
         try:
             fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise RunLockedError(_refusal(folder, owner)) from None
             self.advisory_only = True
-        ours = all(owner.get(key) == value for key, value in _self().items())
-        if owner and (ours or (self.advisory_only and not _is_gone(owner))):
+        if self.advisory_only and owner and not _is_gone(owner):
             raise RunLockedError(_refusal(folder, owner))
-        me = {
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-            "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        }
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, json.dumps(me).encode(), 0)
+        record = _self() | {"started": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+        try:
+            self._owner_path.write_text(json.dumps(record), encoding="utf-8")
+        except OSError as error:
+            raise RunFolderError(f"{folder}: cannot be written: {error.strerror}") from error
 
     def _owner(self) -> dict[str, Any]:
         try:
-            record = json.loads(os.pread(self._fd, 4096, 0) or b"{}")
-        except ValueError:
+            record = json.loads(self._owner_path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
             return {}
         return record if isinstance(record, dict) else {}
 
     def close(self) -> None:
         if self._fd >= 0:
-            os.ftruncate(self._fd, 0)
+            self._owner_path.unlink(missing_ok=True)
             os.close(self._fd)
             self._fd = -1
 
@@ -76,6 +76,10 @@ class FolderLock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _is_us(owner: dict[str, Any]) -> bool:
+    return all(owner.get(key) == value for key, value in _self().items())
 
 
 def _self() -> dict[str, Any]:

@@ -1,0 +1,37 @@
+"""A plug-in that misbehaves on request; worker processes import it by name."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from genbench.types import Case, Finding
+
+
+class PlugIn:
+    version = "1"
+
+    def __init__(self, time_limit_s: float = 5.0) -> None:
+        self._limit = time_limit_s
+
+    def time_limit_s(self, case: Case) -> float:
+        return self._limit
+
+    def verify(self, case: Case) -> Finding:
+        text = case.answer.text
+        if text == "hang":
+            time.sleep(60)
+        if text == "hang in c":
+            _ = 3 ** (3**19) % 7
+        if text == "crash":
+            os._exit(3)
+        if text == "raise":
+            _ = 1 / 0
+        if text == "eat":
+            bytearray(64 << 30)
+        if text == "print":
+            print("noise", flush=True)
+        return Finding(0.0, "wrong", extracted=text)
+
+    def close(self) -> None:
+        return

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench.errors import ConfigError
+from genbench.types import Answer, Case, Finding, SampleId
+from genbench.verifiers.pool import VerifierPool, VerifierSpec
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def plug_in_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Worker processes find the plug-in below as a user's own would be found."""
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+
+
+def spec(**options: Any) -> VerifierSpec:
+    return VerifierSpec("plugin_verifier:PlugIn", options)
+
+
+def case(text: str, index: int = 0) -> Case:
+    return Case(SampleId("t", "p", index), (Answer(text, "absent", "", False),), "reference")
+
+
+def verify(texts: list[str], workers: int = 1, **options: Any) -> list[Finding]:
+    async def work() -> list[Finding]:
+        async with VerifierPool(workers) as pool:
+            judged = (pool.verify(spec(**options), case(text, index)) for index, text in enumerate(texts))
+            return list(await asyncio.gather(*judged))
+
+    return asyncio.run(work())
+
+
+def test_findings_come_back_for_their_own_cases() -> None:
+    texts = [f"say {number}" for number in range(100)]
+    found = verify(texts, workers=2)
+    assert [finding.extracted for finding in found] == texts
+
+
+def test_a_hang_is_a_timeout_and_its_neighbours_are_judged() -> None:
+    found = verify(["say a", "hang", "say b", "say c"], time_limit_s=0.5)
+    assert [finding.reason for finding in found] == ["wrong", "timeout", "wrong", "wrong"]
+    assert [finding.extracted for finding in found] == ["say a", None, "say b", "say c"]
+
+
+def test_a_hang_inside_c_code_that_never_looks_at_signals_is_a_timeout() -> None:
+    found = verify(["hang in c", "say b"], time_limit_s=0.5)
+    assert [finding.reason for finding in found] == ["timeout", "wrong"]
+
+
+def test_a_crash_is_a_defect_of_that_sample_alone() -> None:
+    found = verify(["say a", "crash", "say b"])
+    assert [finding.reason for finding in found] == ["wrong", "verifier_error", "wrong"]
+    assert "died" in found[1].detail["why"]
+
+
+def test_an_exception_is_a_defect_with_its_traceback() -> None:
+    (found,) = verify(["raise"])
+    assert found.reason == "verifier_error"
+    assert "ZeroDivisionError" in found.detail["why"]
+
+
+def test_an_answer_that_eats_memory_gets_status_memory() -> None:
+    (found,) = verify(["eat"])
+    assert found.reason == "memory"
+
+
+def test_prints_of_a_verifier_do_not_break_the_frames() -> None:
+    found = verify(["print", "say a"])
+    assert [finding.extracted for finding in found] == ["print", "say a"]
+
+
+def test_a_verifier_that_cannot_be_loaded_is_refused_with_the_reason() -> None:
+    async def work() -> None:
+        async with VerifierPool(1) as pool:
+            await pool.version(VerifierSpec("plugin_verifier:Missing", {}))
+
+    with pytest.raises(ConfigError, match="has no attribute 'Missing'"):
+        asyncio.run(work())
+
+
+def test_the_digest_changes_with_options_and_version() -> None:
+    digests = {spec().digest("1"), spec().digest("2"), spec(time_limit_s=1).digest("1")}
+    assert len(digests) == 3
+
+
+def test_workers_do_not_outlive_a_killed_parent() -> None:
+    code = (
+        "import asyncio\n"
+        "from genbench.verifiers.pool import VerifierPool, VerifierSpec\n"
+        "from genbench.types import *\n"
+        "async def work():\n"
+        "    async with VerifierPool(1) as pool:\n"
+        "        case = Case(SampleId('t', 'p', 0), (Answer('hang', 'absent', '', False),), '')\n"
+        "        asyncio.create_task(pool.verify(VerifierSpec('plugin_verifier:PlugIn', {}), case))\n"
+        "        await asyncio.sleep(1.5)\n"
+        "        print([worker._process.pid for worker in pool._live][0], flush=True)\n"
+        "        await asyncio.sleep(60)\n"
+        "asyncio.run(work())\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    worker = int(parent.stdout.readline())
+    os.kill(worker, 0)
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    end = time.monotonic() + 5
+    while Path(f"/proc/{worker}/cmdline").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{worker}/cmdline").exists() or not Path(f"/proc/{worker}/cmdline").read_bytes()
