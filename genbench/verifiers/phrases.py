@@ -1,0 +1,99 @@
+"""The words with which answers are announced, by language; the only place that knows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+ANSWER_NOUNS = {
+    "en": ("answer", "answers"),
+    "zh": ("答案", "答"),
+    "de": ("antwort", "lösung"),
+    "fr": ("réponse",),
+    "es": ("respuesta",),
+    "it": ("risposta",),
+    "pt": ("resposta",),
+}
+"""Words for "answer" that a statement follows, after a colon or a form of "to be"."""
+
+COPULAS = {
+    "en": ("is", "are", "was", "would be", "should be", "must be", "will be"),
+    "zh": ("是", "为", "為"),
+    "de": ("ist", "lautet", "sind"),
+    "fr": ("est", "sont"),
+    "es": ("es", "son"),
+    "it": ("è", "sono"),
+    "pt": ("é", "são"),
+}
+
+OPTION_NOUNS = {
+    "en": ("option", "choice", "letter"),
+    "zh": ("选项", "選項"),
+    "de": ("option", "buchstabe"),
+    "fr": ("option", "choix", "lettre"),
+    "es": ("opción", "letra"),
+    "it": ("opzione", "lettera"),
+    "pt": ("opção", "alternativa", "letra"),
+}
+"""Words that may stand between an announcement and a letter: "the answer is option B"."""
+
+CHOOSING = {
+    "en": (
+        "choose",
+        "chose",
+        "select",
+        "pick",
+        "go with",
+        "opt for",
+        "correct option is",
+        "best option is",
+        "correct choice is",
+        "best choice is",
+        "correct letter is",
+        "correct one is",
+    ),
+    "zh": ("选择", "選擇", "选", "選", "应选", "故选"),
+    "de": ("wähle", "richtige option ist", "korrekte option ist"),
+    "fr": ("choisis", "bonne option est", "bon choix est"),
+    "es": ("elijo", "opción correcta es"),
+    "it": ("scelgo", "opzione corretta è"),
+    "pt": ("escolho", "opção correta é", "alternativa correta é"),
+}
+"""Words that announce an option without a word for "answer"."""
+
+CONFIRMING = {
+    "en": ("is correct", "is the correct", "is right", "is the right", "is the best", "is the answer"),
+    "zh": ("是正确", "正确", "是正確", "正確"),
+    "de": ("ist richtig", "ist die richtige", "ist korrekt"),
+    "fr": ("est correct", "est correcte", "est la bonne"),
+    "es": ("es correcta", "es la correcta", "es la respuesta"),
+    "it": ("è corretta", "è quella corretta", "è la risposta"),
+    "pt": ("está correta", "é a correta", "é a resposta"),
+}
+"""Words that follow the chosen letter: "(B) is correct"."""
+
+CONNECTIVES = {"en": ("and", "or"), "zh": ("和", "或"), "de": ("und", "oder"), "fr": ("et", "ou")}
+CONNECTIVES |= {"es": ("y", "o"), "it": ("e", "o"), "pt": ("e", "ou")}
+"""What joins two parts of one answer."""
+
+
+def alternation(table: Mapping[str, tuple[str, ...]]) -> str:
+    """All words of a table as a regex alternation, longest first."""
+    words = {word for group in table.values() for word in group}
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
+
+
+def announcement() -> str:
+    """Regex of what comes before a stated answer: ``Final answer:``, ``The answer is``, ``答案：``,
+    ``"answer":``, ``<answer>``, ``####``.
+
+    Words may stand between the noun and the colon or copula ("the answer to the question is"), but
+    no sentence end. For use with IGNORECASE and MULTILINE.
+    """
+    noun = rf"(?<![A-Za-z])(?:{alternation(ANSWER_NOUNS)})(?![A-Za-z])[\"']?"
+    copula = rf"(?:[ \t]+(?:{alternation(COPULAS)})\b|[是为為])"
+    between = r"(?:[ \t*_]+(?!is\b|are\b)[^\s.:：=,;]+){0,8}?"
+    mark = r"[ \t*_]*[:：]"
+    formula = r"[ \t*_]*\s*(?=\$|\\\(|\\\[)"
+    said = rf"{noun}(?:[ \t]*=(?!=)|{formula}|{between}(?:{mark}|{copula}(?:{mark})?))"
+    return rf"(?:{said}|<answer>|^[ \t]*####)[ \t*_]*"
