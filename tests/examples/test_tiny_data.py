@@ -1,0 +1,214 @@
+"""The tiny pair's problems: told apart, right, and the ones that ship."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import re
+import runpy
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from genbench import reasoning
+from genbench.types import Answer, Case, Finding, SampleId
+from genbench.verifiers.choice import ChoiceVerifier
+from genbench.verifiers.ifeval import ConstraintVerifier
+from genbench.verifiers.math import MathVerifier
+
+ROOT = Path(__file__).resolve().parents[2]
+SHIPPED = ROOT / "genbench" / "_shipped" / "data" / "quickstart"
+KINDS = ("arithmetic", "choice", "code", "instructions")
+MODULES = ("item", "arithmetic", "choice", "functions", "instructions", "data")
+WEIGHTS = dict.fromkeys(KINDS, 1.0)
+
+
+@pytest.fixture(scope="module")
+def data() -> Iterator[ModuleType]:
+    """examples/tiny/data.py, imported as its own script sees it."""
+    folder = str(ROOT / "examples" / "tiny")
+    sys.path.insert(0, folder)
+    try:
+        yield importlib.import_module("data")
+    finally:
+        sys.path.remove(folder)
+        for name in MODULES:
+            sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def held_out(data: ModuleType) -> dict[str, list[Any]]:
+    return {kind: data.held_out_items(kind) for kind in KINDS}
+
+
+def shipped(kind: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (SHIPPED / f"{kind}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def found(verify: Callable[[Case], Finding], completion: str, reference: Any) -> Finding:
+    """What the real verifier finds in a completion whose trace is taken off."""
+    answer: Answer = reasoning.split(completion, reasoning.resolve("think"), False, "stop")
+    return verify(Case(SampleId("tiny", "1", 0), (answer,), reference))
+
+
+def test_the_same_seed_draws_the_same_stream(data: ModuleType) -> None:
+    first, again, other = (itertools.islice(data.training_items(seed, WEIGHTS), 300) for seed in (7, 7, 8))
+    drawn = list(first)
+    assert drawn == list(again)
+    assert drawn != list(other)
+
+
+def test_no_training_problem_is_held_out_under_any_wording(
+    data: ModuleType, held_out: dict[str, list[Any]]
+) -> None:
+    kept = {(kind, item.key) for kind in KINDS for item in held_out[kind]}
+    seen = {(item.kind, item.key) for item in itertools.islice(data.training_items(7, WEIGHTS), 20_000)}
+    assert not kept & seen
+    assert len(kept) == 400
+
+
+def test_order_and_wording_do_not_make_another_problem(data: ModuleType) -> None:
+    numbers: dict[str, set[tuple[str, ...]]] = {}
+    asked: dict[str, set[str]] = {}
+    for item in itertools.islice(data.training_items(7, {"arithmetic": 1.0}), 20_000):
+        numbers.setdefault(item.key, set()).add(tuple(sorted(re.findall(r"\d+", item.question))))
+        asked.setdefault(item.key, set()).add(item.question)
+    assert all(len(sets) == 1 for sets in numbers.values())
+    assert max(len(questions) for questions in asked.values()) > 5
+
+
+def test_one_problem_in_ten_is_held_out(data: ModuleType) -> None:
+    stream = data.training_items(7, WEIGHTS)
+    keys = {item.key: item for item in itertools.islice(stream, 5000)}
+    assert not any(data.is_held_out(item) for item in keys.values())
+    everything = {(n, m) for n in range(10, 100) for m in range(n, 100)}
+    item = next(stream)
+    share = sum(
+        data.is_held_out(type(item)("arithmetic", "sum", f"{n}+{m}", "", "")) for n, m in everything
+    ) / len(everything)
+    assert 0.085 < share < 0.115
+
+
+def test_shipped_files_are_what_the_generator_makes(data: ModuleType, tmp_path: Path) -> None:
+    data.write_held_out(tmp_path)
+    for kind in KINDS:
+        assert (tmp_path / f"{kind}.jsonl").read_bytes() == (SHIPPED / f"{kind}.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_and_questions_are_unique(kind: str) -> None:
+    rows = shipped(kind)
+    assert len({row["id"] for row in rows}) == len({row["question"] for row in rows}) == len(rows) == 100
+
+
+def test_arithmetic_references_follow_from_the_question_alone() -> None:
+    for row in shipped("arithmetic"):
+        question = row["question"]
+        numbers = [int(number) for number in re.findall(r"\d+", question)]
+        if " * " in question or "boxes of" in question:
+            wanted = numbers[0] * numbers[1]
+        elif " - " in question or "loses" in question:
+            wanted = numbers[0] - numbers[1]
+        else:
+            assert " + " in question or "more" in question or "buys" in question
+            wanted = sum(numbers)
+        assert row["reference"] == str(wanted), question
+
+
+def right_options(stem: str, options: list[str]) -> list[str]:
+    """The options that answer a question about numbers or words, worked out from its words."""
+    groups = {
+        "an animal": "dog cat horse cow bear wolf goat fox",
+        "a color": "red blue green black white brown pink gray",
+        "a food": "bread rice soup cheese cake egg meat corn",
+        "a tool": "hammer saw drill knife spade axe brush rope",
+        "a place": "city farm school market garden forest island bank",
+    }
+    if stem.startswith("Which of these is "):
+        return [text for text in options if text in groups[stem[18:-1]].split()]
+    numbers = [int(text) for text in options]
+    if stem.startswith("What is "):
+        wanted = {sum(map(int, re.findall(r"\d", stem)))}
+    elif "largest" in stem or "smallest" in stem:
+        wanted = {max(numbers) if "largest" in stem else min(numbers)}
+    else:
+        divisor = 2 if stem[:-1].endswith(("even", "odd")) else int(re.findall(r"\d+", stem)[0])
+        wanted = {number for number in numbers if (number % divisor == 0) != stem[:-1].endswith("odd")}
+    return [text for text, number in zip(options, numbers, strict=True) if number in wanted]
+
+
+def test_choice_questions_have_one_right_option_and_it_is_the_answer() -> None:
+    for row in shipped("choice"):
+        shown = "\n".join(f"{mark}) {text}" for mark, text in zip("ABCD", row["options"], strict=True))
+        assert row["question"] == f"{row['stem']}\n{shown}"
+        assert right_options(row["stem"], row["options"]) == [row["options"]["ABCD".index(row["answer"])]]
+
+
+def test_each_answer_letter_is_as_frequent_as_the_others() -> None:
+    letters = [row["answer"] for row in shipped("choice")]
+    assert all(13 <= letters.count(letter) <= 37 for letter in "ABCD")  # 25 +- 2.8 standard deviations
+
+
+def function(code: str, name: str, folder: Path) -> Callable[..., Any]:
+    """The function that a fenced block of the generator's own defines."""
+    source = re.fullmatch(r"```python\n(.*)\n```", code, re.S)
+    assert source is not None
+    file = folder / "made.py"
+    file.write_text(source[1], encoding="utf-8")
+    made: Callable[..., Any] = runpy.run_path(str(file))[name]
+    return made
+
+
+def passes(call: Callable[..., Any], tests: list[dict[str, str]]) -> bool:
+    return all(call(json.loads(test["input"])) == json.loads(test["output"]) for test in tests)
+
+
+def test_functions_of_the_training_form_pass_the_shipped_tests(
+    held_out: dict[str, list[Any]], tmp_path: Path
+) -> None:
+    for item, row in zip(held_out["code"], shipped("code"), strict=True):
+        assert passes(function(item.completion, row["fn_name"], tmp_path), row["tests"]), row["question"]
+
+
+def test_a_number_off_by_one_fails_the_shipped_tests(held_out: dict[str, list[Any]], tmp_path: Path) -> None:
+    for item, row in zip(held_out["code"], shipped("code"), strict=True):
+        head, body = item.completion.split("return ")
+        off = re.sub(r"\d+", lambda number: str(int(number[0]) + 1), body, count=1)
+        assert not passes(function(f"{head}return {off}", row["fn_name"], tmp_path), row["tests"]), off
+
+
+def test_math_and_choice_verifiers_accept_what_the_pair_is_taught(held_out: dict[str, list[Any]]) -> None:
+    math, choice = MathVerifier(), ChoiceVerifier()
+    for item in held_out["arithmetic"]:
+        assert found(math.verify, item.completion, item.columns["reference"]).score == 1, item
+        assert found(math.verify, item.completion, str(int(item.columns["reference"]) + 1)).score == 0
+    for item in held_out["choice"]:
+        options, letter = item.columns["options"], item.columns["answer"]
+        for other in "ABCD":
+            reference = {"letter": other, "options": options}
+            assert found(choice.verify, item.completion, reference).score == (other == letter)
+
+
+def test_texts_of_the_training_form_follow_their_instructions(held_out: dict[str, list[Any]]) -> None:
+    verifier = ConstraintVerifier()
+    missed = []
+    for item in held_out["instructions"]:
+        pairs = zip(item.columns["instruction_id_list"], item.columns["kwargs"], strict=True)
+        reference = [{"id": name, **kwargs} for name, kwargs in pairs]
+        if found(verifier.verify, item.completion, reference).score < 1:
+            missed.append(item)
+    # The language detector takes a few texts in capitals for German.
+    assert all("capitals" in item.family for item in missed)
+    assert len(missed) <= 3
+
+
+def test_keywords_do_not_hide_in_other_words(data: ModuleType) -> None:
+    texts = importlib.import_module("instructions")
+    patterns = " ".join((*texts.PLAIN, *texts.WITH_COMMAS, *texts.WITH_KEYWORD))
+    others = [*texts.TOPICS, *texts.ADJECTIVES, *texts.TIMES, *texts.PEOPLE, *texts.ENDINGS, patterns.lower()]
+    assert not [word for word in texts.KEYWORDS if any(word in other for other in others)]
