@@ -7,8 +7,18 @@ from typing import Any
 
 from genbench.errors import ConfigError, nearest
 
-TASKS: dict[str, str] = {}
-KINDS: dict[str, str] = {}
+TASKS: dict[str, str] = {
+    "aime24": "genbench.tasks.aime:aime24",
+    "aime25": "genbench.tasks.aime:aime25",
+    "math500": "genbench.tasks.math500:math500",
+    "gsm8k": "genbench.tasks.gsm8k:gsm8k",
+    "gpqa_diamond": "genbench.tasks.gpqa:gpqa_diamond",
+}
+KINDS: dict[str, str] = {
+    "math": "genbench.tasks.custom:custom_task",
+    "choice": "genbench.tasks.custom:custom_task",
+    "exact": "genbench.tasks.custom:custom_task",
+}
 VERIFIERS: dict[str, str] = {
     "math": "genbench.verifiers.math:MathVerifier",
     "choice": "genbench.verifiers.choice:ChoiceVerifier",

@@ -19,11 +19,12 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
 
     With `data_dir` only the mirror `DIR/<org>/<name>/<config>/<split>.jsonl|parquet` is read. The
     provenance has source, repo, config, split, revision, path, rows, columns, digest, pinned_digest
-    and `warning` (None, or how a mirror's rows differ from the pinned ones).
+    and `warning` (None, or how the rows of a mirror, or of the hub where no revision is pinned, differ
+    from those that were pinned).
 
     Raises:
-        DataError: not there (says how to mirror it), gated (says how to log in), damaged, or rows of
-            the hub that are not the pinned ones.
+        DataError: not there (says how to mirror it), gated (says how to log in), damaged, or other
+            rows at a pinned revision of the hub than the pinned ones.
     """
     if data_dir is not None:
         path = mirror_file(dataset, data_dir)
@@ -35,10 +36,11 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
         source = "hub"
     digest = rows_digest(rows, dataset.columns)
     warning = _difference(dataset, len(rows), digest)
-    if warning and source == "hub":
+    if warning and source == "hub" and dataset.revision is not None:
         raise DataError(
-            f"{_name(dataset)}: {warning}. The dataset has changed since it was pinned: use a mirror of the "
-            "pinned rows (--data-dir), or a newer genbench"
+            f"{_name(dataset)} at revision {dataset.revision}: {warning}. Clear the cache of `datasets` "
+            "and try again, or mirror what you have and give --data-dir: it is then used and the difference "
+            "recorded"
         )
     return rows, {
         "source": source,
@@ -51,7 +53,7 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
         "columns": list(dataset.columns),
         "digest": digest,
         "pinned_digest": dataset.digest,
-        "warning": f"{path}: {warning}" if warning else None,
+        "warning": f"{path or _name(dataset)}: {warning}" if warning else None,
     }
 
 

@@ -25,10 +25,15 @@ READERS = {
 def load_file(path: Path, columns: Sequence[str]) -> tuple[list[Row], dict[str, Any]]:
     """The rows of a file and where they came from (path, rows, columns, digest over `columns`).
 
+    Without `columns` the digest is over all that any row has.
+
     Raises:
         DataError: the file is missing, empty, of another format, damaged, or lacks a column.
     """
     rows = read_rows(path, columns)
+    if not columns:
+        columns = sorted({column for row in rows for column in row})
+        rows = [{column: row.get(column) for column in columns} for row in rows]
     return rows, {
         "source": "file",
         "path": str(path),

@@ -18,9 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-ROWS = (
-    b'{"id": 1, "problem": "1+1?", "answer": "2"}\n{"id": 2, "problem": "2+\xe2\x80\xa82?", "answer": "4"}\n'
-)
+ROWS = b'{"id": 1, "problem": "1+1?", "answer": "2"}\n{"id": 2, "problem": "2+2?", "answer": "4"}\n'
 FILE = "train.jsonl"
 
 
@@ -119,11 +117,13 @@ def test_rows_come_at_the_pinned_commit_and_then_from_the_cache(tmp_path: Path) 
         [(rows, provenance)] = load(tmp_path, endpoint, {"revision": COMMIT})
     assert rows == [{"id": 1, "answer": "2"}, {"id": 2, "answer": "4"}]
     assert (provenance["source"], provenance["revision"]) == ("hub", COMMIT)
-    pins = [{"revision": COMMIT, "digest": provenance["digest"]}, {"digest": "0" * 64}]
-    (again, cached), refused = load(tmp_path, endpoint, *pins)
+    wrong = {"digest": "0" * 64}
+    pins = [{"revision": COMMIT, "digest": provenance["digest"]}, {"revision": COMMIT} | wrong, wrong]
+    (again, cached), refused, (_, other) = load(tmp_path, endpoint, *pins)
     assert again == rows
     assert (cached["revision"], cached["digest"]) == (None, provenance["digest"])
     assert "is pinned" in refused["error"]
+    assert "is pinned" in other["warning"]
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_what_the_hub_refuses_is_said_with_a_remedy(tmp_path: Path) -> None:
         "no such dataset": {"repo": "none/none"},
         "no revision": {"revision": "f" * 40},
         "no column level": {"columns": ["level"]},
-        "2 rows where 3 are pinned": {"rows": 3},
+        "2 rows where 3 are pinned": {"rows": 3, "revision": COMMIT},
         'Unknown split "test"': {"split": "test"},
     }
     with serving() as endpoint:

@@ -1,0 +1,50 @@
+"""Options of a multiple-choice question: their letters, and the order in which one sample sees them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from genbench.errors import ConfigError, nearest
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+Order = Literal["per_sample", "per_problem", "as_given"]
+"""How options are ordered: anew for each sample (the draws average over positions), once for each
+problem, or as the dataset has them (where options speak of one another: "both A and B")."""
+
+
+def check_order(order: str) -> Order:
+    """`order` as one of the known ones.
+
+    Raises:
+        ConfigError: it is none of them.
+    """
+    for known in get_args(Order):
+        if order == known:
+            return known  # type: ignore[no-any-return]
+    raise ConfigError(f"unknown option order '{order}'{nearest(order, get_args(Order))}")
+
+
+def option_order(order: Order, count: int, problem_id: str, sample_index: int) -> tuple[int, ...]:
+    """Indices of the options in the order shown; every order equally likely, the same on every machine."""
+    if order == "as_given":
+        return tuple(range(count))
+    draw = f"{problem_id}\0{sample_index}" if order == "per_sample" else problem_id
+
+    def place(option: int) -> bytes:
+        return hashlib.sha256(f"{draw}\0{option}".encode()).digest()
+
+    return tuple(sorted(range(count), key=place))
+
+
+def listed(texts: Sequence[str]) -> str:
+    """The options as lines `A) …`."""
+    return "\n".join(f"{letter}) {text}" for letter, text in zip(LETTERS, texts, strict=False))
+
+
+def letters(count: int) -> str:
+    """`A, B, C or D`."""
+    names = list(LETTERS[:count])
+    return f"{', '.join(names[:-1])} or {names[-1]}" if count > 1 else names[0]

@@ -1,0 +1,42 @@
+"""The shape that most benchmarks share: each row is one problem, each sample one question and one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from genbench.errors import DataError
+from genbench.protocols import Row, TaskInfo
+from genbench.types import Ask, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class SingleTurn:
+    """A task made of two functions: a row read as a problem, and a problem put to the model.
+
+    `read` gets the row's place in the dataset (from 0) and the row, `pose` the problem and the sample index.
+    """
+
+    info: TaskInfo
+    read: Callable[[int, Row], Problem]
+    pose: Callable[[Problem, int], Ask]
+    columns: tuple[str, ...] = ()
+    """The columns that `read` needs of a file of the user's own."""
+
+    def problems(self, rows: Sequence[Row]) -> list[Problem]:
+        """One problem per row.
+
+        Raises:
+            DataError: two rows have one id.
+        """
+        found = [self.read(place, row) for place, row in enumerate(rows)]
+        places: dict[str, int] = {}
+        for place, problem in enumerate(found):
+            first = places.setdefault(problem.problem_id, place)
+            if first != place:
+                both = f"rows {first + 1} and {place + 1}"
+                raise DataError(f"task {self.info.name}: {both} have the same id '{problem.problem_id}'")
+        return found
+
+    def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
+        return None if replies else self.pose(problem, sample_index)
