@@ -1,0 +1,197 @@
+"""Messages to the exact prompt that a model reads: text, token ids, digest; nothing is ever cut from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Literal, Protocol
+
+from genbench.errors import PromptError, nearest
+from genbench.types import Message
+
+Style = Literal["chat", "plain", "few_shot"]
+
+TEMPLATE_DATE = date(2025, 1, 1)
+"""What templates get that ask for the day (Llama 3, gpt-oss): today's would change prompts at midnight."""
+
+_OURS = ("conversation", "chat_template", "tokenize", "add_generation_prompt", "continue_final_message")
+"""Arguments of apply_chat_template that are not the suite's to set."""
+_ALWAYS = ("tools", "documents")
+_ENDS_SHOT = "\n\n"
+_QUESTION, _ANSWER = "Question:", "Answer:"
+
+
+class ChatTokenizer(Protocol):
+    """What is used of a transformers tokenizer."""
+
+    @property
+    def bos_token_id(self) -> int | None: ...
+    def apply_chat_template(self, conversation: list[dict[str, str]], **options: Any) -> Any: ...
+    def __call__(self, text: str, **options: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A prompt as the model reads it. `token_ids` is None where there is no tokenizer (ready responses)."""
+
+    text: str
+    token_ids: tuple[int, ...] | None
+    opened_trace: bool
+    """The prompt ends inside a reasoning trace."""
+    digest: str
+    """SHA-256 of the token ids, of the text where there are none."""
+
+
+def _opens_nothing(text: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Renders the prompts of one model for one task.
+
+    Args:
+        tokenizer: None where only ready responses are read: prompts then stay text.
+        chat_template: the template in force (the model's own, or the file that replaces it).
+        chat_template_kwargs: variables of the template, `enable_thinking` and the like.
+        system_prompt: stands before the task's own system message.
+        style: `chat` needs a chat template; `plain` is the bare text; `few_shot` puts exemplars first.
+        shots: (question, answer) exemplars of few_shot.
+        opens_trace: whether a rendered prompt ends inside a trace.
+
+    Raises:
+        PromptError: chat without a template, few_shot without exemplars, unusable template variables.
+    """
+
+    tokenizer: ChatTokenizer | None
+    chat_template: str | None = None
+    chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    system_prompt: str | None = None
+    style: Style = "chat"
+    shots: Sequence[tuple[str, str]] = ()
+    opens_trace: Callable[[str], bool] = _opens_nothing
+
+    def __post_init__(self) -> None:
+        if self.style == "few_shot" and not self.shots:
+            raise PromptError("prompt_style few_shot needs exemplars; give the task 'shots', or use plain")
+        if self.style != "chat" and self.chat_template_kwargs:
+            raise PromptError(f"chat_template_kwargs mean nothing under prompt_style {self.style}")
+        if self.style == "chat" and self.tokenizer is not None:
+            self._check_template()
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Texts at which a completion is over: a base model goes on with exemplars of its own."""
+        return (f"{_ENDS_SHOT}{_QUESTION}",) if self.style == "few_shot" else ()
+
+    def render(self, messages: Sequence[Message]) -> Rendered:
+        """The prompt for `messages` (system, then user and assistant in turn).
+
+        Raises:
+            PromptError: the chat template refuses the messages, or a text is no valid Unicode.
+        """
+        whole = self._with_system_prompt(messages)
+        text = self._text(whole)
+        try:
+            encoded = text.encode()
+        except UnicodeEncodeError as error:
+            raise PromptError(
+                f"the prompt holds half of a surrogate pair at character {error.start}"
+            ) from error
+        if self.tokenizer is None:
+            return Rendered(text, None, False, hashlib.sha256(encoded).hexdigest())
+        ids = self._token_ids(text)
+        digest = hashlib.sha256(json.dumps(ids).encode()).hexdigest()
+        return Rendered(text, tuple(ids), self.opens_trace(text), digest)
+
+    def _with_system_prompt(self, messages: Sequence[Message]) -> list[Message]:
+        """System messages of model and task as one: many templates take only one, and only first."""
+        parts = [message.content for message in messages if message.role == "system"]
+        if self.system_prompt:
+            parts.insert(0, self.system_prompt)
+        rest = [message for message in messages if message.role != "system"]
+        return [Message("system", "\n\n".join(parts)), *rest] if parts else rest
+
+    def _text(self, messages: Sequence[Message]) -> str:
+        if self.style == "few_shot":
+            return self._few_shot_text(messages)
+        if self.style == "plain" or (len(messages) == 1 and self.tokenizer is None):
+            return "\n\n".join(message.content for message in messages)
+        if self.tokenizer is None:
+            return "\n\n".join(f"{message.role}: {message.content}" for message in messages)
+        return self._chat_text(self.tokenizer, messages)
+
+    def _few_shot_text(self, messages: Sequence[Message]) -> str:
+        parts = [message.content for message in messages if message.role == "system"]
+        parts += [f"{_QUESTION} {question}\n{_ANSWER} {answer}" for question, answer in self.shots]
+        turns = [message.content for message in messages if message.role != "system"]
+        *earlier, last = [turns[start : start + 2] for start in range(0, len(turns), 2)]
+        parts += [f"{_QUESTION} {question}\n{_ANSWER} {answer}" for question, answer in earlier]
+        return _ENDS_SHOT.join([*parts, f"{_QUESTION} {last[0]}\n{_ANSWER}"])
+
+    def _chat_text(self, tokenizer: ChatTokenizer, messages: Sequence[Message]) -> str:
+        conversation = [{"role": message.role, "content": message.content} for message in messages]
+        try:
+            # strftime_now is a global of transformers' templates; a variable of that name hides it.
+            found = tokenizer.apply_chat_template(
+                conversation,
+                chat_template=self.chat_template,
+                add_generation_prompt=True,
+                tokenize=False,
+                **{"strftime_now": TEMPLATE_DATE.strftime} | dict(self.chat_template_kwargs),
+            )
+        except Exception as error:  # a template is a program of the checkpoint's author
+            roles = ", ".join(message.role for message in messages)
+            raise PromptError(f"the chat template failed on the roles {roles}: {error}") from error
+        return str(found)
+
+    def _token_ids(self, text: str) -> list[int]:
+        """Token ids with at most one BOS in front; an EOS that the tokenizer would add stays away."""
+        tokenizer = self.tokenizer
+        assert tokenizer is not None
+        chat = self.style == "chat"  # a chat template writes its special tokens itself
+        ids = list(tokenizer(text, add_special_tokens=False, truncation=False)["input_ids"])
+        bos = tokenizer.bos_token_id
+        if bos is not None and not chat and bos in tokenizer("", add_special_tokens=True)["input_ids"]:
+            ids.insert(0, bos)
+        while bos is not None and ids[:2] == [bos, bos]:
+            ids.pop(0)
+        return ids
+
+    def _check_template(self) -> None:
+        if self.chat_template is None:
+            raise PromptError(
+                "the model has no chat template; choose: prompt_style: plain (or few_shot, with exemplars) "
+                "for a base model, or chat_template: FILE with the template that it was trained with"
+            )
+        words = set(re.findall(r"[A-Za-z_]\w*", self.chat_template))
+        for name in self.chat_template_kwargs:
+            if name in _OURS:
+                raise PromptError(f"chat_template_kwargs: '{name}' is not the suite's to set")
+            if name not in words and name not in _ALWAYS:
+                hint = nearest(name, _variables(words))
+                raise PromptError(f"chat_template_kwargs: the chat template has no '{name}'{hint}")
+
+
+def _variables(words: set[str]) -> list[str]:
+    """Words of a template that look like switches, for hints."""
+    return [word for word in words if "_" in word]
+
+
+def fit(prompt_tokens: int, max_tokens: int, context: int) -> tuple[int, bool]:
+    """(max_tokens that prompt and context leave, whether that is fewer than wanted).
+
+    Raises:
+        PromptError: nothing is left; a prompt is never cut.
+    """
+    room = context - prompt_tokens
+    if room < 1:
+        raise PromptError(
+            f"the prompt has {prompt_tokens} tokens and the context {context}, so none is left for an answer; "
+            "raise engine.max_model_len, or shorten the prompt (fewer shots, shorter system prompt)"
+        )
+    return min(max_tokens, room), room < max_tokens
