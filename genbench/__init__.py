@@ -17,7 +17,7 @@ _VERBS = {
 }
 """Public name -> room. Loaded on first use, so that `import genbench` costs nothing."""
 
-__all__ = sorted(_VERBS)  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["RunOptions", "RunReport", "check_suite", "doctor", "latest_results", "prompts", "run", "score"]
 
 
 def __getattr__(name: str) -> Any:

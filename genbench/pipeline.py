@@ -149,7 +149,7 @@ def _responses_jobs(
     for name in chosen:
         names = [name] if options.models and len(chosen) == 1 else list(suite.config.models)
         found = read_responses(
-            options.responses, tasks, name, names, options.subset == "responses", other_tasks=others
+            options.responses, tasks, name, names, subset=options.subset == "responses", other_tasks=others
         )
         answered = [_only(task, found.problems[task.name]) for task in tasks if found.problems[task.name]]
         if not answered:

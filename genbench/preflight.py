@@ -8,9 +8,11 @@ import platform
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from genbench.config import TaskEntry
 from genbench.engines import arguments
 from genbench.errors import GenbenchError
 from genbench.pipeline import RunOptions, check_engine, check_options, data_dir, open_suite
@@ -46,13 +48,11 @@ def check_suite(options: RunOptions) -> list[Check]:
     ]
     tasks: list[LoadedTask] = []
     for entry in selected_entries(suite, options.tasks, options.with_test):
-        checks += _attempt(
-            f"task {entry.label}", lambda entry=entry: _check_task(suite, entry, options, tasks)
-        )  # type: ignore[misc]
+        checks += _attempt(f"task {entry.label}", partial(_check_task, suite, entry, options, tasks))
     checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(tasks)))
     checks += _attempt("engine", lambda: _check_engine(suite))
     for name in chosen:
-        checks += _attempt(f"model {name}", lambda name=name: _check_model(suite, name, tasks))  # type: ignore[misc]
+        checks += _attempt(f"model {name}", partial(_check_model, suite, name, tasks))
     checks.append(_check_disk(tasks, len(chosen), options.run_dir or Path("runs")))
     return checks
 
@@ -67,8 +67,8 @@ def _attempt(what: str, work: Callable[[], list[str]]) -> list[Check]:
         return [Check("error", what, str(error))]
 
 
-def _check_task(suite: Suite, entry: object, options: RunOptions, tasks: list[LoadedTask]) -> list[str]:
-    task = load_task(suite, entry, data_dir(options), options.limit)  # type: ignore[arg-type]
+def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list[LoadedTask]) -> list[str]:
+    task = load_task(suite, entry, data_dir(options), options.limit)
     tasks.append(task)
     digest = str(task.provenance.get("digest"))[:12]
     lines = [f"{len(task.problems)} problems x k {task.k} = {task.samples:,} samples, data digest {digest}"]

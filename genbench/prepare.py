@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench import reasoning
-from genbench.config import ModelConfig, SuiteConfig, TraceTags
+from genbench.config import Decoding, ModelConfig, SuiteConfig, TraceTags
 from genbench.engines import arguments
 from genbench.engines.checkpoint import Checkpoint, context_length, find
 from genbench.engines.settings import EngineSettings
@@ -87,6 +87,8 @@ def prepare_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Prepa
     template = _template(config, suite.folder) or getattr(tokenizer, "chat_template", None)
     fmt = trace_format(suite.config.reasoning, template, _added_tokens(tokenizer))
     context = _context(suite.config, checkpoint)
+    renderers = _renderers(config, tasks, tokenizer, template, fmt)
+    decodings = {task.name: _with_stop(task.decoding, renderers[task.name].stop) for task in tasks}
     settings = EngineSettings(
         model=checkpoint.path,
         tokenizer=source.path,
@@ -96,10 +98,9 @@ def prepare_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Prepa
         max_model_len=context,
         max_num_seqs=suite.config.engine.max_num_seqs,
         max_num_batched_tokens=_batched_tokens(suite.config, context),
-        decodings={task.name: task.decoding for task in tasks},
+        decodings=decodings,
         extra=suite.config.engine.extra,
     )
-    renderers = _renderers(config, tasks, tokenizer, template, fmt)
 
     def render(task: str, messages: tuple[Message, ...]) -> Any:
         return renderers[task].render(messages)
@@ -112,7 +113,7 @@ def prepare_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Prepa
         maker=RequestMaker(
             render, lambda prompt, wanted: fit(prompt, wanted, context), suite.config.decoding.seed
         ),
-        terms=_terms(suite.config, config, tasks, tokenizer),
+        terms=_terms(suite.config, config, decodings, tokenizer),
         settings=settings,
         warnings=_warnings(checkpoint, tokenizer, suite.config, tasks),
     )
@@ -185,6 +186,11 @@ def _renderers(
     }
 
 
+def _with_stop(decoding: Decoding, stop: Sequence[str]) -> Decoding:
+    """A few-shot prompt must also stop where the model begins an exemplar of its own."""
+    return decoding.model_copy(update={"stop": (*decoding.stop, *stop)}) if stop else decoding
+
+
 def _shots(config: ModelConfig, task: LoadedTask) -> tuple[tuple[str, str], ...]:
     if config.prompt_style != "few_shot":
         return ()
@@ -230,7 +236,7 @@ _TERM_ARGUMENTS = {
 
 
 def _terms(
-    suite: SuiteConfig, config: ModelConfig, tasks: Sequence[LoadedTask], tokenizer: Any
+    suite: SuiteConfig, config: ModelConfig, decodings: Mapping[str, Decoding], tokenizer: Any
 ) -> dict[str, Any]:
     """What shapes the distribution that is drawn from; the prompts' digests stand in problems.jsonl."""
     name, version = arguments.distribution()
@@ -243,13 +249,13 @@ def _terms(
         "skip_special_tokens": False,
         "structured_outputs": None,
         "trust_remote_code": config.trust_remote_code,
-        "decoding": {task.name: decoding_terms(task) for task in tasks},
+        "decoding": {task: decoding_terms(decoding) for task, decoding in decodings.items()},
     }
 
 
-def decoding_terms(task: LoadedTask) -> dict[str, Any]:
-    """Every sampling field of a task; the run seed is no term, it stands beside them."""
-    fields = task.decoding.model_dump(mode="json", exclude={"seed"})
+def decoding_terms(decoding: Decoding) -> dict[str, Any]:
+    """Every sampling field; the run seed is no term, it stands beside them."""
+    fields = decoding.model_dump(mode="json", exclude={"seed"})
     return {**fields, "n": 1, "seed_rule": "sha256(run seed, task, problem, sample, turn) >> 1"}
 
 

@@ -182,7 +182,8 @@ class _Session:
             f"{self.job.model.name}: loading the engine for {len(draws)} samples (log: {settings.log})"
         )
         environment.prepare()
-        make = registry.load(registry.ENGINES, self.job.suite.config.engine.kind, "engine")
+        with environment.output_to(settings.log):
+            make = registry.load(registry.ENGINES, self.job.suite.config.engine.kind, "engine")
 
         def make_engine() -> Engine:
             engine: Engine = make(settings)

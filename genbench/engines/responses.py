@@ -51,6 +51,7 @@ def read_responses(
     tasks: Sequence[LoadedTask],
     model: str,
     models: Sequence[str],
+    *,
     subset: bool,
     other_tasks: Sequence[str] = (),
 ) -> Responses:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import logging.config
-import os
-import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +17,11 @@ from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
 from genbench.config import Decoding
+from genbench.engines.environment import log_tail, output_to
 from genbench.engines.guard import EngineGuard
 from genbench.engines.settings import EngineSettings
 from genbench.errors import EngineDiedError, EngineError, RequestFailedError
 from genbench.types import Completion, FinishReason, Request
-
-_LOG_TAIL_LINES = 25
 
 
 class VllmEngine:
@@ -55,7 +49,7 @@ class VllmEngine:
         guard = EngineGuard()
         guard.__enter__()
         try:
-            with _output_to(self.settings.log):
+            with output_to(self.settings.log):
                 self._engine = AsyncLLM.from_engine_args(self._arguments())
         except BaseException as error:
             guard.__exit__(None, None, None)
@@ -196,15 +190,6 @@ def _neutral_generation_config(work: Path) -> Path:
     return folder
 
 
-def log_tail(log: Path) -> str:
-    """The engine's last log lines, for an error message."""
-    try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    return "\n".join(f"  | {line}" for line in lines[-_LOG_TAIL_LINES:])
-
-
 _ADVICE: Mapping[str, str] = {
     "out of memory": "lower engine.gpu_memory_utilization, engine.max_model_len or engine.max_num_seqs, "
     "or raise engine.tensor_parallel_size",
@@ -222,44 +207,3 @@ def _load_failure(error: Exception, log: Path) -> str:
     advice = next((advice for sign, advice in _ADVICE.items() if sign in text), None)
     hint = f"\nwhat may help: {advice}" if advice else ""
     return f"the engine could not be started: {error}{hint}\nlast lines of {log}:\n{tail}"
-
-
-@contextmanager
-def _output_to(log: Path) -> Iterator[None]:
-    """Our own vLLM logger, and whatever the engine's processes print, go to the run folder's log.
-
-    Children inherit file descriptors 1 and 2 while this is open; stdout carries results only.
-    """
-    log.parent.mkdir(parents=True, exist_ok=True)
-    logging.config.dictConfig(_log_config(log))
-    config = log.parent / "engine" / "logging.json"
-    config.parent.mkdir(exist_ok=True)
-    config.write_text(json.dumps(_log_config(log)), encoding="utf-8")
-    os.environ["VLLM_LOGGING_CONFIG_PATH"] = str(config)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    saved = [os.dup(1), os.dup(2)]
-    target = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.dup2(target, 1)
-        os.dup2(target, 2)
-        yield
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os.dup2(saved[0], 1)
-        os.dup2(saved[1], 2)
-        for fd in (target, *saved):
-            os.close(fd)
-
-
-def _log_config(log: Path) -> dict[str, Any]:
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"}},
-        "handlers": {
-            "file": {"class": "logging.FileHandler", "filename": str(log), "formatter": "line", "delay": True}
-        },
-        "loggers": {"vllm": {"handlers": ["file"], "level": "INFO", "propagate": False}},
-    }
