@@ -191,7 +191,7 @@ def fit(prompt_tokens: int, max_tokens: int, context: int) -> tuple[int, bool]:
     room = context - prompt_tokens
     if room < 1:
         raise PromptError(
-            f"the prompt has {prompt_tokens} tokens and the context {context}, so none is left for an answer; "
+            f"the prompt has {prompt_tokens} tokens and the context {context}: none is left for an answer; "
             "raise engine.max_model_len, or shorten the prompt (fewer shots, shorter system prompt)"
         )
     return min(max_tokens, room), room < max_tokens

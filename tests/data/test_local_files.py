@@ -46,6 +46,7 @@ def test_the_digest_sees_every_named_column_and_the_order_of_rows() -> None:
     columns = ["id", "level"]
     base = rows_digest(ROWS, columns)
     assert rows_digest([ROWS[0] | {"question": "other"}, ROWS[1]], columns) == base
+    assert rows_digest([ROWS[0] | {"kwargs": [{"n": 1}]}], ["kwargs"]) == rows_digest(ROWS[:1], ["kwargs"])
     assert rows_digest([ROWS[0] | {"level": "3"}, ROWS[1]], columns) != base
     assert rows_digest(ROWS[::-1], columns) != base
     assert rows_digest(ROWS, columns[::-1]) != base

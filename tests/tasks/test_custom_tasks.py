@@ -70,13 +70,13 @@ def test_the_right_option_is_a_letter_a_text_or_a_place(reference: Any, letter: 
 
 
 def test_options_may_be_columns_and_may_be_ordered_anew_for_each_sample() -> None:
-    fields = {"options": ["a", "b"], "reference": "right"}
+    fields = {"options": ["a", "b", "c"], "reference": "right"}
     task = custom_task(entry("choice", fields, options={"order": "per_sample"}))
-    row = {"question": "?", "a": "yes", "b": "no", "right": "no"}
+    row = {"question": "?", "a": "yes", "b": "no", "c": "both", "right": "no"}
     seen = [first_ask(task, row, index) for index in range(20)]
-    assert {asked.reference["letter"] for asked in seen} == {"A", "B"}
+    assert {asked.reference["letter"] for asked in seen} == {"A", "B", "C"}
     for asked in seen:
-        place = "AB".index(asked.reference["letter"])
+        place = "ABC".index(asked.reference["letter"])
         assert asked.reference["options"][place] == "no"
 
 
