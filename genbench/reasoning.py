@@ -26,6 +26,8 @@ class TraceFormat:
     answer_close: str = ""
     harmony: bool = False
     """Channels instead of tags: the answer is what stands in the `final` channel."""
+    close_ends_any_message: bool = False
+    """The close tag ends answers too: where it is an end token, it alone shows no trace."""
 
 
 def _plain(name: str, open_tag: str, close_tag: str) -> TraceFormat:
@@ -55,6 +57,7 @@ _TABLE = (
         ("<|content_thinking|>",),
         ("<|end_message|>",),
         answer_opens=("<|message_model|>", "<|content_text|>"),
+        close_ends_any_message=True,
     ),
     _plain("plamo3", "<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
     _plain("exaone", "<thought>", "</thought>"),
@@ -157,8 +160,8 @@ def split(
         status, outside, trace = _split_channels(text, opened_by_prompt)
         end_tokens = (*end_tokens, *_HARMONY_ENDS)
     else:
-        turn_ends = any(tag in end_tokens for tag in fmt.closes)
-        status, outside, trace = _split_blocks(text, fmt, opened_by_prompt, turn_ends)
+        ends_turn = fmt.close_ends_any_message and any(tag in end_tokens for tag in fmt.closes)
+        status, outside, trace = _split_blocks(text, fmt, opened_by_prompt, ends_turn)
     if status == "unclosed":
         return Answer("", status, trace, truncated)
     return Answer(_unwrap(_cut_end(outside, end_tokens), fmt), status, trace, truncated)

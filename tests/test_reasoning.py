@@ -134,6 +134,11 @@ def test_a_close_tag_that_also_ends_the_turn_opens_nothing_backwards() -> None:
     assert cut(text, inkling) == ("b", "closed")
 
 
+def test_trace_tags_among_the_special_tokens_change_nothing() -> None:
+    ends = ("</s>", "[THINK]", "[/THINK]")
+    assert cut("a[/THINK]b</s>", FORMATS["mistral"], ends=ends) == ("b", "closed")
+
+
 @pytest.mark.parametrize("name", ["cohere_command3", "cohere_command4"])
 def test_the_wrapping_of_a_cohere_answer_is_taken_off(name: str) -> None:
     text = "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|><|END_OF_TURN_TOKEN|>"
