@@ -80,8 +80,9 @@ def how_to_mirror(dataset: HubDataset, data_dir: Path) -> str:
     """The commands that put the dataset into a mirror, for a machine with network."""
     stem = _stem(dataset, data_dir)
     revision = f", revision='{dataset.revision}'" if dataset.revision else ""
+    log_in = " (gated: accept its terms on its page on the hub and run `hf auth login` first)"
     return (
-        "To mirror it, run on a machine with network:\n"
+        f"To mirror it, run on a machine with network{log_in if dataset.gated else ''}:\n"
         f"  mkdir -p {stem.parent}\n"
         f"  python -c \"from datasets import load_dataset; load_dataset('{dataset.repo}', "
         f"'{dataset.config}', split='{dataset.split}'{revision}).to_parquet('{stem}.parquet')\"\n"

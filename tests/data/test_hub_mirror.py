@@ -53,5 +53,7 @@ def test_what_the_mirror_lacks_is_said_with_the_command_that_makes_it(tmp_path: 
     assert f"{tmp_path}/org/toy/main/test.jsonl (or .parquet)" in message
     assert f"mkdir -p {tmp_path}/org/toy/main" in message
     assert "load_dataset('org/toy', 'main', split='test', revision='abc')" in message
+    with pytest.raises(DataError, match="hf auth login"):
+        load_rows(replace(PINNED, gated=True), tmp_path)
     with pytest.raises(DataError, match="no such folder"):
         load_rows(PINNED, tmp_path / "none")
