@@ -140,6 +140,17 @@ def test_same_seed_gives_the_same_bounds_and_another_seed_others() -> None:
     assert bounds[0] != bounds[2]
 
 
+def test_groups_of_unequal_size_keep_the_mean_over_problems() -> None:
+    rng = np.random.default_rng(2)
+    sizes = rng.integers(1, 9, size=40)
+    clusters = Clusters(rng.binomial(sizes, 0.6).astype(np.float64), sizes.astype(np.float64))
+    means = bootstrap_means(clusters, seed=3, resamples=20_000)
+    assert clusters.se is not None
+    assert means.mean() == pytest.approx(clusters.mean, abs=0.1 * clusters.se)
+    assert means.std() == pytest.approx(clusters.se * math.sqrt(39 / 40), rel=0.05)
+    assert means.max() <= 1
+
+
 @pytest.mark.parametrize(("mean", "word"), [(1.0, "all right"), (0.0, "all wrong")])
 def test_all_right_and_all_wrong_take_wilson_and_say_so(mean: float, word: str) -> None:
     interval = problem_interval(np.full(30, mean), seed=0, draws=64)
