@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from genbench.engines import arguments
-from genbench.engines.responses import read_responses
 from genbench.errors import ConfigError, InterruptedRunError, RunFolderError, nearest
 from genbench.prepare import PreparedModel, folder_digest, prepare_model, prepare_responses
 from genbench.requests import request_records
 from genbench.rescore import score_folder
+from genbench.responses import read_responses
 from genbench.runner import Job, StopSwitch, run_job
 from genbench.shipped import suite_path
 from genbench.signals import stop_on_signals

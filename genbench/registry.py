@@ -13,17 +13,24 @@ TASKS: dict[str, str] = {
     "math500": "genbench.tasks.math500:math500",
     "gsm8k": "genbench.tasks.gsm8k:gsm8k",
     "gpqa_diamond": "genbench.tasks.gpqa:gpqa_diamond",
+    "ifeval": "genbench.tasks.ifeval:ifeval",
+    "ifbench": "genbench.tasks.ifbench:ifbench",
+    "multi_if": "genbench.tasks.multi_if:multi_if",
 }
 KINDS: dict[str, str] = {
     "math": "genbench.tasks.custom:custom_task",
     "choice": "genbench.tasks.custom:custom_task",
     "exact": "genbench.tasks.custom:custom_task",
+    "ifeval": "genbench.tasks.custom:custom_task",
+    "ifbench": "genbench.tasks.custom:custom_task",
+    "json_schema": "genbench.tasks.custom:custom_task",
 }
 VERIFIERS: dict[str, str] = {
     "math": "genbench.verifiers.math:MathVerifier",
     "choice": "genbench.verifiers.choice:ChoiceVerifier",
     "exact": "genbench.verifiers.exact:ExactVerifier",
     "ifeval": "genbench.verifiers.ifeval:ConstraintVerifier",
+    "ifbench": "genbench.verifiers.ifeval:IFBenchVerifier",
     "json_schema": "genbench.verifiers.json_schema:JsonSchemaVerifier",
 }
 ENGINES: dict[str, str] = {"vllm": "genbench.engines.vllm:VllmEngine"}

@@ -14,13 +14,13 @@ from typing import Any
 
 from genbench import registry
 from genbench.engines import environment
-from genbench.engines.responses import Responses
 from genbench.errors import InterruptedRunError
 from genbench.generate import Generation
 from genbench.plan import Draw, missing_draws
 from genbench.prepare import PreparedModel
 from genbench.progress import ProgressLine
 from genbench.protocols import Engine
+from genbench.responses import Responses
 from genbench.results import build_results
 from genbench.score import Judged, Scorer, stale_verifiers
 from genbench.store import manifest as manifests

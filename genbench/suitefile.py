@@ -23,7 +23,7 @@ class Suite:
     config: SuiteConfig
     path: Path
     overrides: tuple[str, ...]
-    lines: Mapping[Loc, int]
+    lines: Mapping[Loc, int | str]
 
     @property
     def name(self) -> str:
@@ -36,7 +36,7 @@ class Suite:
 
     def where(self, *loc: str | int) -> str:
         """`file:line` of a key, for messages."""
-        return f"{self.path}:{place(loc, self.lines)}"
+        return place(self.path, loc, self.lines)
 
     def where_task(self, label: str) -> str:
         """`file:line` of a task."""
@@ -60,13 +60,14 @@ def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, s
     for name, model_path in (models or {}).items():
         _model_from_option(raw, name, model_path)
     for text in overrides:
-        _apply_override(raw, text)
+        _apply_override(raw, text, lines)
+        _expand_tasks(raw)
     config = _validate(raw, path, lines)
     _check_tasks(config, path, lines)
     return Suite(config, path, tuple(overrides), lines)
 
 
-def _parse(path: Path) -> tuple[dict[str, Any], dict[Loc, int]]:
+def _parse(path: Path) -> tuple[dict[str, Any], dict[Loc, int | str]]:
     from ruamel.yaml import YAML  # noqa: PLC0415  0.15 s that `--help` need not pay
     from ruamel.yaml.error import MarkedYAMLError  # noqa: PLC0415
 
@@ -81,11 +82,11 @@ def _parse(path: Path) -> tuple[dict[str, Any], dict[Loc, int]]:
         raise ConfigError(f"{path}:{line}: not valid YAML: {error.problem}") from error
     if not isinstance(tree, dict):
         raise ConfigError(f"{path}: a suite is a mapping with 'models' and 'tasks'; see `genbench init`")
-    lines: dict[Loc, int] = {}
+    lines: dict[Loc, int | str] = {}
     return _plain(tree, (), lines), lines
 
 
-def _plain(node: Any, loc: Loc, lines: dict[Loc, int]) -> Any:
+def _plain(node: Any, loc: Loc, lines: dict[Loc, int | str]) -> Any:
     """The node as plain dicts, lists and scalars; notes the line of every key and item."""
     marks: Any = getattr(node, "lc", None)
     if isinstance(node, dict):
@@ -125,7 +126,7 @@ def _model_from_option(raw: dict[str, Any], name: str, model_path: str) -> None:
         raw["models"][name]["path"] = str(Path(model_path).expanduser().resolve())
 
 
-def _apply_override(raw: dict[str, Any], text: str) -> None:
+def _apply_override(raw: dict[str, Any], text: str, lines: dict[Loc, int | str]) -> None:
     from ruamel.yaml import YAML  # noqa: PLC0415
     from ruamel.yaml.error import YAMLError  # noqa: PLC0415
 
@@ -138,14 +139,17 @@ def _apply_override(raw: dict[str, Any], text: str) -> None:
         raise ConfigError(f"--set {text}: the value is not valid YAML") from error
     *parents, last = key.split(".")
     node: Any = raw
+    loc: Loc = ()
     for part in parents:
+        loc = (*loc, _index(node, part, text) if isinstance(node, list) else part)
         node = _step(node, part, text)
-    if isinstance(node, list):
-        node[_index(node, last, text)] = parsed
-    elif isinstance(node, dict):
-        node[last] = parsed
-    else:
+    if not isinstance(node, list | dict):
         raise ConfigError(f"--set {text}: '{'.'.join(parents)}' is a value, it has no key '{last}'")
+    at: Any = _index(node, last, text) if isinstance(node, list) else last
+    node[at] = parsed
+    for known in [known for known in lines if known[: len(loc) + 1] == (*loc, at)]:
+        del lines[known]
+    lines[*loc, at] = f"--set {text}"
 
 
 def _step(node: Any, part: str, text: str) -> Any:
@@ -167,18 +171,25 @@ def _index(items: list[Any], part: str, text: str) -> int:
     raise ConfigError(f"--set {text}: no item '{part}'{nearest(part, names)}")
 
 
-def _validate(raw: dict[str, Any], path: Path, lines: Mapping[Loc, int]) -> SuiteConfig:
+def _validate(raw: dict[str, Any], path: Path, lines: Mapping[Loc, int | str]) -> SuiteConfig:
     try:
         return SuiteConfig.model_validate(raw)
     except ValidationError as error:
-        messages = [_message(dict(item), path, lines) for item in error.errors(include_url=False)]
+        found: list[dict[str, Any]] = [dict(item) for item in error.errors(include_url=False)]
+        causes = [item for item in found if not any(_is_within(other["loc"], item["loc"]) for other in found)]
+        messages = [_message(item, path, lines) for item in causes]
         raise ConfigError("\n".join(dict.fromkeys(messages))) from None
 
 
-def _message(item: Mapping[str, Any], path: Path, lines: Mapping[Loc, int]) -> str:
+def _is_within(loc: Loc, outer: Loc) -> bool:
+    """An error inside a list also makes the list too short: only the inner one helps."""
+    return len(loc) > len(outer) and loc[: len(outer)] == outer
+
+
+def _message(item: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]) -> str:
     loc: Loc = tuple(part for part in item["loc"] if not (isinstance(part, str) and part in _UNION_PARTS))
     key = ".".join(str(part) for part in loc)
-    where = f"{path}:{place(loc, lines)}"
+    where = place(path, loc, lines)
     if item["type"] == "extra_forbidden":
         return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(loc[:-1]))}"
     if item["type"] == "missing":
@@ -191,12 +202,13 @@ def _message(item: Mapping[str, Any], path: Path, lines: Mapping[Loc, int]) -> s
 _UNION_PARTS = frozenset({"str", "TraceTags", "constrained-str"})
 
 
-def place(loc: Loc, lines: Mapping[Loc, int]) -> str:
-    """The line of the nearest written ancestor of `loc`; `--set` keys have none."""
+def place(path: Path, loc: Loc, lines: Mapping[Loc, int | str]) -> str:
+    """`file:line` of the nearest written ancestor of `loc`, or the option that set it."""
     for end in range(len(loc), 0, -1):
-        if loc[:end] in lines:
-            return str(lines[loc[:end]])
-    return "1"
+        found = lines.get(loc[:end])
+        if found is not None:
+            return found if isinstance(found, str) else f"{path}:{found}"
+    return f"{path}:1"
 
 
 def _keys_at(loc: Loc) -> Iterable[str]:
@@ -219,12 +231,12 @@ def _model_in(annotation: Any) -> type[BaseModel]:
     return SuiteConfig
 
 
-def _check_tasks(config: SuiteConfig, path: Path, lines: Mapping[Loc, int]) -> None:
+def _check_tasks(config: SuiteConfig, path: Path, lines: Mapping[Loc, int | str]) -> None:
     seen: dict[str, int] = {}
     for index, entry in enumerate(config.tasks):
-        where = f"{path}:{place(('tasks', index), lines)}"
+        where = place(path, ("tasks", index), lines)
         if entry.label in seen:
-            first = place(("tasks", seen[entry.label]), lines)
+            first = place(path, ("tasks", seen[entry.label]), lines).rpartition(":")[2]
             raise ConfigError(
                 f"{where}: two tasks are called '{entry.label}' (the first on line {first}); "
                 "give one of them another 'name'"
@@ -234,7 +246,7 @@ def _check_tasks(config: SuiteConfig, path: Path, lines: Mapping[Loc, int]) -> N
     for name in config.models:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
             raise ConfigError(
-                f"{path}:{place(('models', name), lines)}: model name '{name}' becomes a folder: "
+                f"{place(path, ('models', name), lines)}: model name '{name}' becomes a folder: "
                 "use letters, digits, '.', '_' and '-'"
             )
 

@@ -12,7 +12,7 @@ from genbench.data.hub import load_rows
 from genbench.data.local import load_file
 from genbench.data.subset import nested_subset
 from genbench.errors import ConfigError, nearest
-from genbench.protocols import HubDataset, Row, Task
+from genbench.protocols import Row, Task
 from genbench.shipped import resolve
 from genbench.suitefile import Suite, check_k
 from genbench.tasks.loaded import LoadedTask
@@ -99,7 +99,9 @@ def _rows(
 
 
 def _columns(task: Task) -> tuple[str, ...]:
-    return task.info.dataset.columns if isinstance(task.info.dataset, HubDataset) else ()
+    """The columns that a task written in place reads; a file's other columns do not enter its digest."""
+    columns: tuple[str, ...] = getattr(task, "columns", ())
+    return columns
 
 
 def _smaller(left: int | None, right: int | None) -> int | None:
