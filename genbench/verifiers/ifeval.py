@@ -94,6 +94,13 @@ class ConstraintVerifier:
         ]
 
 
+class IFBenchVerifier(ConstraintVerifier):
+    """The same with IFBench's headline: prompt-level loose accuracy."""
+
+    def __init__(self, *, headline: str = LOOSE, **options: Any) -> None:
+        super().__init__(headline=headline, **options)
+
+
 def everywhere(book: Rulebook, constraints: Any) -> tuple[Constraint, ...]:
     """The constraints that an option of the suite lists, for every answer.
 

@@ -22,7 +22,7 @@ def newline(text: Text, _: NoKwargs) -> Fault:
 def emoji(text: Text, _: NoKwargs) -> Fault:
     """A sentence ends with an emoji, or the next one begins with it (the splitter puts it there)."""
     sentences = [unmarked(sentence).strip() for sentence in text.sentences]
-    for sentence, following in zip(sentences, [*sentences[1:], None], strict=True):
+    for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
         if not sentence:
             return "a sentence of marks alone"
         if not (any(map(is_emoji, sentence[-2:])) or (following and is_emoji(following[0]))):

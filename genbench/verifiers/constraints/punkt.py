@@ -4,34 +4,82 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection
-from functools import cached_property, lru_cache
+from collections.abc import Collection, Iterator
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
+from string import whitespace
 
 from nltk.data import FileSystemPathPointer
-from nltk.tokenize import NLTKWordTokenizer
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer, load_punkt_params
 
 from genbench.errors import UnavailableError
 from genbench.verifiers.constraints.abbreviations import ABBREVIATIONS
+from genbench.verifiers.constraints.word_tokens import WordTokenizer
 
 TABLES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
-LONG_GAP = re.compile(r"(\s)\s+(\s)")
+CLOSING = frozenset("\"')]}")
+"""What `re_boundary_realignment` can begin with."""
 
 
 class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
-    """nltk's splitter that remembers its decisions: loose variants ask about the same places again."""
+    """nltk's splitter in one loop, and with a memory: loose variants ask about the same places again."""
 
     def __init__(self, parameters: PunktParameters) -> None:
         super().__init__()
         self._params = parameters
-        self._decide = lru_cache(maxsize=4096)(super().text_contains_sentbreak)
+        self._remembered = lru_cache(maxsize=4096)(self.text_contains_sentbreak)
 
-    def text_contains_sentbreak(self, text: str) -> bool:
-        """Whether the words around a possible end hold one; long contexts are not worth remembering."""
-        breaks: bool = self._decide(text) if len(text) < 200 else super().text_contains_sentbreak(text)
-        return breaks
+    def sentences(self, text: str) -> list[str]:
+        """What `tokenize` gives; closing quotes and brackets are drawn to the sentence that they close."""
+        pieces = self._pieces(text)
+        found: list[str] = []
+        drawn = 0
+        for place, (start, stop) in enumerate(pieces):
+            after = pieces[place + 1] if place + 1 < len(pieces) else (0, 0)
+            closing = self._closing(text, *after)
+            end = after[0] + len(closing.rstrip()) if closing else stop
+            if closing or start + drawn < end:
+                found.append(text[start + drawn : end])
+            drawn = len(closing)
+        return found
+
+    def _closing(self, text: str, start: int, stop: int) -> str:
+        """The closing marks, with the blanks after them, that the piece of `text` begins with."""
+        if start == stop or text[start] not in CLOSING:
+            return ""
+        match = self._lang_vars.re_boundary_realignment.match(text, start, stop)
+        return match.group() if match else ""
+
+    def _pieces(self, text: str) -> list[tuple[int, int]]:
+        """Where sentences start and stop by their end marks alone."""
+        pieces: list[tuple[int, int]] = []
+        start = 0
+        for mark, word in self._last_marks(text):
+            if self._breaks(text[word : mark.end()] + mark.group("after_tok")):
+                pieces.append((start, mark.end()))
+                start = mark.start("next_tok") if mark.group("next_tok") else mark.end()
+        return [*pieces, (start, len(text.rstrip()))]
+
+    def _last_marks(self, text: str) -> Iterator[tuple[re.Match[str], int]]:
+        """Of each word the last mark that may end a sentence, and where that word starts."""
+        mark: re.Match[str] | None = None
+        word = before = 0
+        for following in self._lang_vars.period_context_re().finditer(text):
+            blank = following.start() - 1
+            while blank > before and text[blank] not in whitespace:
+                blank -= 1
+            start = blank + 1 if blank > before else word
+            if mark is not None and before <= start:
+                yield mark, word
+            mark, before, word = following, following.start(), start
+        if mark is not None:
+            yield mark, word
+
+    def _breaks(self, context: str) -> bool:
+        """Whether the words around a mark hold a sentence's end; long ones are not worth remembering."""
+        found: bool = (self._remembered if len(context) < 200 else self.text_contains_sentbreak)(context)
+        return found
 
 
 class Splitter:
@@ -44,24 +92,13 @@ class Splitter:
     def __init__(self, folder: Path | None = None, abbreviations: Collection[str] = ABBREVIATIONS) -> None:
         self._punkt = Punkt(_tables(folder) if folder else _untrained(abbreviations))
         self.name = f"nltk {version('nltk')} {_name(folder, abbreviations)}"
-        self._tokens_of = lru_cache(maxsize=512)(self._tokenized)
+        self._tokens_of = lru_cache(maxsize=512)(WordTokenizer().tokens)
 
     def sentences(self, text: str) -> list[str]:
-        found: list[str] = self._punkt.tokenize(text)
-        return found
+        return self._punkt.sentences(text)
 
     def tokens(self, text: str) -> list[str]:
         return [token for sentence in self.sentences(text) for token in self._tokens_of(sentence)]
-
-    @cached_property
-    def _words(self) -> NLTKWordTokenizer:
-        return NLTKWordTokenizer()
-
-    def _tokenized(self, sentence: str) -> list[str]:
-        # Two of the tokenizer's patterns are quadratic in the length of one run of blanks. What they and
-        # the others see of a run is its first and its last character, so the middle can go.
-        tokens: list[str] = self._words.tokenize(LONG_GAP.sub(r"\1\2", sentence))
-        return tokens
 
 
 def _untrained(abbreviations: Collection[str]) -> PunktParameters:

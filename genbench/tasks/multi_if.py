@@ -1,0 +1,114 @@
+"""Multi-IF: three turns whose instructions accumulate, in eight languages (He et al. 2024)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from genbench.errors import DataError
+from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.ifeval import METRICS, instructions
+from genbench.types import Ask, Message, Problem
+
+TURNS = 3
+COLUMNS = (
+    "key",
+    "language",
+    *(
+        f"turn_{turn}_{what}"
+        for turn in range(1, TURNS + 1)
+        for what in ("prompt", "instruction_id_list", "kwargs")
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MultiIF:
+    """Each turn is asked with the model's own replies before it; its reference is its own instructions.
+
+    A turn's list names the instructions of the turns before it again. A row whose last prompts are empty
+    is a shorter conversation.
+    """
+
+    info: TaskInfo
+
+    columns = COLUMNS
+
+    def problems(self, rows: Sequence[Row]) -> list[Problem]:
+        """One problem per conversation.
+
+        Raises:
+            DataError: a row cannot be read, or two have one key.
+        """
+        found = {str(row["key"]): _read(row) for row in rows}
+        if len(found) < len(rows):
+            raise DataError(f"task multi_if: {len(rows) - len(found)} rows have the key of another")
+        return list(found.values())
+
+    def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
+        """The conversation so far, with the next prompt; None when there is none."""
+        turns = problem.row["turns"]
+        if len(replies) >= len(turns):
+            return None
+        messages = [Message("user", turns[0]["prompt"])]
+        for reply, turn in zip(replies, turns[1:], strict=False):
+            messages += [Message("assistant", reply), Message("user", turn["prompt"])]
+        return Ask(tuple(messages), turns[len(replies)]["instructions"])
+
+
+def multi_if() -> MultiIF:
+    """4,501 conversations; the score is prompt-level strict accuracy, averaged over turns.
+
+    The number that is published is the mean of the four accuracies over turns, see
+    verifiers/constraints/accuracies.py.
+    """
+    return MultiIF(
+        TaskInfo(
+            name="multi_if",
+            version="1",
+            summary="Multi-IF: three turns of accumulating instructions in eight languages",
+            dataset=HubDataset(
+                repo="facebook/Multi-IF", config="default", split="train", columns=COLUMNS, rows=4501
+            ),
+            k=1,
+            verifier="ifeval",
+            verifier_options={"headline": "strict", "multilingual": True},
+            licence="CC-BY-NC-2.0",
+            metrics=METRICS,
+        )
+    )
+
+
+def _read(row: Row) -> Problem:
+    where = f"task multi_if, key {row['key']}"
+    turns = []
+    for turn in range(1, TURNS + 1):
+        if not row[f"turn_{turn}_prompt"]:
+            break
+        turns.append(_turn(row, turn, f"{where}, turn {turn}"))
+    if not turns:
+        raise DataError(f"{where}: the first prompt is empty")
+    language = str(row["language"])
+    return Problem("multi_if", str(row["key"]), {"turns": turns}, {"language": language}, turns=len(turns))
+
+
+def _turn(row: Row, turn: int, where: str) -> dict[str, Any]:
+    """One turn's prompt and instructions; the hub's columns hold JSON, the kwargs JSON within JSON."""
+    message = _json(row[f"turn_{turn}_prompt"], where)
+    if not isinstance(message, dict) or not isinstance(message.get("content"), str):
+        raise DataError(f"{where}: the prompt is no message with 'content': {message!r}")
+    ids = _json(row[f"turn_{turn}_instruction_id_list"], where)
+    kwargs = [_json(given, where) for given in _json(row[f"turn_{turn}_kwargs"], where)]
+    return {"prompt": message["content"], "instructions": instructions(ids, kwargs, where)}
+
+
+def _json(value: Any, where: str) -> Any:
+    """`value`, parsed where it is text: some copies of the data are unpacked already."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise DataError(f"{where}: not JSON: {error}: {value[:80]!r}") from None
