@@ -1,0 +1,111 @@
+"""nltk's word tokenizer with its replacements done by quicker means: the same tokens, sooner."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, Protocol
+
+from nltk.tokenize import NLTKWordTokenizer
+
+LONG_GAP = re.compile(r"(\s)\s+(\s)")
+SINGLE_CHARACTERS = re.compile(r"\(?\[((?:\\.|[^\\\[\]^-]|.-.)+)\]\)?")
+PADDED = (r" \1 ", r" \g<0> ")
+
+
+class Replacer(Protocol):
+    """What nltk's tokenizer wants of a compiled pattern."""
+
+    def sub(self, replacement: str, text: str, /) -> str: ...
+
+
+class Pad:
+    """Puts blanks around each of some characters; a pattern does it character by character in Python."""
+
+    def __init__(self, characters: str) -> None:
+        self._padded = [(character, f" {character} ") for character in characters]
+
+    def sub(self, _: str, text: str) -> str:
+        for character, padded in self._padded:
+            text = text.replace(character, padded)
+        return text
+
+
+class Swap:
+    """Replaces a fixed text."""
+
+    def __init__(self, old: str, new: str) -> None:
+        self._old, self._new = old, new
+
+    def sub(self, _: str, text: str) -> str:
+        return text.replace(self._old, self._new)
+
+
+class Expand:
+    """Puts groups into a template; before Python 3.12 `re` does that in slow Python."""
+
+    def __init__(self, pattern: re.Pattern[str], template: str) -> None:
+        self._pattern = pattern
+        self._format = re.sub(r"\\(?:g<)?(\d)>?", r"{\1}", template)
+
+    def sub(self, _: str, text: str) -> str:
+        return self._pattern.sub(lambda match: self._format.format(match.group(), *match.groups()), text)
+
+
+class Contraction:
+    """Parts a word such as "cannot"; the pattern is tried only where an ASCII text has the word."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self._pattern = pattern
+        self._word = "".join(re.findall(r"\(([a-z']+)\)", pattern.pattern))
+
+    def sub(self, replacement: str, text: str) -> str:
+        if text.isascii() and self._word not in text.lower():
+            return text
+        return self._pattern.sub(replacement, text)
+
+
+Rule = tuple[Replacer, str]
+
+
+def sooner(rule: Rule) -> Rule:
+    """`rule` without a pattern where it only pads single characters or swaps a fixed text."""
+    pattern, replacement = rule
+    if not isinstance(pattern, re.Pattern):
+        return rule
+    plain = pattern.pattern.strip("()")
+    new = replacement.replace(r"\1", plain).replace(r"\g<0>", plain)
+    if plain in ("''", "``", '"', "--"):
+        return Swap(plain, new), ""
+    characters = _class_members(pattern)
+    if characters and replacement in PADDED:
+        return Pad(characters), ""
+    return (Expand(pattern, replacement), "") if "\\" in replacement else rule
+
+
+def _class_members(pattern: re.Pattern[str]) -> str:
+    """The characters of a pattern that is one character class; empty where it is none."""
+    if not SINGLE_CHARACTERS.fullmatch(pattern.pattern):
+        return ""
+    return "".join(character for character in map(chr, range(0x3000)) if pattern.fullmatch(character))
+
+
+class WordTokenizer(NLTKWordTokenizer):  # type: ignore[misc]  # nltk has no types
+    """Tokens of one sentence, exactly nltk's, in time linear in its length."""
+
+    STARTING_QUOTES: ClassVar = [
+        (Pad("«“‘„"), ""),
+        (Expand(re.compile("`+"), PADDED[1]), ""),
+        *(sooner(rule) for rule in NLTKWordTokenizer.STARTING_QUOTES[1:]),
+    ]
+    PUNCTUATION: ClassVar = [sooner(rule) for rule in NLTKWordTokenizer.PUNCTUATION]
+    ENDING_QUOTES: ClassVar = [sooner(rule) for rule in NLTKWordTokenizer.ENDING_QUOTES]
+    PARENS_BRACKETS = sooner(NLTKWordTokenizer.PARENS_BRACKETS)
+    DOUBLE_DASHES = sooner(NLTKWordTokenizer.DOUBLE_DASHES)
+    CONTRACTIONS2: ClassVar = [Contraction(pattern) for pattern in NLTKWordTokenizer.CONTRACTIONS2]
+    CONTRACTIONS3: ClassVar = [Contraction(pattern) for pattern in NLTKWordTokenizer.CONTRACTIONS3]
+
+    def tokens(self, sentence: str) -> list[str]:
+        # Two of the patterns are quadratic in the length of one run of blanks. What they and the others
+        # see of a run is its first and its last character, so the middle can go.
+        found: list[str] = self.tokenize(LONG_GAP.sub(r"\1\2", sentence))
+        return found
