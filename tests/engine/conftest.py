@@ -1,0 +1,123 @@
+"""Real runs of a real vLLM engine on the shipped tiny checkpoints, as processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+SUITE = """\
+name: engine-test
+models:
+  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+engine: {max_num_seqs: 64}
+decoding: {temperature: 0.8, top_p: 0.95, max_tokens: 64, seed: 3}
+tasks:
+  - name: arithmetic
+    kind: math
+    data: {path: "shipped:data/quickstart/arithmetic.jsonl",
+           fields: {id: id, question: question, reference: reference}}
+    prompt: "{question}"
+    k: 8
+  - name: choice
+    kind: choice
+    data: {path: "shipped:data/quickstart/choice.jsonl",
+           fields: {id: id, question: question, options: options, reference: answer}}
+    prompt: "{question}"
+    k: 4
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder with the suite, and the command that runs it there."""
+
+    path: Path
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "genbench.cli", *arguments]
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*arguments), cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def run(self, *arguments: str, timeout_s: float = 900) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+
+    def results(self, *arguments: str) -> dict[str, Any]:
+        done = self.run("run", "suite.yaml", "--json", *arguments)
+        assert done.returncode == 0, done.stderr
+        results: dict[str, Any] = json.loads(done.stdout)
+        return results
+
+
+@pytest.fixture(scope="session")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """An undisturbed run in `whole/`, made once."""
+    place = Place(tmp_path_factory.mktemp("reference"))
+    (place.path / "suite.yaml").write_text(SUITE)
+    report = place.results("--run-dir", "whole")
+    (place.path / "report.json").write_text(json.dumps(report))
+    return place
+
+
+def lines(folder: Path, task: str, kind: str) -> list[dict[str, Any]]:
+    path = folder / task / f"{kind}.jsonl"
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].split("\n") if line]
+
+
+def texts(folder: Path, tasks: Sequence[str] = ("arithmetic", "choice")) -> dict[tuple[str, str, int], str]:
+    """Identity -> text; a second line for an identity fails."""
+    found: dict[tuple[str, str, int], str] = {}
+    for task in tasks:
+        for record in lines(folder, task, "completions"):
+            key = (task, record["problem_id"], record["sample_index"])
+            assert key not in found
+            found[key] = record["text"]
+    return found
+
+
+def verdicts(folder: Path) -> dict[tuple[str, str, int], tuple[str, float | None]]:
+    return {
+        (task, record["problem_id"], record["sample_index"]): (record["status"], record["score"])
+        for task in ("arithmetic", "choice")
+        for record in lines(folder, task, "verdicts")
+    }
+
+
+def descendants(pid: int) -> list[psutil.Process]:
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def alive(processes: Sequence[psutil.Process]) -> list[int]:
+    """Those that still run (a zombie does not)."""
+    found = []
+    for process in processes:
+        try:
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except psutil.NoSuchProcess:
+            continue
+    return [pid for pid in found if pid != os.getpid()]

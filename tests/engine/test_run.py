@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from .conftest import Place, lines, texts, verdicts
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+
+
+def test_a_run_leaves_every_sample_once_with_its_verdict(reference: Place) -> None:
+    folder = reference.path / "whole" / "tuned"
+    assert len(texts(folder)) == 100 * 8 + 100 * 4
+    assert set(verdicts(folder)) == set(texts(folder))
+    report = json.loads((reference.path / "report.json").read_text())
+    tasks = report["models"]["tuned"]["tasks"]
+    assert {name: (task["n"], task["k"]) for name, task in tasks.items()} == {
+        "arithmetic": (100, 8),
+        "choice": (100, 4),
+    }
+    for task in tasks.values():
+        assert task["ci"][0] <= task["value"] <= task["ci"][1]
+        assert sum(task["status_counts"].values()) == task["samples"]
+
+
+def test_scores_are_the_means_of_the_verdict_lines(reference: Place) -> None:
+    report = json.loads((reference.path / "report.json").read_text())
+    scores = [v["score"] for v in lines(reference.path / "whole" / "tuned", "arithmetic", "verdicts")]
+    assert report["models"]["tuned"]["tasks"]["arithmetic"]["value"] == pytest.approx(sum(scores) / 800)
+
+
+def test_the_manifest_says_all_that_decoding_depends_on(reference: Place) -> None:
+    manifest = json.loads((reference.path / "whole" / "tuned" / "manifest.json").read_text())
+    decoding = manifest["terms"]["decoding"]["arithmetic"]
+    assert (
+        decoding | {"temperature": 0.8, "top_p": 0.95, "top_k": 0, "min_p": 0.0, "max_tokens": 64} == decoding
+    )
+    assert manifest["terms"]["engine"]["version"].startswith("0.")
+    assert manifest["model_identity"].startswith("sha256:")
+    assert manifest["attempts"][0]["drawn"] == 1200
+    assert manifest["reasoning"]["format"] == "think"
+
+
+def test_the_engine_writes_to_its_log_alone(reference: Place) -> None:
+    log = (reference.path / "whole" / "tuned" / "engine.log").read_text()
+    assert "vllm" in log.lower()
+
+
+def test_a_finished_run_draws_nothing_and_says_so(reference: Place) -> None:
+    done = reference.run("run", "suite.yaml", "--run-dir", "whole")
+    assert done.returncode == 0, done.stderr
+    assert "all 1200 samples are on disk, nothing is drawn" in done.stderr
+    assert "(0 drawn now, 1,200 on disk)" in done.stdout
+
+
+def test_a_second_run_and_a_limited_one_draw_the_same_texts(reference: Place) -> None:
+    whole = texts(reference.path / "whole" / "tuned")
+    reference.results("--run-dir", "limited", "--limit", "10", "--set", "engine.max_num_seqs=16")
+    limited = texts(reference.path / "limited" / "tuned")
+    assert len(limited) == 10 * 12
+    assert limited.items() <= whole.items()
+    report = reference.results("--run-dir", "limited")
+    assert texts(reference.path / "limited" / "tuned") == whole
+    assert report["models"]["tuned"]["totals"]["drawn_now"] == 1200 - 120
+
+
+def test_another_seed_draws_other_texts_and_is_not_mixed_in(reference: Place) -> None:
+    done = reference.run("run", "suite.yaml", "--run-dir", "whole", "--set", "decoding.seed=4")
+    assert done.returncode == 2
+    assert "run_seed: 3 -> 4" in done.stderr
+
+
+def test_scoring_again_without_an_engine_gives_the_same_verdicts(reference: Place) -> None:
+    folder = reference.path / "whole" / "tuned"
+    before = verdicts(folder)
+    done = reference.run("score", "whole/tuned", "--again", "--json")
+    assert done.returncode == 0, done.stderr
+    assert verdicts(folder) == before
+    assert "engine" not in done.stderr
+
+
+def test_ready_responses_of_the_same_texts_score_the_same(reference: Place) -> None:
+    folder = reference.path / "whole" / "tuned"
+    keys = ("task", "problem_id", "sample_index", "text", "finish_reason")
+    rows = [
+        {key: r[key] for key in keys}
+        for task in ("arithmetic", "choice")
+        for r in lines(folder, task, "completions")
+    ]
+    (reference.path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    report = reference.results("--responses", "r.jsonl", "--run-dir", "replayed")
+    assert verdicts(reference.path / "replayed" / "tuned") == verdicts(folder)
+    assert report["models"]["tuned"]["tasks"]["choice"]["tokens"]["completion"] is None
+
+
+def test_an_engine_that_cannot_start_is_one_message_with_its_log(reference: Place) -> None:
+    done: subprocess.CompletedProcess[str] = reference.run(
+        "run", "suite.yaml", "--run-dir", "broken", "--set", "engine.quantization=awq"
+    )
+    assert done.returncode == 1
+    assert "the engine could not be started" in done.stderr
+    assert "last lines of broken/tuned/engine.log" in done.stderr
+    assert "Traceback" not in done.stderr.split("last lines of")[0]
