@@ -1,1 +1,1 @@
-"""Runs untrusted programs; knows nothing of benchmarks."""
+"""Runs programs that nobody has read, in a cage, and says what they printed; knows nothing of benchmarks."""

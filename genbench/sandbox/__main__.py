@@ -1,0 +1,36 @@
+"""`python -m genbench.sandbox`: the sandbox without the rest of the house."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from genbench.errors import GenbenchError
+from genbench.sandbox.service import judge_stream
+
+
+def main() -> int:
+    """Judges standard input; an own error is a message and an exit code."""
+    parser = argparse.ArgumentParser(prog="python -m genbench.sandbox", description=__doc__)
+    parser.add_argument("--mode", choices=("real", "lcb-compat"), default="real")
+    parser.add_argument("--tier", choices=("a", "b"), default=None)
+    parser.add_argument("--workers", type=int, default=None)
+    parser.add_argument("--unsafe-local-exec", action="store_true")
+    options = parser.parse_args()
+    try:
+        judge_stream(
+            sys.stdin.buffer,
+            sys.stdout.buffer,
+            mode=options.mode,
+            tier=options.tier,
+            workers=options.workers,
+            unsafe_local_exec=options.unsafe_local_exec,
+        )
+    except GenbenchError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

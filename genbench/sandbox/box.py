@@ -1,0 +1,84 @@
+"""The sandbox as one caller uses it: a program in, a judgement out, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Self
+
+from genbench.sandbox.alone import Turns
+from genbench.sandbox.cage import Cage
+from genbench.sandbox.judging import Checks, judge
+from genbench.sandbox.opening import TierWish, open_cage
+from genbench.sandbox.programs import Check, Judgement, Limits, Program
+from genbench.sandbox.worker import SandboxError, Worker
+
+_TRIES = 2
+
+
+class Sandbox:
+    """One worker, replaced when it dies. For one thread, which must live as long as it.
+
+    Args:
+        cage: one that has held (see opening.open_cage); its first worker may be given too.
+    """
+
+    def __init__(self, cage: Cage, worker: Worker | None = None) -> None:
+        self.cage = cage
+        self.replaced = 0
+        self._worker = worker
+        self._turns = Turns()
+
+    @classmethod
+    def open(cls, tier: TierWish = None, *, unsafe_local_exec: bool = False) -> Self:
+        """The best sandbox of this machine.
+
+        Raises:
+            UnavailableError: there is none.
+        """
+        return cls(*open_cage(tier, unsafe_local_exec=unsafe_local_exec))
+
+    def judge(self, program: Program, checks: Checks | Sequence[Check], limits: Limits) -> Judgement:
+        """The judgement on one program; `Checks` can be used again and stay open.
+
+        Raises:
+            SandboxError: the cage died twice under this program.
+        """
+        if isinstance(checks, Checks):
+            return self._judge(program, checks, limits)
+        own = Checks(checks)
+        try:
+            return self._judge(program, own, limits)
+        finally:
+            own.close()
+
+    def _judge(self, program: Program, checks: Checks, limits: Limits) -> Judgement:
+        for _ in range(_TRIES - 1):
+            try:
+                return self._try(program, checks, limits)
+            except SandboxError:
+                self.replaced += 1
+        return self._try(program, checks, limits)
+
+    def _try(self, program: Program, checks: Checks, limits: Limits) -> Judgement:
+        if self._worker is None:
+            self._worker = Worker(self.cage)
+        try:
+            return judge(self._worker, program, checks, limits, self._turns)
+        except SandboxError:
+            self._worker.close()
+            self._worker = None
+            raise
+
+    def close(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+        self._turns.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self.close()

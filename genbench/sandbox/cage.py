@@ -1,0 +1,168 @@
+"""How a cage is built on this machine: the command that starts the zygote, and what it may read."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import site
+import sys
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Tier = Literal["a", "b", "unsafe"]
+
+_START = "import sys; sys.path.insert(0, {code!r}); from inside.zygote import main; del sys.path[0]; main()"
+_FLAGS = ("-s", "-S", "-P", "-B")
+"""No user, site or current folder on the path, no bytecode written; -I would drop the hash seed too."""
+_ENVIRONMENT = {
+    "HOME": "/",
+    "LANG": "C.UTF-8",
+    "PATH": "/nowhere",
+    "PYTHONHASHSEED": "0",  # a verdict on a program that iterates over a set must repeat
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+_LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib")
+_CODE = Path(__file__).parent / "inside"
+_PYTHON, _SITE, _CAGE = "/python", "/site", "/cage"
+
+
+@dataclass(frozen=True, slots=True)
+class Cage:
+    """One way to start a zygote.
+
+    `readable` are the only paths of the host that can be read from inside; `packages` are imported
+    from `site` before the first program, beyond the standard library.
+    """
+
+    tier: Tier
+    label: str
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    readable: tuple[str, ...]
+    site: tuple[str, ...]
+    packages: tuple[str, ...]
+
+
+def candidates(tier: Literal["a", "b"] | None, packages: Sequence[str] = ("numpy",)) -> list[Cage]:
+    """The cages of a tier, or of both, best first; whether they hold here is for the self-test to say."""
+    places = {name: place for name in packages if (place := _package(name)) is not None}
+    found: list[Cage] = []
+    if tier in (None, "a") and (bwrap := shutil.which("bwrap")) is not None:
+        users = ("root", "userns") if os.geteuid() == 0 else ("userns",)
+        found += [_bubblewrap(bwrap, user, places) for user in users]
+    if tier in (None, "b"):
+        found.append(_bare("b", places))
+    return found
+
+
+def unsafe(packages: Sequence[str] = ("numpy",)) -> Cage:
+    """No cage: limits of time and memory only. For people who have said that they want that."""
+    return _bare("unsafe", {name: place for name in packages if (place := _package(name)) is not None})
+
+
+def _package(name: str) -> Path | None:
+    spec = importlib.util.find_spec(name)
+    places = list(spec.submodule_search_locations or ()) if spec is not None else []
+    return Path(places[0]) if places else None
+
+
+def _with_libraries(place: Path) -> list[Path]:
+    """A package and the folder beside it that wheels put shared libraries in."""
+    return [path for path in (place, place.with_name(f"{place.name}.libs")) if path.is_dir()]
+
+
+def _bare(tier: Tier, places: dict[str, Path]) -> Cage:
+    """The interpreter where it is; in tier B landlock takes away what is not in `readable`."""
+    python = Path(os.path.realpath(sys.executable))
+    packages = [str(path) for place in places.values() for path in _with_libraries(place)]
+    readable = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *_LIBRARIES, *packages]
+    devices = ["/dev/null", "/dev/urandom", "/etc/ld.so.cache"]
+    return Cage(
+        tier,
+        "landlock" if tier == "b" else "no cage",
+        (str(python), *_FLAGS, "-c", _START.format(code=str(_CODE.parent))),
+        dict(_ENVIRONMENT),
+        tuple(dict.fromkeys(path for path in [*readable, *devices] if Path(path).exists())),
+        tuple(dict.fromkeys(str(place.parent) for place in places.values())),
+        tuple(places),
+    )
+
+
+def _bubblewrap(bwrap: str, user: str, places: dict[str, Path]) -> Cage:
+    """Namespaces of its own and a file system of read-only folders under neutral names.
+
+    As root without a user namespace the zygote takes a user id that nobody else has; in one (rootless,
+    or a container) it appears as nobody. Not asked for: /proc, which containers with a masked one refuse,
+    and which would be a place to look around in.
+    """
+    options = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    options += ["--hostname", "cage", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
+    if user == "root":
+        options += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        options += ["--unshare-user", "--uid", "65534", "--gid", "65534"]
+    environment = _ENVIRONMENT | {"LD_LIBRARY_PATH": f"{_PYTHON}/{sys.platlibdir}:{_PYTHON}/lib"}
+    for name, value in environment.items():
+        options += ["--setenv", name, value]
+    options += [*_libraries(), *_interpreter(), *_code_and_packages(places)]
+    options += ["--perms", "0755", "--dir", "/dev"]
+    for device in ("/dev/null", "/dev/urandom"):
+        options += ["--dev-bind", device, device]
+    options += ["--remount-ro", "/", "--chdir", "/"]
+    start = (f"{_PYTHON}/bin/python", *_FLAGS, "-c", _START.format(code=_CAGE))
+    packages = tuple(places)
+    return Cage("a", f"bubblewrap ({user})", (bwrap, *options, *start), {}, (), (_SITE,), packages)
+
+
+def _libraries() -> list[str]:
+    """System libraries: links stay links (merged /usr), and Debian's package folders are covered."""
+    options = ["--perms", "0755", "--dir", "/usr"]
+    for folder in ("/usr/lib", "/usr/lib64", "/lib", "/lib64"):
+        if Path(folder).is_symlink():
+            options += ["--symlink", str(Path(folder).readlink()), folder]
+        elif Path(folder).is_dir():
+            options += ["--ro-bind", folder, folder]
+    if Path("/etc/ld.so.cache").exists():
+        options += ["--perms", "0755", "--dir", "/etc", "--ro-bind", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    return options + _covered([Path("/usr/lib/python3/dist-packages")])
+
+
+def _interpreter() -> list[str]:
+    """The interpreter and its library at a place that tells nothing about the host."""
+    options = ["--perms", "0755", "--dir", _PYTHON, "--perms", "0755", "--dir", f"{_PYTHON}/bin"]
+    options += ["--ro-bind", os.path.realpath(sys.executable), f"{_PYTHON}/bin/python"]
+    prefix, stdlib = Path(sys.base_prefix), Path(sysconfig.get_path("stdlib"))
+    inner = stdlib.relative_to(prefix)
+    if prefix == Path("/usr"):  # its lib is the system's; only Python's part of it
+        options += ["--perms", "0755", "--dir", f"{_PYTHON}/{inner.parent}"]
+        options += ["--ro-bind", str(stdlib), f"{_PYTHON}/{inner}"]
+    else:
+        for folder in dict.fromkeys(("lib", inner.parts[0])):
+            if (prefix / folder).is_dir():
+                options += ["--ro-bind", str(prefix / folder), f"{_PYTHON}/{folder}"]
+    installed = [Path(path) for path in site.getsitepackages([str(prefix)])]
+    moved = [
+        _PYTHON / path.relative_to(prefix)
+        for path in installed
+        if path.is_relative_to(prefix) and path.is_dir()
+    ]
+    return options + [word for place in moved for word in ("--tmpfs", str(place), "--remount-ro", str(place))]
+
+
+def _covered(folders: list[Path]) -> list[str]:
+    present = [str(folder) for folder in folders if folder.is_dir()]
+    return [word for folder in present for word in ("--tmpfs", folder, "--remount-ro", folder)]
+
+
+def _code_and_packages(places: dict[str, Path]) -> list[str]:
+    options = ["--perms", "0755", "--dir", _CAGE, "--ro-bind", str(_CODE), f"{_CAGE}/inside"]
+    options += ["--perms", "0755", "--dir", _SITE]
+    for place in places.values():
+        for path in _with_libraries(place):
+            options += ["--ro-bind", str(path), f"{_SITE}/{path.name}"]
+    return options

@@ -1,0 +1,134 @@
+"""Whether an answer is the expected one: printed text, JSON values, Python literals. Data only, sizes capped.
+
+Rules of printed text and JSON values: LiveCodeBench (testing_util.py at 28fef95, lines 229-307 and 372-423).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+_LONGEST_NUMBER = 100_000
+"""Characters of a token that is read as a number; longer ones are equal only as text."""
+
+
+def same_text(actual: bytes, expected: str) -> bool:
+    """Line by line without outer blanks; lines that differ must be equal number by number, exactly."""
+    wanted = expected.strip()
+    if actual.strip() == wanted.encode(errors="surrogatepass"):
+        return True
+    given = actual.decode(errors="surrogateescape").strip().split("\n")
+    lines = wanted.split("\n")
+    return len(given) == len(lines) and all(map(_same_line, given, lines))
+
+
+def _same_line(actual: str, expected: str) -> bool:
+    actual, expected = actual.strip(), expected.strip()
+    if actual == expected:
+        return True
+    given, wanted = actual.split(), expected.split()
+    return len(given) == len(wanted) and all(map(_same_number, given, wanted))
+
+
+def _same_number(actual: str, expected: str) -> bool:
+    if max(len(actual), len(expected)) > _LONGEST_NUMBER:
+        return False
+    try:
+        return Decimal(actual) == Decimal(expected)
+    except InvalidOperation:
+        return False
+
+
+def same_json(answer: bytes, expected: str) -> bool:
+    """A called function's value against JSON: Python's ==, an outermost tuple counting as a list."""
+    value = decoded(answer)
+    if isinstance(value, tuple):
+        value = list(value)
+    return _equal(value, _plain(json.loads(expected)))
+
+
+def same_literal(answer: bytes, expected: str, tolerance: float | None) -> bool:
+    """An expression's value against a Python literal; with a tolerance, two numbers nearer than it."""
+    value, wanted = decoded(answer), _plain(ast.literal_eval(expected))
+    if tolerance is None:
+        return _equal(value, wanted)
+    numbers = isinstance(value, int | float) and isinstance(wanted, int | float)
+    return numbers and abs(value - wanted) < tolerance
+
+
+def _equal(value: Any, wanted: Any) -> bool:
+    try:
+        return bool(value == wanted)
+    except RecursionError:
+        return False
+
+
+class _Other:
+    """A value that JSON cannot tell; equal to nothing."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def decoded(answer: bytes) -> Any:
+    """The value that a program wrote as tagged JSON (inside/encode.py); anything else equals nothing."""
+    try:
+        return _untagged(json.loads(answer))
+    except (ValueError, RecursionError, KeyError, TypeError, IndexError, AttributeError):
+        return _Other("not a value")
+
+
+def _untagged(node: Any) -> Any:
+    if isinstance(node, list):
+        nested = not {list, dict}.isdisjoint(map(type, node))
+        return [_untagged(item) for item in node] if nested else node
+    if not isinstance(node, dict):
+        return node
+    ((tag, body),) = node.items()
+    return _TAGS[tag](body) if tag in _TAGS else _Other(str(body))
+
+
+_TAGS: dict[str, Callable[[Any], Any]] = {
+    "i": lambda digits: int(digits, 16),
+    "t": lambda items: tuple(_untagged(item) for item in items),
+    "d": lambda pairs: {_key(_untagged(key)): _untagged(value) for key, value in pairs},
+    "s": lambda items: frozenset(_key(_untagged(item)) for item in items),
+    "b": bytes.fromhex,
+}
+
+
+def _plain(value: Any) -> Any:
+    """An expected value with its keys and members as `_untagged` makes them."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(_plain(item) for item in value)
+    if isinstance(value, dict):
+        return {_key(_plain(k)): _plain(v) for k, v in value.items()}
+    if isinstance(value, set | frozenset):
+        return frozenset(_key(_plain(item)) for item in value)
+    return value
+
+
+def _key(value: Any) -> str:
+    """A text, equal for equal values: a program can choose numbers that collide as keys, but not texts."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int):
+        return f"n{int(value):x}"
+    if isinstance(value, tuple):
+        return f"t({','.join(f'{len(part)}:{part}' for part in map(_key, value))})"
+    if isinstance(value, frozenset):
+        return f"s({','.join(f'{len(part)}:{part}' for part in sorted(value))})"
+    return f"{type(value).__name__}:{value!r}"
+
+
+def shown(answer: bytes) -> str:
+    """A tagged value as text for people."""
+    value = decoded(answer)
+    if isinstance(value, _Other):
+        return f"<{value.name}>"
+    return json.dumps(json.loads(answer), ensure_ascii=False)

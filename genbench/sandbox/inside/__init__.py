@@ -1,0 +1,1 @@
+"""The code that runs inside the cage. It imports the standard library and itself, nothing else."""

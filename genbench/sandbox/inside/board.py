@@ -1,0 +1,53 @@
+"""The page that a program's process writes its progress on, and the judge and the zygote read.
+
+The program can write anything here; it can only lie about itself: say that a test is over (its
+output is then taken as it is) or share its time out otherwise among its own tests.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+
+OK, EXIT, EXCEPTION, MEMORY = 1, 2, 3, 4
+"""How a test ended: normally, with an exit status, by an exception, out of memory. 0: not yet."""
+
+_HEADER = struct.Struct("<QQ")
+_RECORD = struct.Struct("<QQ")
+CAPACITY = 40_000
+"""Tests that one process can report on."""
+SIZE = _HEADER.size + CAPACITY * _RECORD.size
+
+
+class Board:
+    """Started tests, the start of the newest (monotonic ns), and per test its status and end of output."""
+
+    def __init__(self, fd: int) -> None:
+        self._page = mmap.mmap(fd, SIZE)
+
+    def clear(self, tests: int) -> None:
+        size = _HEADER.size + tests * _RECORD.size
+        self._page[:size] = bytes(size)
+
+    def start(self, index: int) -> None:
+        """Test `index` (counted in this process) begins now."""
+        _HEADER.pack_into(self._page, 0, index + 1, time.monotonic_ns())
+
+    def finish(self, index: int, status: int, end: int) -> None:
+        """Test `index` is over; its output ends at byte `end`."""
+        _RECORD.pack_into(self._page, _HEADER.size + index * _RECORD.size, status, end)
+
+    @property
+    def started(self) -> tuple[int, int]:
+        """How many tests have begun, and when the newest did."""
+        count, at = _HEADER.unpack_from(self._page, 0)
+        return count, at
+
+    def record(self, index: int) -> tuple[int, int]:
+        """(status, end of output) of test `index`."""
+        status, end = _RECORD.unpack_from(self._page, _HEADER.size + index * _RECORD.size)
+        return status, end
+
+    def close(self) -> None:
+        self._page.close()

@@ -1,0 +1,118 @@
+"""Programs that are called: a function by name with JSON arguments, or expressions about what they define."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from . import board as statuses
+from .encode import tagged
+from .job import RESULTS, Job
+from .process import attempt, compiled, flush, join_threads, new_main, open_streams, report, run_code
+
+_INT_DIGITS = 50_000
+"""What LiveCodeBench's evaluator allows (compute_code_generation_metrics.py:7)."""
+
+
+def answer_calls(job: Job, prelude: dict[str, Any]) -> None:
+    """`fn_name(*arguments)` per test; the input is one JSON value a line, each a positional argument.
+
+    Mode `real` executes the program anew for every test; `lcb-compat` once, with one Solution object.
+    """
+    sys.set_int_max_str_digits(_INT_DIGITS)
+    open_streams()
+    code: CodeType | None = None
+    method: Callable[..., Any] | None = None
+    for index in range(job.count):
+        job.board.start(index)
+        try:
+            code = code or _compiled(job)
+            if method is None or job.mode == "real":
+                method = _method(job, code, prelude)
+            arguments = [json.loads(line) for line in job.input(index).decode().split("\n")]
+            value = method(*arguments)
+            join_threads()
+        except BaseException as error:
+            _give_up(job, index, error)
+            return
+        if not _answer(job, index, value):
+            return
+
+
+def _compiled(job: Job) -> CodeType:
+    code = compiled(job.program)
+    if job.mode == "lcb-compat":
+        refuse_future(job.program)
+    return code
+
+
+def refuse_future(text: str) -> None:
+    """In the official evaluator the prelude stands before the program, where such an import is an error."""
+    for statement in ast.parse(text).body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            raise SyntaxError("from __future__ imports must occur at the beginning of the file")
+
+
+def _method(job: Job, code: CodeType, prelude: dict[str, Any]) -> Callable[..., Any]:
+    main = new_main(prelude)
+    if job.mode == "lcb-compat":
+        vars(main)["__name__"] = "solution"
+    run_code(code, main)
+    owner = vars(main)["Solution"]() if "class Solution" in job.program else main
+    found: Callable[..., Any] = getattr(owner, job.fn_name or "")
+    return found
+
+
+def answer_expressions(job: Job, prelude: dict[str, Any]) -> None:
+    """Each test's input is Python: an expression, whose value is the answer, or statements, whose end is.
+
+    All are evaluated in the namespace of one run of the program, as a file of asserts would be.
+    """
+    open_streams()
+    main = new_main(prelude)
+    for index in range(job.count):
+        job.board.start(index)
+        if index == 0:
+            status = attempt(lambda: run_code(compiled(job.program), main), job.program)
+            if status != statuses.OK:
+                job.board.finish(index, status, 0)
+                return
+        try:
+            value = _evaluate(job.input(index).decode(), vars(main))
+        except BaseException as error:
+            _give_up(job, index, error)
+            return
+        if not _answer(job, index, value):
+            return
+
+
+def _evaluate(source: str, namespace: dict[str, Any]) -> Any:
+    try:
+        code = compile(source, "<test>", "eval")
+    except SyntaxError:
+        code = compile(source, "<test>", "exec")
+    return eval(code, namespace)  # noqa: S307 - inside the cage; of statements, the value is None
+
+
+def _answer(job: Job, index: int, value: Any) -> bool:
+    """Writes a value; False where it cannot be written."""
+    try:
+        text = json.dumps(tagged(value)).encode()
+        flush()
+        while text:
+            text = text[os.write(RESULTS, text) :]
+    except BaseException as error:
+        _give_up(job, index, error)
+        return False
+    job.board.finish(index, statuses.OK, os.fstat(RESULTS).st_size)
+    return True
+
+
+def _give_up(job: Job, index: int, error: BaseException) -> None:
+    status = report(error, job.program)
+    job.board.finish(index, statuses.EXIT if status == statuses.OK else status, os.fstat(RESULTS).st_size)

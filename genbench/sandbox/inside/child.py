@@ -1,0 +1,73 @@
+"""A program's process from the fork to its end: descriptors, limits, filter, then the program."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from . import calls, confine, harness, process
+from .board import Board
+from .job import NOTHING, READY, RESULTS, Job, read
+from .seccomp import Filter
+
+_NOT_SET_UP = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the zygote has ready for every program."""
+
+    board: Board
+    prelude: dict[str, Any]
+    base_bytes: int
+    filter: Filter | None
+
+
+def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) -> NoReturn:
+    """Runs the job; never returns. A byte on `ready` says that all was given up before the program ran.
+
+    Args:
+        fds: the job, its inputs, the output, the error output.
+    """
+    status = _NOT_SET_UP
+    try:
+        job = read(order, fds[0], fds[1], ground.board)
+        _wire(job, fds[2], fds[3], ready)
+        confine.program(order, ground.base_bytes, ground.filter)
+        os.write(READY, b"1")
+        os.close(READY)
+        status = 0
+        _run(job, ground.prelude)
+    except BaseException as error:
+        if status == _NOT_SET_UP:
+            os.write(2, f"{type(error).__name__}: {error}".encode(errors="replace"))
+        status = status or 1
+    finally:
+        os._exit(status)
+
+
+def _wire(job: Job, output: int, errors: int, ready: int) -> None:
+    """Descriptors 0, 1, 2 and nothing else of the zygote's; all that are given lie above RESERVED.
+
+    Where the program's own prints are not its answer they go to the error output, and the answer to RESULTS.
+    """
+    printed = job.kind == "stdio" and job.mode == "real"
+    os.dup2(os.memfd_create("stdin") if printed else NOTHING, 0)
+    os.dup2(output if printed else errors, 1)
+    os.dup2(errors, 2)
+    os.dup2(NOTHING if printed else output, RESULTS)
+    os.dup2(ready, READY)
+    os.closerange(RESULTS if printed else READY + 1, READY)
+    os.closerange(READY + 1, confine.OPEN_FILES)
+
+
+def _run(job: Job, prelude: dict[str, Any]) -> None:
+    if job.kind == "assert":
+        calls.answer_expressions(job, prelude)
+    elif job.kind == "functional":
+        calls.answer_calls(job, prelude)
+    elif job.mode == "real":
+        process.run(job, prelude)
+    else:
+        harness.run(job, prelude)

@@ -1,0 +1,96 @@
+"""What zygote and program give up before they go on: user, capabilities, files, limits, system calls."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import resource
+import signal
+from typing import Any
+
+from . import landlock, libc
+from .seccomp import Filter
+
+_PRIVATE_UIDS = 0x70000000
+"""Where the ids begin that nobody else uses; one per zygote, so that even signals could not cross."""
+_NOBODY = 65534
+OPEN_FILES = 64
+_PAGE = 4096
+
+
+def zygote(setup: dict[str, Any]) -> None:
+    """Makes the zygote harmless: nobody's user where it is root, no capability, in tier B no files.
+
+    Raises:
+        OSError: the kernel refused one of them; then there is no cage.
+    """
+    libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+    _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+    if setup["tier"] != "unsafe":
+        _become_nobody()
+        libc.drop_capabilities()
+    libc.prctl(libc.PR_SET_DUMPABLE, 0)
+    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user resets it
+    if setup["tier"] == "b":
+        landlock.keep_only(setup["readable"])
+
+
+def _become_nobody() -> None:
+    """A private user id for root, unless then the interpreter could not be read (a home of mode 700)."""
+    if os.geteuid() != 0:
+        return
+    for uid in (_PRIVATE_UIDS + os.getpid(), _NOBODY):
+        try:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, 0)
+        except OSError:  # no CAP_SETUID, or an id that this user namespace does not map
+            continue
+        if os.access(os.__file__, os.R_OK, effective_ids=True):
+            os.setresuid(uid, uid, uid)
+        else:
+            os.setresuid(0, 0, 0)
+            os.setresgid(0, 0, 0)
+        return
+
+
+def address_space() -> int:
+    """Bytes of address space in use, within 1 MiB; found by trial, since the cage has no /proc."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    low, high = 0, 1 << 36
+    while high - low > 1 << 20:
+        middle = (low + high) // 2
+        resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
+        try:
+            mmap.mmap(-1, _PAGE).close()
+            high = middle
+        except OSError:
+            low = middle
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    return high
+
+
+def program(order: dict[str, Any], base_bytes: int, filter_: Filter | None) -> None:
+    """Limits of one program, hard, then the filter; from here on the process is not ours.
+
+    Args:
+        order: memory_mib beyond `base_bytes` and the inputs, file_bytes, cpu_s, threads.
+    """
+    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+    memory = base_bytes + order["input_bytes"] + (order["memory_mib"] << 20)
+    _limit(resource.RLIMIT_AS, memory)
+    _limit(resource.RLIMIT_FSIZE, order["file_bytes"])
+    _limit(resource.RLIMIT_CPU, order["cpu_s"])
+    _limit(resource.RLIMIT_NPROC, order["threads"])
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_MEMLOCK, 0)
+    _limit(resource.RLIMIT_MSGQUEUE, 0)
+    if filter_ is not None:
+        libc.install_filter(filter_.for_process(os.getpid()))
+
+
+def _limit(which: int, value: int) -> None:
+    hard = resource.getrlimit(which)[1]
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(which, (value, value))

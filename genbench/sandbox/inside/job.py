@@ -1,0 +1,55 @@
+"""One program's work as its process sees it: the program, its inputs, where its output goes."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from .board import Board
+
+RESULTS, READY, NOTHING = 3, 4, 5
+"""Descriptors: where answers are written that are not printed; where the set-up is reported; /dev/null."""
+RESERVED = 10
+"""The zygote holds all descriptors below, so that what it is given never lies in a place of a program's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`count` tests from `first` on; `spans` are where each test's input lies in `inputs`."""
+
+    mode: str
+    kind: str
+    fn_name: str | None
+    program: str
+    spans: list[list[int]]
+    first: int
+    count: int
+    inputs: mmap.mmap | bytes
+    board: Board
+
+    def input(self, index: int) -> bytes:
+        """The input of the test that is number `index` in this process."""
+        start, end = self.spans[self.first + index]
+        return self.inputs[start:end]
+
+
+def read(order: dict[str, Any], job_fd: int, inputs_fd: int, board: Board) -> Job:
+    """The job that the judge wrote; the inputs are mapped, not copied."""
+    size = os.fstat(job_fd).st_size
+    told = json.loads(os.pread(job_fd, size, 0))
+    total = os.fstat(inputs_fd).st_size
+    inputs = mmap.mmap(inputs_fd, total, mmap.MAP_PRIVATE, mmap.PROT_READ) if total else b""
+    return Job(
+        told["mode"],
+        told["kind"],
+        told["fn_name"],
+        told["program"],
+        told["spans"],
+        order["first"],
+        order["count"],
+        inputs,
+        board,
+    )

@@ -1,0 +1,199 @@
+"""Mode `real`: each test as `python program.py < input > output` would run it, many in one process.
+
+Every test gets a new __main__, new standard streams and fresh interpreter settings. What cannot be made
+fresh (a thread that will not end, a closed descriptor) ends the process; the judge goes on in a new one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import gc
+import linecache
+import os
+import random
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from io import TextIOWrapper
+from types import CodeType, ModuleType, TracebackType
+from typing import Any, cast
+
+from . import board as statuses
+from .job import Job
+from .prelude import RECURSION_LIMIT
+
+FILENAME = "program.py"
+_LAST_FRAMES = -20
+_DEFAULT_STACK = 0
+
+
+def run(job: Job, prelude: dict[str, Any]) -> None:
+    """All tests of the job in order, or as many as this process can."""
+    descriptors = _inodes()
+    intact = dict(vars(builtins))
+    code: CodeType | None = None
+    for index in range(job.count):
+        job.board.start(index)
+        _feed(job.input(index))
+        open_streams()
+        status = statuses.OK
+        try:
+            code = code or compiled(job.program)
+        except BaseException as error:
+            status = report(error, job.program)
+        if code is not None:
+            status = _run_once(code, prelude, job.program)
+        fresh = _inodes() == descriptors
+        job.board.finish(index, status, os.fstat(1).st_size if fresh else 0)
+        if status != statuses.OK or not fresh or not _renew(intact):
+            return
+
+
+def _run_once(code: CodeType, prelude: dict[str, Any], text: str) -> int:
+    main = new_main(prelude)
+    status = attempt(partial(run_code, code, main), text)
+    status = attempt(_end_threads, text) if status == statuses.OK else status
+    # The order of a real exit: atexit, flush, the module's own objects (a file that is still open), flush.
+    for step in (_run_atexit, flush, vars(main).clear, gc.collect, flush):
+        late = attempt(step, text)
+        status = late if status == statuses.OK else status
+    return status
+
+
+def compiled(text: str) -> CodeType:
+    """The program's code. Raises what Python raises for a text that is no program."""
+    return compile(text, FILENAME, "exec", dont_inherit=True)
+
+
+def run_code(code: CodeType, module: ModuleType) -> None:
+    exec(code, vars(module))  # noqa: S102 - inside the cage; this is what it is for
+
+
+def attempt(step: Callable[[], object], text: str) -> int:
+    """How the step ended, with its traceback on the error output."""
+    try:
+        step()
+    except BaseException as error:
+        return report(error, text)
+    return statuses.OK
+
+
+def report(error: BaseException, text: str) -> int:
+    """What Python says and returns when `error` ends a program."""
+    if isinstance(error, SystemExit):
+        if error.code is None or error.code == 0:
+            return statuses.OK
+        if not isinstance(error.code, int):
+            _say(str(error.code))
+        return statuses.EXIT
+    if isinstance(error, MemoryError):
+        _say("MemoryError")
+        return statuses.MEMORY
+    try:
+        linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
+        error.__traceback__ = _own_frames(error.__traceback__)
+        _say("".join(traceback.format_exception(error, limit=_LAST_FRAMES)))
+    except BaseException:  # an exception whose own methods fail
+        _say(type(error).__name__)
+    return statuses.EXCEPTION
+
+
+def _own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from the program's first frame on; all of it where the program has none."""
+    inner = trace
+    while inner is not None and inner.tb_frame.f_code.co_filename != FILENAME:
+        inner = inner.tb_next
+    return inner or trace
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # closed, or full
+        os.write(2, text.encode(errors="backslashreplace") + b"\n")
+
+
+def new_main(prelude: dict[str, Any]) -> ModuleType:
+    """A __main__ with the prelude, registered as such (pickle, dataclasses and typing look it up)."""
+    main = ModuleType("__main__")
+    vars(main).update(prelude)
+    vars(main).update(__name__="__main__", __builtins__=builtins, __file__=FILENAME)
+    # Names that `from sys import *` bound to the streams of another test.
+    vars(main).update(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
+    sys.modules["__main__"] = main
+    return main
+
+
+def open_streams() -> None:
+    """New stream objects on descriptors 0, 1 and 2, as an interpreter that is started with files has them."""
+    sys.stdin = sys.__stdin__ = _stream(0, "r")  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _stream(1, "w")  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _stream(2, "w", errors="backslashreplace", buffering=1)  # type: ignore[misc]
+
+
+def _stream(fd: int, how: str, *, errors: str = "strict", buffering: int = -1) -> TextIOWrapper:
+    stream = open(fd, how, buffering, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
+    return cast(TextIOWrapper, stream)
+
+
+def flush() -> None:
+    for stream in (sys.stdout, sys.__stdout__, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+
+
+def _feed(data: bytes) -> None:
+    """Makes descriptor 0 a file with `data`, read from its start; one copy, in the kernel."""
+    os.ftruncate(0, 0)
+    view = memoryview(data)
+    done = 0
+    while done < len(view):
+        done += os.pwrite(0, view[done:], done)
+    os.lseek(0, 0, os.SEEK_SET)
+
+
+def join_threads() -> None:
+    """Waits for what the program left running, daemons excepted, as an interpreter does before it ends."""
+    own = threading.current_thread()
+    while left := [t for t in threading.enumerate() if t is not own and not t.daemon]:
+        left[0].join()
+
+
+def _end_threads() -> None:
+    for shut in reversed(_thread_exits()):
+        shut()  # executors that were not shut down; their modules do not come back to life after it
+    join_threads()
+
+
+def _thread_exits() -> list[Callable[[], object]]:
+    """What the threading module calls before it joins: private there, and the only way to know."""
+    return list(getattr(threading, "_threading_atexits", []))
+
+
+def _run_atexit() -> None:
+    atexit._run_exitfuncs()
+
+
+def _renew(intact: dict[str, Any]) -> bool:
+    """Interpreter settings as at the start; False where something of the last test lives on."""
+    if len(sys._current_frames()) > 1 or _thread_exits():
+        return False
+    if vars(builtins) != intact:
+        vars(builtins).clear()
+        vars(builtins).update(intact)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    sys.setrecursionlimit(RECURSION_LIMIT)
+    threading.stack_size(_DEFAULT_STACK)
+    random.seed(0)
+    return True
+
+
+def _inodes() -> tuple[int, int] | None:
+    """Which files descriptors 0 and 1 are; None where one is closed."""
+    try:
+        return os.fstat(0).st_ino, os.fstat(1).st_ino
+    except OSError:
+        return None

@@ -1,0 +1,156 @@
+"""The warm interpreter inside the cage: one fork per program, watched until it ends."""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from . import child, confine, landlock, prelude, seccomp, syscalls
+from .board import Board
+from .job import NOTHING, RESERVED
+
+_MESSAGE = 65536
+_FDS = 8
+
+
+def main() -> None:
+    """Serves the judge on descriptor 0 until it hangs up."""
+    control = _take_control()
+    data, fds, _, _ = socket.recv_fds(control, _MESSAGE, _FDS)
+    setup = json.loads(data)
+    ground = _prepare(setup, Board(fds[0]))
+    os.close(fds[0])
+    control.send(
+        json.dumps(
+            {"python": sys.version.split()[0], "uid": os.geteuid(), "landlock": landlock.abi()}
+        ).encode()
+    )
+    while True:
+        data, fds, _, _ = socket.recv_fds(control, _MESSAGE, _FDS)
+        if not data:
+            return
+        order = json.loads(data)
+        if "program" in order:  # a "stop" that crossed the end of its program is passed over
+            control.send(json.dumps(_supervise(ground, control, order, fds)).encode())
+
+
+def _take_control() -> socket.socket:
+    """Moves the judge's socket out of the way and fills the low descriptors with /dev/null."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    high = socket.socket(fileno=_moved(0))
+    for fd in (0, *range(3, RESERVED)):
+        if fd != nothing:
+            os.dup2(nothing, fd, inheritable=False)
+    os.fstat(NOTHING)
+    return high
+
+
+def _moved(fd: int) -> int:
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, RESERVED)
+
+
+def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
+    """Everything that is done once, so that a program need not: imports, the filter, the confinement."""
+    names = prelude.names()
+    prelude.warm()
+    sys.path.extend(setup["site"])
+    for package in setup["packages"]:
+        import_module(package)
+    for folder in setup["site"]:
+        sys.path.remove(folder)
+    sys.setrecursionlimit(prelude.RECURSION_LIMIT)
+    machine = syscalls.machine()
+    if machine is None and setup["tier"] != "unsafe":
+        raise OSError(f"no system call table for this processor ({os.uname().machine})")
+    confine.zygote(setup)
+    filter_ = seccomp.build(machine) if machine is not None and setup["tier"] != "unsafe" else None
+    gc.collect()
+    gc.freeze()
+    return child.Ground(board, names, confine.address_space(), filter_)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """The clock of one process: a limit per test, by what the board says has begun, and one for all."""
+
+    board: Board
+    tests: int
+    wall_ns: int
+    deadline: int
+    end: int
+    seen: int = 0
+
+    def over(self, now: int) -> bool:
+        """Whether the time is up; moves the deadline on where another test has begun since."""
+        if now >= self.end:
+            return True
+        if now < self.deadline:
+            return False
+        started, at = self.board.started
+        if not self.seen < started <= self.tests:
+            return True
+        self.seen = started
+        self.deadline = min(max(at, self.deadline - self.wall_ns), now) + self.wall_ns
+        return now >= self.deadline
+
+    def patience_ms(self, now: int) -> int:
+        return max(0, min(self.deadline, self.end) - now) // 1_000_000 + 1
+
+
+def _supervise(
+    ground: child.Ground, control: socket.socket, order: dict[str, Any], fds: list[int]
+) -> dict[str, Any]:
+    """Runs one order and says how its process ended; no process is left when it returns."""
+    ready_in, ready_out = os.pipe()
+    began = time.monotonic_ns()
+    pid = os.fork()
+    if pid == 0:
+        child.become(ground, order, fds, ready_out)
+    for fd in (*fds, ready_out):
+        os.close(fd)
+    handle = os.pidfd_open(pid)
+    try:
+        how = _watch(ground.board, control, handle, order, began)
+        _, status, usage = os.wait4(pid, 0)
+        armed = os.read(ready_in, 1) == b"1"
+    finally:
+        os.close(handle)
+        os.close(ready_in)
+    return {
+        "how": how,
+        "status": os.waitstatus_to_exitcode(status),
+        "armed": armed,
+        "wall_s": (time.monotonic_ns() - began) / 1e9,
+        "cpu_s": usage.ru_utime + usage.ru_stime,
+    }
+
+
+def _watch(board: Board, control: socket.socket, handle: int, order: dict[str, Any], began: int) -> str:
+    """Waits for the end of the process, the end of its time, or the judge's word; kills in the last two."""
+    wall_ns = int(order["wall_s"] * 1e9)
+    watch = _Watch(board, order["count"], wall_ns, began + wall_ns, began + int(order["total_s"] * 1e9))
+    poller = select.poll()
+    poller.register(handle, select.POLLIN)
+    poller.register(control, select.POLLIN)
+    while True:
+        ready = {fd for fd, _ in poller.poll(watch.patience_ms(time.monotonic_ns()))}
+        if handle in ready:
+            return "ended"
+        if ready:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            if not control.recv(_MESSAGE):
+                os._exit(0)  # the judge is gone, and with us every program
+            return "stopped"
+        if watch.over(time.monotonic_ns()):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            return "timeout"

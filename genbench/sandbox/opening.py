@@ -1,0 +1,54 @@
+"""Opens the best cage that holds on this machine, or says why there is none."""
+
+from __future__ import annotations
+
+import platform
+from typing import Literal
+
+from genbench.errors import UnavailableError
+from genbench.sandbox.cage import Cage, candidates, unsafe
+from genbench.sandbox.selftest import broken
+from genbench.sandbox.worker import SandboxError, Worker
+
+TierWish = Literal["a", "b"] | None
+
+
+def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tuple[Cage, Worker]:
+    """A cage that has held against real attacks, and its first worker.
+
+    Args:
+        tier: "a" (bubblewrap) or "b" (landlock); None takes the best that holds.
+        unsafe_local_exec: without any cage, for people who have said so.
+
+    Raises:
+        UnavailableError: no cage holds here; lists what was tried.
+    """
+    if unsafe_local_exec:
+        cage = unsafe()
+        return cage, Worker(cage)
+    tried: list[str] = []
+    for cage in candidates(tier):
+        try:
+            worker = Worker(cage)
+        except SandboxError as error:
+            tried.append(str(error))
+            continue
+        failures = broken(worker)
+        if not failures:
+            return cage, worker
+        worker.close()
+        tried.append(f"{cage.label}: a program inside could {', '.join(failures)}")
+    raise UnavailableError(_refusal(tier, tried))
+
+
+def _refusal(tier: TierWish, tried: list[str]) -> str:
+    wanted = f" in tier {tier}" if tier else ""
+    probed = "".join(f"\n  {line}" for line in tried) or "\n  bubblewrap: bwrap is not installed"
+    return (
+        f"there is no sandbox for model-written code{wanted} on this machine"
+        f" ({platform.system()} {platform.release()}, {platform.machine()}). Tried:{probed}\n"
+        "Install bubblewrap (apt-get install bubblewrap) and allow user namespaces"
+        " (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0),"
+        " or use a kernel with landlock (5.13 or newer).\n"
+        "To run model code without any protection, on a machine that you can lose: --unsafe-local-exec"
+    )

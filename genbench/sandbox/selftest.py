@@ -1,0 +1,113 @@
+"""Real attacks that every pool makes on its own cage before it trusts it; one that succeeds is a refusal.
+
+Each program tries one thing and prints REACHED if it could; some are seen from outside as well.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from genbench.sandbox.alone import Turns
+from genbench.sandbox.judging import Checks, judge
+from genbench.sandbox.programs import Check, Limits, Program
+from genbench.sandbox.worker import Worker
+
+_REACHED = "REACHED"
+_LIMITS = Limits(wall_s=5.0, memory_mib=256)
+_ATTACKS = {
+    "read a file of the host": "import os\nif os.read(os.open({secret!r}, 0), 99): print('REACHED')",
+    "write a file of the host": (
+        "import os\nos.write(os.open({marker!r}, os.O_WRONLY | os.O_CREAT), b'x')\nprint('REACHED')"
+    ),
+    "connect to a port of the host": (
+        "import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)\nprint('REACHED')"
+    ),
+    "connect to an abstract socket of the host": (
+        "import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect({abstract!r})\nprint('REACHED')"
+    ),
+    "see the environment": "import os\nif set(os.environ) & set({names!r}): print('REACHED')",
+    "start a process": "import ctypes\nif ctypes.CDLL(None).fork() >= 0: print('REACHED')",
+    "replace itself by a program": (
+        "import os\nos.posix_spawn('/proc/self/exe', ['x', '-c', 'pass'], {{}})\nprint('REACHED')"
+    ),
+    "signal its parent": "import os\nos.kill(os.getppid(), 0)\nprint('REACHED')",
+    "look into /proc": "import os\nif [p for p in os.listdir('/proc') if p.isdigit()]: print('REACHED')",
+    "hold a capability": (
+        "import ctypes\nh = (ctypes.c_uint32 * 2)(0x20080522, 0)\nd = (ctypes.c_uint32 * 6)()\n"
+        "ctypes.CDLL(None).capget(h, d)\nif d[0] or d[1] or d[2]: print('REACHED')"
+    ),
+    "raise its limits": (
+        "import resource as r\nr.setrlimit(r.RLIMIT_AS, (r.RLIM_INFINITY, r.RLIM_INFINITY))\nprint('REACHED')"
+    ),
+    "take more memory than it may": (
+        "b = bytearray(1 << 30)\nb[::4096] = b'x' * len(b[::4096])\nprint('REACHED')"
+    ),
+}
+_CANARY = "a, b = map(int, input().split())\nprint(a + b)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Bait:
+    """What there is to be reached on the host while the attacks run."""
+
+    secret: str
+    marker: str
+    port: int
+    abstract: str
+    names: tuple[str, ...]
+
+
+def broken(worker: Worker) -> list[str]:
+    """What programs can do in this worker's cage that they must not; empty where it holds.
+
+    An honest program that fails is listed too: a cage in which nothing runs is not one that holds.
+    """
+    turns = Turns()
+    try:
+        with _bait() as bait:
+            found = [name for name, attack in _ATTACKS.items() if _succeeds(worker, turns, attack, bait)]
+            if Path(bait.marker).exists() and "write a file of the host" not in found:
+                found.append("write a file of the host")
+        return found if _passes(worker, turns, _CANARY, "7") else [*found, "not run an honest program"]
+    finally:
+        turns.close()
+
+
+def _succeeds(worker: Worker, turns: Turns, attack: str, bait: _Bait) -> bool:
+    told = {name: getattr(bait, name) for name in _Bait.__slots__}
+    return _passes(worker, turns, attack.format(**told), _REACHED)
+
+
+def _passes(worker: Worker, turns: Turns, text: str, output: str) -> bool:
+    checks = Checks([Check("3 4\n", output)])
+    try:
+        return judge(worker, Program(text), checks, _LIMITS, turns).verdict == "pass"
+    finally:
+        checks.close()
+
+
+@contextmanager
+def _bait() -> Iterator[_Bait]:
+    name = f"\0genbench-{secrets.token_hex(8)}"
+    with (
+        tempfile.TemporaryDirectory(prefix="genbench-bait-") as folder,
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_UNIX) as abstract,
+    ):
+        place = Path(folder)
+        place.chmod(0o777)
+        secret = place / "secret"
+        secret.write_text(secrets.token_hex(8))
+        secret.chmod(0o644)
+        abstract.bind(name)
+        abstract.listen()
+        names = tuple(set(os.environ) - {"HOME", "LANG", "PATH", "LC_CTYPE", "LD_LIBRARY_PATH", "PWD"})
+        names = tuple(n for n in names if not n.startswith(("OMP_", "OPENBLAS_", "PYTHON")))
+        yield _Bait(str(secret), str(place / "marker"), server.getsockname()[1], name, names)

@@ -1,0 +1,104 @@
+"""Programs in, verdicts out, as JSON Lines: what `genbench sandbox` does."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import IO, Any, get_args
+
+from genbench.errors import InputError
+from genbench.sandbox.opening import TierWish
+from genbench.sandbox.pool import Pool, Work
+from genbench.sandbox.programs import Check, Judgement, Kind, Limits, Mode, Program
+from genbench.sandbox.worker import SandboxError
+
+
+def judge_stream(
+    stdin: IO[bytes],
+    stdout: IO[bytes],
+    *,
+    mode: Mode = "real",
+    tier: TierWish = None,
+    workers: int | None = None,
+    unsafe_local_exec: bool = False,
+) -> None:
+    """One program a line in, one verdict a line out, in the order in which they fall.
+
+    In: {kind, fn_name, tests: [{input, output}], limits: {wall_s, memory_mib}, program}; other keys are
+    passed over. Out: {i, verdict, detail, wall_s}, `i` being the line's number from 0.
+
+    Raises:
+        InputError: a line is not of that form; lines before it have their verdicts.
+        SandboxError: a program broke its cage twice.
+        UnavailableError: there is no sandbox on this machine.
+    """
+    failures: list[SandboxError] = []
+    with Pool(tier, workers, unsafe_local_exec=unsafe_local_exec) as pool:
+        verdicts = _Verdicts(stdout, {"tier": pool.cage.tier, "mode": mode})
+        for number, line in enumerate(stdin):
+            if not line.strip():
+                continue
+            program, checks, limits = _read(line, number, mode)
+            if program is None:
+                verdicts.write(number, Judgement("no_code"))
+                continue
+            pool.submit(Work(program, checks, limits, _told(verdicts, number, failures)))
+    if failures:
+        raise failures[0]
+
+
+def _told(
+    verdicts: _Verdicts, number: int, failures: list[SandboxError]
+) -> Callable[[Judgement | SandboxError], None]:
+    def done(answer: Judgement | SandboxError) -> None:
+        if isinstance(answer, SandboxError):
+            failures.append(SandboxError(f"line {number + 1}: {answer}"))
+        else:
+            verdicts.write(number, answer)
+
+    return done
+
+
+class _Verdicts:
+    """The lines that go out, whole, from any thread."""
+
+    def __init__(self, stream: IO[bytes], facts: dict[str, str]) -> None:
+        self._stream, self._facts = stream, facts
+        self._lock = threading.Lock()
+
+    def write(self, number: int, judgement: Judgement) -> None:
+        detail: dict[str, Any] = dict(self._facts)
+        if judgement.test is not None:
+            detail |= {"test": judgement.test, "actual": judgement.actual, "why": judgement.why}
+        record = {
+            "i": number,
+            "verdict": judgement.verdict,
+            "detail": detail,
+            "wall_s": round(judgement.wall_s, 4),
+        }
+        with self._lock:
+            self._stream.write(json.dumps(record).encode() + b"\n")
+            self._stream.flush()
+
+
+def _read(line: bytes, number: int, mode: Mode) -> tuple[Program | None, list[Check], Limits]:
+    try:
+        record = json.loads(line)
+        kind: Kind = record["kind"]
+        checks = [Check(test["input"], test["output"], test.get("tolerance")) for test in record["tests"]]
+        limits = Limits(**record.get("limits") or {})
+        text = record["program"]
+        _check(kind in get_args(Kind), f"kind '{kind}' is not one of {', '.join(get_args(Kind))}")
+        _check(all(isinstance(t.input, str) and isinstance(t.output, str) for t in checks), "tests are texts")
+        _check(text is None or isinstance(text, str), "program is a text or null")
+        program = None if text is None else Program(text, kind, record.get("fn_name"), mode)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"line {number + 1} of the programs: {what}") from None
+    return program, checks, limits
+
+
+def _check(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(what)

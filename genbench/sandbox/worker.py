@@ -1,0 +1,195 @@
+"""One caged zygote, held by the judge: starts it, gives it programs, ends it with everything in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from genbench.errors import GenbenchError
+from genbench.sandbox.cage import Cage
+from genbench.sandbox.inside.board import SIZE, Board
+
+_START_S = 60.0
+_MESSAGE = 65536
+_GRACE_S = 10.0
+"""Beyond a program's own time: then the zygote is taken for dead."""
+_FAREWELL_S = 1.0
+_LOOKS_S = (0.01, 0.02, 0.04, 0.08, 0.16, 0.25)
+"""When the judge looks at what a running program has printed; the last one again and again."""
+_THREADS = 1024
+"""Threads of one program, beyond those that its user has already: the kernel counts by user."""
+
+
+class SandboxError(GenbenchError):
+    """The cage failed, not the program (or the program broke it; then it breaks the next one too)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How one process of a program ended: by itself, at its time limit, or stopped at the judge's word.
+
+    `status` is its exit code, or minus the signal.
+    """
+
+    how: str
+    status: int
+    armed: bool
+    wall_s: float
+    cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What a program's process is given: memory files with its job and inputs, and for its output."""
+
+    job: int
+    inputs: int
+    output: int
+    errors: int
+
+    @property
+    def all(self) -> list[int]:
+        return [self.job, self.inputs, self.output, self.errors]
+
+
+class Worker:
+    """A zygote in its cage.
+
+    The cage dies with the thread that made the worker: start it in a thread that stays. Not for two
+    threads at a time.
+
+    Raises:
+        SandboxError: the cage cannot be started here; with what was said about it.
+    """
+
+    def __init__(self, cage: Cage) -> None:
+        self.cage = cage
+        board_fd = os.memfd_create("board")
+        try:
+            os.ftruncate(board_fd, SIZE)
+            self.board = Board(board_fd)
+            self._log = os.memfd_create("log")
+            self._threads = _THREADS + _threads_of_user()
+            self._process, self._control = self._spawn()
+            self.facts = self._greet(board_fd)
+        finally:
+            os.close(board_fd)
+
+    def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            try:
+                process = subprocess.Popen(
+                    self.cage.command,
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=self._log,
+                    env=self.cage.environment,
+                    cwd="/",
+                    start_new_session=True,
+                )
+            except OSError as error:
+                ours.close()
+                os.close(self._log)
+                raise SandboxError(f"{self.cage.label}: {error}") from None
+        ours.settimeout(_START_S)
+        return process, ours
+
+    def _greet(self, board_fd: int) -> dict[str, Any]:
+        setup = {
+            "tier": self.cage.tier,
+            "readable": self.cage.readable,
+            "site": self.cage.site,
+            "packages": self.cage.packages,
+        }
+        try:
+            socket.send_fds(self._control, [json.dumps(setup).encode()], [board_fd])
+            data = self._control.recv(_MESSAGE)
+        except OSError as error:
+            data, reason = b"", str(error)
+        else:
+            reason = "the process ended"
+        if not data:
+            said = self._said()
+            self.close()
+            raise SandboxError(f"{self.cage.label}: {said or reason}")
+        facts: dict[str, Any] = json.loads(data)
+        return facts
+
+    def _said(self) -> str:
+        """The last line on the cage's error output, once it has ended (or been ended)."""
+        try:
+            self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        text = os.pread(self._log, 1 << 20, 0).decode(errors="replace").strip()
+        return text.splitlines()[-1] if text else ""
+
+    def run(self, order: dict[str, Any], files: Files, enough: Callable[[], bool]) -> Ended:
+        """One process for `order["count"]` tests; `enough` is asked now and then whether to stop it early.
+
+        Raises:
+            SandboxError: the zygote died or does not answer; the worker is of no use any more.
+        """
+        self.board.clear(order["count"])
+        order = order | {"program": True, "threads": self._threads, "cpu_s": int(order["total_s"]) + 1}
+        try:
+            socket.send_fds(self._control, [json.dumps(order).encode()], files.all)
+            reply = self._reply(order["total_s"] + _GRACE_S, enough)
+        except OSError as error:
+            raise SandboxError(f"{self.cage.label}: {error}") from None
+        ended = Ended(**json.loads(reply))
+        if not ended.armed and ended.how == "ended":
+            said = os.pread(files.errors, 4096, 0).decode(errors="replace")
+            raise SandboxError(f"{self.cage.label}: a program's process could not be set up: {said}")
+        return ended
+
+    def _reply(self, patience_s: float, enough: Callable[[], bool]) -> bytes:
+        waited, looks = 0.0, 0
+        poller = select.poll()
+        poller.register(self._control, select.POLLIN)
+        while waited < patience_s:
+            pause = _LOOKS_S[min(looks, len(_LOOKS_S) - 1)]
+            if poller.poll(pause * 1000):
+                if data := self._control.recv(_MESSAGE):
+                    return data
+                raise OSError("the zygote died")
+            waited, looks = waited + pause, looks + 1
+            if enough():
+                self._control.send(b'{"stop": true}')
+                enough = _never
+        raise OSError("the zygote does not answer")
+
+    def close(self) -> None:
+        """Ends the cage and everything in it; waits until it is gone."""
+        self._control.close()
+        try:
+            self._process.wait(_FAREWELL_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._log)
+        self.board.close()
+
+
+def _never() -> bool:
+    return False
+
+
+def _threads_of_user() -> int:
+    """Threads that the kernel counts against our user id (a limit of ours must lie above)."""
+    count = 0
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            count += sum(1 for _ in (place / "task").iterdir()) if place.stat().st_uid == os.getuid() else 0
+        except OSError:  # ended meanwhile, or not ours to see
+            continue
+    return count
