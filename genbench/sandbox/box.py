@@ -38,6 +38,13 @@ class Sandbox:
         """
         return cls(*open_cage(tier, unsafe_local_exec=unsafe_local_exec))
 
+    @property
+    def interpreter(self) -> str:
+        """What runs the programs, with the versions that can decide a verdict."""
+        if self._worker is None:
+            self._worker = Worker(self.cage)
+        return str(self._worker.facts["interpreter"])
+
     def judge(self, program: Program, checks: Checks | Sequence[Check], limits: Limits) -> Judgement:
         """The judgement on one program; `Checks` can be used again and stay open.
 

@@ -12,7 +12,6 @@ from typing import Self
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.opening import TierWish, open_cage
 from genbench.sandbox.programs import Check, Judgement, Limits, Program
-from genbench.sandbox.worker import SandboxError
 
 _WAITING = 2
 """Programs that wait per worker: enough that none idles, few enough that big inputs do not pile up."""
@@ -25,7 +24,7 @@ class Work:
     program: Program
     checks: Sequence[Check]
     limits: Limits
-    done: Callable[[Judgement | SandboxError], None]
+    done: Callable[[Judgement | Exception], None]
 
 
 class Pool:
@@ -57,8 +56,10 @@ class Pool:
         with Sandbox(self.cage) as box:
             while (work := self._queue.get()) is not None:
                 try:
-                    answer: Judgement | SandboxError = box.judge(work.program, work.checks, work.limits)
-                except SandboxError as error:
+                    answer: Judgement | Exception = box.judge(work.program, work.checks, work.limits)
+                except (
+                    Exception
+                ) as error:  # told, not lost: a thread that ended would leave its queue waiting
                     answer = error
                 work.done(answer)
 

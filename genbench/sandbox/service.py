@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import threading
 from collections.abc import Callable
@@ -33,7 +34,7 @@ def judge_stream(
         SandboxError: a program broke its cage twice.
         UnavailableError: there is no sandbox on this machine.
     """
-    failures: list[SandboxError] = []
+    failures: list[Exception] = []
     with Pool(tier, workers, unsafe_local_exec=unsafe_local_exec) as pool:
         verdicts = _Verdicts(stdout, {"tier": pool.cage.tier, "mode": mode})
         for number, line in enumerate(stdin):
@@ -49,11 +50,13 @@ def judge_stream(
 
 
 def _told(
-    verdicts: _Verdicts, number: int, failures: list[SandboxError]
-) -> Callable[[Judgement | SandboxError], None]:
-    def done(answer: Judgement | SandboxError) -> None:
+    verdicts: _Verdicts, number: int, failures: list[Exception]
+) -> Callable[[Judgement | Exception], None]:
+    def done(answer: Judgement | Exception) -> None:
         if isinstance(answer, SandboxError):
             failures.append(SandboxError(f"line {number + 1}: {answer}"))
+        elif isinstance(answer, Exception):
+            failures.append(answer)
         else:
             verdicts.write(number, answer)
 
@@ -90,13 +93,23 @@ def _read(line: bytes, number: int, mode: Mode) -> tuple[Program | None, list[Ch
         limits = Limits(**record.get("limits") or {})
         text = record["program"]
         _check(kind in get_args(Kind), f"kind '{kind}' is not one of {', '.join(get_args(Kind))}")
+        for check in checks:
+            _check_output(kind, check.output)
         _check(all(isinstance(t.input, str) and isinstance(t.output, str) for t in checks), "tests are texts")
         _check(text is None or isinstance(text, str), "program is a text or null")
         program = None if text is None else Program(text, kind, record.get("fn_name"), mode)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, SyntaxError, KeyError, TypeError, AttributeError) as error:
         what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
         raise InputError(f"line {number + 1} of the programs: {what}") from None
     return program, checks, limits
+
+
+def _check_output(kind: Kind, output: str) -> None:
+    """An expected output that cannot be read would fail every program."""
+    if kind == "functional":
+        json.loads(output)
+    elif kind == "assert" and output:
+        ast.literal_eval(output)
 
 
 def _check(holds: bool, what: str) -> None:

@@ -30,11 +30,8 @@ def main() -> None:
     setup = json.loads(data)
     ground = _prepare(setup, Board(fds[0]))
     os.close(fds[0])
-    control.send(
-        json.dumps(
-            {"python": sys.version.split()[0], "uid": os.geteuid(), "landlock": landlock.abi()}
-        ).encode()
-    )
+    facts = {"interpreter": _interpreter(setup), "uid": os.geteuid(), "landlock": landlock.abi()}
+    control.send(json.dumps(facts).encode())
     while True:
         data, fds, _, _ = socket.recv_fds(control, _MESSAGE, _FDS)
         if not data:
@@ -77,6 +74,12 @@ def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
     gc.collect()
     gc.freeze()
     return child.Ground(board, names, confine.address_space(), filter_)
+
+
+def _interpreter(setup: dict[str, Any]) -> str:
+    """What runs the programs, with versions."""
+    packages = [f"{name} {getattr(sys.modules[name], '__version__', '?')}" for name in setup["packages"]]
+    return ", ".join([f"python {sys.version.split()[0]}", *packages])
 
 
 @dataclass(slots=True)
