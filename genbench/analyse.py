@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from genbench.stats.estimates import estimate
+from genbench.stats.strata import estimate_strata
 from genbench.types import OURS, STATUSES, Completion, Estimate, Problem, Verdict
 
 
@@ -24,6 +25,7 @@ class VerdictTable:
     scores: list[list[float | None]] = field(init=False)
     answers: list[list[str | None]] = field(init=False)
     judged: list[list[bool]] = field(init=False)
+    parts: list[list[Mapping[str, float]]] = field(init=False)
     statuses: Counter[str] = field(default_factory=Counter)
     traces: Counter[str] = field(default_factory=Counter)
     truncated: int = 0
@@ -32,6 +34,7 @@ class VerdictTable:
     def __post_init__(self) -> None:
         self.scores = [[None] * self.k for _ in self.problems]
         self.answers = [[None] * self.k for _ in self.problems]
+        self.parts = [[] for _ in self.problems]
         self.judged = [[False] * self.k for _ in self.problems]
         self._rows = {problem.problem_id: row for row, problem in enumerate(self.problems)}
 
@@ -44,6 +47,8 @@ class VerdictTable:
         self.judged[row][column] = True
         self.scores[row][column] = verdict.score
         self.answers[row][column] = verdict.extracted
+        if verdict.parts and verdict.score is not None:
+            self.parts[row].append(verdict.parts)
         self.statuses[verdict.status] += 1
         self.traces[verdict.trace_status] += 1
         self.truncated += verdict.truncated
@@ -77,6 +82,30 @@ def estimates(table: VerdictTable, metrics: Iterable[str], seed: int) -> dict[st
         found[name] = estimate(
             metric, table.scores, seed=seed, groups=grouped, answers=table.answers, k=table.k, label=name
         )
+    return found
+
+
+def strata_records(table: VerdictTable, metric: str, seed: int) -> dict[str, dict[str, Any]]:
+    """The metric within each stratum (level, subject, difficulty …), where a task has strata."""
+    if table.lacking:
+        return {}
+    names = sorted({name for problem in table.problems for name in problem.strata})
+    groups = [problem.group for problem in table.problems]
+    found: dict[str, dict[str, Any]] = {}
+    for name in names:
+        labels = [problem.strata.get(name) for problem in table.problems]
+        rows = estimate_strata(
+            metric,
+            table.scores,
+            labels,
+            seed=seed,
+            groups=groups if any(groups) else None,
+            answers=table.answers if metric.startswith("maj") else None,
+        )
+        found[name] = {
+            label: {"value": row.value, "n": row.n, "ci": list(row.ci) if row.ci else None}
+            for label, row in rows.items()
+        }
     return found
 
 

@@ -17,6 +17,7 @@ from genbench.engines import arguments
 from genbench.errors import GenbenchError
 from genbench.pipeline import RunOptions, check_engine, check_options, data_dir, open_suite
 from genbench.prepare import PreparedModel, prepare_model
+from genbench.runner import load_verifiers
 from genbench.store.manifest import machine, package_versions
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
@@ -76,12 +77,11 @@ def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list
 
 
 async def _check_verifiers(tasks: Sequence[LoadedTask]) -> list[str]:
-    lines: list[str] = []
+    specs = {task.name: VerifierSpec(task.task.info.verifier, task.verifier_options) for task in tasks}
     async with VerifierPool(workers=1) as pool:
-        for spec in {VerifierSpec(t.task.info.verifier, t.verifier_options).key: t for t in tasks}.values():
-            version = await pool.version(VerifierSpec(spec.task.info.verifier, spec.verifier_options))
-            lines.append(f"{spec.task.info.verifier} ({version})")
-    return lines
+        judged = await load_verifiers(pool, specs, tasks)
+    lines = [f"{name}: {item.version}" for name, item in judged.items()]
+    return lines + [f"!{item.warning}" for item in judged.values() if item.warning]
 
 
 def _check_engine(suite: Suite) -> list[str]:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from genbench.analyse import TokenCount, VerdictTable, estimate_seed, estimates, task_record
+from genbench.analyse import (
+    TokenCount,
+    VerdictTable,
+    estimate_seed,
+    estimates,
+    strata_records,
+    task_record,
+)
+from genbench.instructions import has_instructions, instruction_record
 from genbench.score import Judged
 from genbench.store.folder import FORMAT, RunFolder
 
@@ -42,8 +50,12 @@ def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[
     for completion in folder.completions(task.name):
         if completion.sample.problem_id in item.problems and completion.sample.sample_index < task.k:
             tokens.add(completion, task.decoding.max_tokens)
-    found = estimates(table, task.metrics, estimate_seed(manifest["run_id"], task.name))
+    seed = estimate_seed(manifest["run_id"], task.name)
+    found = estimates(table, task.metrics, seed)
     record = task_record(table, found, task.task.info.headline, tokens)
+    record["strata"] = strata_records(table, task.task.info.headline, seed)
+    if any(has_instructions(parts) for samples in table.parts for parts in samples[:1]):
+        record["instructions"] = instruction_record(table.parts, seed)
     described = manifest["tasks"][task.name]
     return record | {
         "of": described["of"],

@@ -6,9 +6,9 @@ import asyncio
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -111,21 +111,23 @@ class _Session:
         self.job, self.folder, self.switch = job, folder, switch
         self.started = time.monotonic()
         self.generation_s = 0.0
+        self.tasks: Sequence[LoadedTask] = job.tasks
         self.specs = {
             task.name: VerifierSpec(task.task.info.verifier, task.verifier_options) for task in job.tasks
         }
 
     async def run(self) -> dict[str, Any]:
-        problems = {task.name: self._problem_records(task) for task in self.job.tasks}
         verify = self.job.suite.config.verify
         async with VerifierPool(verify.workers, verify.nice) as pool:
             judged = await load_verifiers(pool, self.specs, self.job.tasks)
+            self.tasks = [item.task for item in judged.values()]
+            problems = {task.name: self._problem_records(task) for task in self.tasks}
             manifest = self._open_manifest(judged, problems)
-            drawn = {task.name: self.folder.drawn(task.name) for task in self.job.tasks}
+            drawn = {task.name: self.folder.drawn(task.name) for task in self.tasks}
             for item in judged.values():
                 if stale_verifiers(self.folder, item):
                     self.folder.drop_verdicts(item.task.name)
-            draws = missing_draws(self.job.tasks, drawn)
+            draws = missing_draws(self.tasks, drawn)
             await self._draw_and_score(pool, judged, manifest, drawn, draws)
         return self._results(judged, manifest)
 
@@ -137,7 +139,7 @@ class _Session:
         drawn: Mapping[str, Drawn],
         draws: Sequence[Draw],
     ) -> None:
-        total = sum(task.samples for task in self.job.tasks)
+        total = sum(task.samples for task in self.tasks)
         progress = ProgressLine(self.job.model.name, total, total - len(draws), self.job.quiet)
         attempt = self._begin_attempt(manifest, total - len(draws))
 
@@ -252,7 +254,7 @@ class _Session:
             merged = manifests.check_problems(self.folder, name, records)
             (self.folder.path / name).mkdir(exist_ok=True)
             self.folder.write_problems(name, merged)
-        if any(task.entry.role == "test" for task in self.job.tasks):
+        if any(task.entry.role == "test" for task in self.tasks):
             manifest["test_uses"] += 1
         self.folder.write_manifest(manifest)
         return manifest
@@ -276,8 +278,8 @@ class _Session:
             "run_seed": config.decoding.seed,
             "terms": dict(job.model.terms),
             "reasoning": job.model.reasoning.record,
-            "warnings": [*job.model.warnings, *_data_warnings(job.tasks)],
-            "tasks": {task.name: _task_record(task, judged[task.name]) for task in job.tasks},
+            "warnings": [*job.model.warnings, *_warnings(judged)],
+            "tasks": {task.name: _task_record(task, judged[task.name]) for task in self.tasks},
         }
 
     def _begin_attempt(self, manifest: dict[str, Any], reused: int) -> dict[str, Any]:
@@ -320,14 +322,35 @@ class _Session:
 async def load_verifiers(
     pool: VerifierPool, specs: Mapping[str, VerifierSpec], tasks: Sequence[LoadedTask]
 ) -> dict[str, Judged]:
-    """Loads each verifier once, so that a missing one stops the run before the engine loads."""
+    """Loads each verifier once, so that a missing one stops the run before the engine loads.
+
+    Problems that a verifier cannot judge on this machine (it lacks a tagger, say) are left out and
+    counted, and the run says so.
+    """
     found: dict[str, Judged] = {}
     for task in tasks:
-        spec = specs[task.name]
-        version = await pool.version(spec)
-        problems = {problem.problem_id: problem for problem in task.problems}
-        found[task.name] = Judged(task, spec.digest(version), version, problems)
+        opened = await pool.open(specs[task.name], _references(task))
+        kept = tuple(problem for problem in task.problems if problem.problem_id not in opened.unavailable)
+        judged = replace(task, problems=kept, left_out=task.left_out | opened.unavailable.keys())
+        problems = {problem.problem_id: problem for problem in kept}
+        warning = _unavailable_words(task, opened.unavailable)
+        digest_ = specs[task.name].digest(opened.version)
+        found[task.name] = Judged(judged, digest_, opened.version, problems, warning)
     return found
+
+
+def _unavailable_words(task: LoadedTask, unavailable: Mapping[str, str]) -> str | None:
+    if not unavailable:
+        return None
+    why = next(iter(unavailable.values()))
+    return f"{task.name}: {len(unavailable)} of {len(task.problems)} problems are left out: {why}"
+
+
+def _references(task: LoadedTask) -> Iterator[tuple[str, Any]]:
+    for problem in task.problems:
+        ask = task.ask(problem, 0, ())
+        if ask is not None:
+            yield problem.problem_id, ask.reference
 
 
 async def catch_up(scorer: Scorer, switch: StopSwitch) -> None:
@@ -365,5 +388,11 @@ def _task_record(task: LoadedTask, judged: Judged) -> dict[str, Any]:
     }
 
 
-def _data_warnings(tasks: Sequence[LoadedTask]) -> list[str]:
-    return [str(task.provenance["warning"]) for task in tasks if task.provenance.get("warning")]
+def _warnings(judged: Mapping[str, Judged]) -> list[str]:
+    """What the tasks' data and verifiers have to say."""
+    data = [
+        str(item.task.provenance["warning"])
+        for item in judged.values()
+        if item.task.provenance.get("warning")
+    ]
+    return data + [item.warning for item in judged.values() if item.warning]

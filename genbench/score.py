@@ -35,6 +35,7 @@ class Judged:
     verifier: str
     version: str
     problems: Mapping[str, Problem]
+    warning: str | None = None
 
 
 class Scorer:

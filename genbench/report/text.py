@@ -97,6 +97,12 @@ def _task_notices(where: str, task: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"{where}: {task['excluded']} of {task['samples']} samples excluded (defects of ours){between}"
         )
+    for turn, accuracies in enumerate(task.get("instructions", {}).get("turns", [])):
+        shown = ", ".join(
+            f"{name.removesuffix('_acc').replace('_', ' ')} {points(item['value'])} {interval(item['ci'])}"
+            for name, item in accuracies.items()
+        )
+        lines.append(f"{where}: turn {turn + 1}: {shown}" if turn else f"{where}: {shown}")
     if task["clamped"]:
         lines.append(f"{where}: max_tokens was lowered to the context for {task['clamped']} samples")
     return lines

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from genbench.errors import ConfigError, DataError
+from genbench.errors import ConfigError, DataError, UnavailableError
 from genbench.types import Case, Finding
 from genbench.verifiers.constraints.accuracies import LOOSE, STRICT, part
 from genbench.verifiers.constraints.checking import Outcome, outcomes
@@ -66,8 +66,13 @@ class ConstraintVerifier:
 
         Raises:
             DataError: an unknown instruction id, or kwargs that it does not take.
+            UnavailableError: an instruction needs a tagger, and none is named.
         """
-        self._turns(reference)
+        for constraint in (item for turn in self._turns(reference) for item in turn):
+            if constraint.rule.tagger and not self._tools.has_tagger:
+                raise UnavailableError(
+                    f"{constraint.rule.id} needs a part-of-speech tagger; name its folder with tagger_dir"
+                )
 
     def time_limit_s(self, case: Case) -> float:
         return TIME_LIMIT_S

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -37,6 +37,14 @@ class VerifierSpec:
     def digest(self, version: str) -> str:
         """What verdicts carry; verdicts of another digest are never mixed in."""
         return hashlib.sha256(f"{self.key}\0{version}".encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a verifier says of itself: its version, and by problem id what it lacks to judge it."""
+
+    version: str
+    unavailable: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -77,15 +85,24 @@ class VerifierPool:
         for worker in list(self._live):
             await worker.close()
 
-    async def version(self, spec: VerifierSpec) -> str:
-        """The verifier's version, asked of a worker.
+    async def open(self, spec: VerifierSpec, references: Iterable[tuple[str, Any]] = ()) -> Opened:
+        """Loads the verifier in a worker and tries it on the references, before anything is drawn.
+
+        Args:
+            references: (problem id, reference) pairs, for verifiers that have `check(reference)`.
 
         Raises:
-            ConfigError: it cannot be loaded; says why.
+            ConfigError: it cannot be loaded, or cannot read a reference; says why.
         """
         worker = await _Worker.start(self.nice)
         try:
-            return await worker.load(self._key(spec), spec)
+            version = await worker.load(self._key(spec), spec)
+            return Opened(version, await worker.check(self._key(spec), references))
+        except _WorkerDiedError as death:
+            raise ConfigError(
+                f"the process of verifier '{spec.name}' ended while it was loaded ({death}); "
+                "try `python -m genbench.verifiers.worker < /dev/null` to see why"
+            ) from None
         finally:
             await worker.close()
 
@@ -176,6 +193,7 @@ class _Worker:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self._loaded: dict[int, str] = {}
+        self._checking: set[int] = set()
         self.dead = False
 
     @classmethod
@@ -199,7 +217,20 @@ class _Worker:
             if "refused" in reply:
                 raise ConfigError(reply["refused"])
             self._loaded[key] = str(reply["version"])
+            if reply["checks"]:
+                self._checking.add(key)
         return self._loaded[key]
+
+    async def check(self, key: int, references: Iterable[tuple[str, Any]]) -> dict[str, str]:
+        """Only for verifiers that ask for it: references of code tasks are megabytes of tests."""
+        if key not in self._checking:
+            return {}
+        self._write(frame({"key": key, "check": list(references)}))
+        reply = await self._read()
+        if "refused" in reply:
+            raise ConfigError(reply["refused"])
+        unavailable: dict[str, str] = reply["unavailable"]
+        return unavailable
 
     def send(self, cases: list[tuple[int, bytes]]) -> None:
         for key, body in cases:

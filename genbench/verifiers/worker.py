@@ -10,7 +10,7 @@ import sys
 import traceback
 from typing import Any, BinaryIO
 
-from genbench.errors import GenbenchError
+from genbench.errors import GenbenchError, UnavailableError
 from genbench.protocols import Verifier
 from genbench.registry import VERIFIERS, load
 from genbench.types import Finding
@@ -44,7 +44,10 @@ def _die_with_parent() -> None:
 def _serve(source: BinaryIO, sink: BinaryIO) -> None:
     verifiers: dict[int, Verifier] = {}
     while (record := read_frame(source)) is not None:
-        reply = _load(verifiers, record) if "load" in record else _judge(verifiers, record)
+        if "load" in record:
+            reply = _load(verifiers, record)
+        else:
+            reply = _judge(verifiers, record) if "case" in record else _check(verifiers, record)
         sink.write(frame(reply))
         sink.flush()
     for verifier in verifiers.values():
@@ -55,11 +58,25 @@ def _load(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, A
     try:
         verifier: Verifier = load(VERIFIERS, record["load"], "verifier")(**record["options"])
         verifiers[record["key"]] = verifier
-        return {"version": verifier.version}
+        return {"version": verifier.version, "checks": hasattr(verifier, "check")}
     except GenbenchError as error:
         return {"refused": str(error)}
     except Exception:  # a plug-in may raise anything while it is built
         return {"refused": f"verifier '{record['load']}' cannot be loaded:\n{traceback.format_exc()}"}
+
+
+def _check(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, Any]:
+    """Whether the verifier can judge by these references; asked of those that have `check` alone."""
+    verifier: Any = verifiers[record["key"]]
+    unavailable: dict[str, str] = {}
+    for problem_id, reference in record["check"]:
+        try:
+            verifier.check(reference)
+        except UnavailableError as error:
+            unavailable[problem_id] = str(error)
+        except GenbenchError as error:
+            return {"refused": f"problem {problem_id}: {error}"}
+    return {"unavailable": unavailable}
 
 
 def _judge(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, Any]:

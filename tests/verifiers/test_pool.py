@@ -82,7 +82,7 @@ def test_prints_of_a_verifier_do_not_break_the_frames() -> None:
 def test_a_verifier_that_cannot_be_loaded_is_refused_with_the_reason() -> None:
     async def work() -> None:
         async with VerifierPool(1) as pool:
-            await pool.version(VerifierSpec("plugin_verifier:Missing", {}))
+            await pool.open(VerifierSpec("plugin_verifier:Missing", {}))
 
     with pytest.raises(ConfigError, match="has no attribute 'Missing'"):
         asyncio.run(work())
