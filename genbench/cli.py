@@ -106,6 +106,53 @@ def score(
         raise typer.Exit(1)
 
 
+SideArgument = Annotated[Path, typer.Argument(help="a run folder RUN_DIR/<model>, or a score file")]
+AllowOption = Annotated[
+    list[str],
+    typer.Option("--allow", metavar="NAME", help="let this difference through; may be given again"),
+]
+
+
+@app.command(
+    epilog="Examples: genbench compare runs/n/base runs/n/tuned | genbench compare base.jsonl tuned.jsonl "
+    "--gate --margin aime25=6 | genbench compare A B --allow k --allow terms.dtype"
+)
+def compare(
+    base: SideArgument,
+    tuned: SideArgument,
+    task: Annotated[list[str], typer.Option("--task", help="compare this task alone")] = [],  # noqa: B006
+    gate: Annotated[bool, typer.Option("--gate", help="exit 1 where tuned REGRESSED")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="with --gate: INCONCLUSIVE fails too")] = False,
+    gating: Annotated[
+        list[str], typer.Option("--gating", metavar="TASK", help="a task that gates; others do not")
+    ] = [],  # noqa: B006
+    margin: Annotated[
+        list[str], typer.Option("--margin", metavar="TASK=POINTS", help="a loss that counts as none")
+    ] = [],  # noqa: B006
+    allow: AllowOption = [],  # noqa: B006
+    strict_contract: Annotated[
+        bool, typer.Option("--strict-contract", help="refuse other circumstances too")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Base against tuned: differences, why, verdicts. Exit: 1 gate failed, 2 bad input, 3 incomparable."""
+    comparison = _verbs("comparison")
+    record = comparison.compare(
+        base,
+        tuned,
+        tasks=task,
+        gate=gate,
+        strict=strict,
+        gating=gating,
+        margins=comparison.parse_margins(margin),
+        allow=allow,
+        strict_contract=strict_contract,
+    )
+    _print_record(record, "compare_text", as_json)
+    if record["exit_code"]:
+        raise typer.Exit(record["exit_code"])
+
+
 @app.command(
     epilog="Examples: genbench show runs/q-1a2b/tuned | genbench show runs/q-1a2b/tuned arithmetic a-17"
 )
@@ -244,6 +291,14 @@ def _print_checks(checks: list[Any], as_json: bool) -> None:
         _print_json([{"state": item.state, "what": item.what, "detail": item.detail} for item in checks])
     else:
         _print_lines(str(item) for item in checks)
+
+
+def _print_record(record: Any, room: str, as_json: bool) -> None:
+    """A record as JSON, or as the text that report/<room>.py makes of it."""
+    if as_json:
+        _print_json(record)
+    else:
+        print(getattr(_verbs(f"report.{room}"), room)(record))
 
 
 def _print_json(record: Any) -> None:

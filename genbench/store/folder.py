@@ -103,6 +103,13 @@ class RunFolder:
     def write_results(self, record: Mapping[str, Any]) -> None:
         replace_json(self.results_path, record)
 
+    def noise(self) -> dict[str, Any] | None:
+        """The false-alarm band of noise.json, None where it was not measured."""
+        return self._json(self.path / "noise.json")
+
+    def write_noise(self, record: Mapping[str, Any]) -> None:
+        replace_json(self.path / "noise.json", record)
+
     def _json(self, path: Path) -> dict[str, Any] | None:
         try:
             record = json.loads(path.read_bytes())

@@ -1,0 +1,127 @@
+"""One side of a comparison: scores of each task by problem, and whatever else is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from genbench.types import Status
+
+T = TypeVar("T")
+SampleKey = tuple[str, int]
+"""(problem_id, sample_index)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What a run folder holds of a task beside its scores, as far as it was recorded.
+
+    `prompts` and `seeds` are of the first turn, `texts` digests of all turns' completions;
+    `max_tokens` (after clamping) and `references` are by problem.
+    """
+
+    prompts: Mapping[SampleKey, str]
+    seeds: Mapping[SampleKey, int]
+    texts: Mapping[SampleKey, str]
+    max_tokens: Mapping[str, int]
+    references: Mapping[str, str]
+    completion_tokens: int | None
+    """Sum over the completions; None where nobody counted them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideTask:
+    """One task of one side. All sequences are in the order of `problem_ids` (n,).
+
+    `scores[i]` holds problem i's samples by sample_index, None where one is excluded. `k` is how many
+    each problem was to have, None where nobody said (score files). `margin` is a fraction of 1.
+    `described` is the task's entry in the manifest.
+    """
+
+    name: str
+    problem_ids: tuple[str, ...]
+    scores: tuple[tuple[float | None, ...], ...]
+    metric: str = "avg@k"
+    metrics: tuple[str, ...] = ("avg@k",)
+    k: int | None = None
+    lacking: int = 0
+    """Samples without a verdict: not drawn, or not verified yet."""
+    answers: tuple[tuple[str | None, ...], ...] | None = None
+    statuses: tuple[tuple[Status, ...], ...] | None = None
+    groups: tuple[str | None, ...] | None = None
+    strata: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    gating: bool | None = None
+    margin: float | None = None
+    described: Mapping[str, Any] = field(default_factory=dict)
+    traces: Traces | None = None
+
+    @property
+    def largest_k(self) -> int:
+        return max(len(row) for row in self.scores)
+
+    @property
+    def smallest_k(self) -> int:
+        return min(len(row) for row in self.scores)
+
+    @property
+    def is_ragged(self) -> bool:
+        return self.smallest_k != self.largest_k
+
+    @property
+    def samples(self) -> int:
+        return sum(len(row) for row in self.scores)
+
+    @property
+    def excluded(self) -> int:
+        return sum(score is None for row in self.scores for score in row) - self.lacking
+
+    @property
+    def correct(self) -> float:
+        """Sum of the scores."""
+        return sum(score for row in self.scores for score in row if score is not None)
+
+    def take(self, ids: Sequence[str]) -> SideTask:
+        """The task with these problems alone, in their order."""
+        place = {name: row for row, name in enumerate(self.problem_ids)}
+        rows = [place[name] for name in ids]
+        return replace(
+            self,
+            problem_ids=tuple(ids),
+            scores=_pick(self.scores, rows),
+            answers=None if self.answers is None else _pick(self.answers, rows),
+            statuses=None if self.statuses is None else _pick(self.statuses, rows),
+            groups=None if self.groups is None else _pick(self.groups, rows),
+            strata={column: _pick(labels, rows) for column, labels in self.strata.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run, or a score file. `run_id` names it in seeds of resampling; `manifest` is None for a file."""
+
+    path: Path
+    name: str
+    run_id: str
+    tasks: Mapping[str, SideTask]
+    manifest: Mapping[str, Any] | None = None
+    noise: Mapping[str, Any] | None = None
+    """The record of noise.json, where the run's false-alarm band has been measured."""
+
+    @property
+    def kind(self) -> str:
+        return "score file" if self.manifest is None else "run"
+
+    @property
+    def run_seed(self) -> int | None:
+        return None if self.manifest is None else self.manifest["run_seed"]
+
+    @property
+    def identity(self) -> str | None:
+        """Who the model is; None where a score file does not say."""
+        return None if self.manifest is None else str(self.manifest["model_identity"])
+
+
+def _pick(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:
+    return tuple(values[row] for row in rows)

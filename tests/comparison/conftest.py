@@ -1,0 +1,81 @@
+"""Runs without an engine: ready responses to a tiny task written in place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench.pipeline import RunOptions, run
+
+Answers = Mapping[str, Sequence[str]]
+"""problem_id -> the texts of its samples."""
+
+SUITE = """\
+models:
+  m: {path: ./model}
+decoding: {temperature: 0.6, max_tokens: 16}
+tasks:
+  - name: sums
+    kind: math
+    data: {path: rows.jsonl, fields: {id: id, question: problem, reference: answer, strata: [level]}}
+    prompt: "{question}"
+    k: 4
+"""
+RIGHT, WRONG, SILENT, OPEN = "\\boxed{2}", "\\boxed{3}", "no idea", "<think>so 1+1"
+
+
+def rows(n: int = 12) -> list[dict[str, Any]]:
+    """Problems p00, p01 … whose answer is 2, on two levels."""
+    return [
+        {"id": f"p{i:02}", "problem": f"{i}+2-{i}?", "answer": "2", "level": "easy" if i % 2 else "hard"}
+        for i in range(n)
+    ]
+
+
+def write_lines(path: Path, records: Sequence[Mapping[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+MakeRun = Callable[..., Path]
+
+
+@pytest.fixture
+def make_run(tmp_path: Path) -> MakeRun:
+    """Scores ready responses and returns the run folder.
+
+    `answers` gives the texts of one problem by its number; `extra` goes into each response line.
+    """
+
+    def make(
+        name: str,
+        answers: Callable[[int], Sequence[str]],
+        *,
+        n: int = 12,
+        suite: str = SUITE,
+        overrides: Sequence[str] = (),
+        extra: Mapping[str, Any] | None = None,
+    ) -> Path:
+        place = tmp_path / name
+        place.mkdir()
+        (place / "suite.yaml").write_text(suite)
+        write_lines(place / "rows.jsonl", rows(n))
+        lines = [
+            {"task": "sums", "problem_id": f"p{i:02}", "sample_index": j, "text": text, **(extra or {})}
+            for i in range(n)
+            for j, text in enumerate(answers(i))
+        ]
+        options = RunOptions(
+            suite=str(place / "suite.yaml"),
+            run_dir=place / "out",
+            responses=write_lines(place / "responses.jsonl", lines),
+            overrides=overrides,
+            quiet=True,
+        )
+        return run(options).folders["m"]
+
+    return make
