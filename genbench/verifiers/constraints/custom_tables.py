@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import islice
 
 from genbench.verifiers.constraints.rule import Fault, NoKwargs, Rule, Rules, quoted
 from genbench.verifiers.constraints.text import Text
@@ -55,11 +56,11 @@ def csv_quotes(text: Text, _: NoKwargs) -> Fault:
 def _records(text: str, records: int, fields: int | None = 5, delimiter: str = ",") -> list[list[str]] | str:
     """The table in `text`, or why it is not one of that shape."""
     try:
-        table = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+        table = list(islice(csv.reader(io.StringIO(text), delimiter=delimiter), records + 1))
     except csv.Error as error:
         return f"not a table: {error}"
     if len(table) != records:
-        return f"{len(table)} records, exactly {records} wanted"
+        return f"{len(table) if len(table) < records else 'more'} records, exactly {records} wanted"
     for place, record in enumerate(table, 1):
         if fields is not None and len(record) != fields:
             return f"record {place} has {len(record)} fields, exactly {fields} wanted"

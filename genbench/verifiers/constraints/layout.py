@@ -110,7 +110,8 @@ def no_bullets_bullets(text: Text, _: NoKwargs) -> Fault:
             continue
         if closed:
             return f"{quoted(line)} stands after the sentences ended and is no bullet"
-        found = len(text.tools.sentences(line.strip()))
+        # Two are enough; from then on it matters only whether the line has any.
+        found = len(text.tools.sentences(line.strip())) if sentences < 2 else bool(line.strip())
         sentences, closed = sentences + found, found == 0
     return compared(bullets, "at least", 2, "bullets")
 

@@ -42,9 +42,8 @@ def number_words(text: Text, want: NumberWords) -> Fault:
 
 
 def _characters(text: str) -> int:
-    body = text.translate(NO_MARKS)
-    emojis, body = emoji_count(body), replace_emoji(body, "")
-    return emojis + len(CHARACTER.findall(body)) + len(CHARACTER.sub(" ", body).split())
+    body, characters = CHARACTER.subn(" ", text.translate(NO_MARKS))
+    return characters + emoji_count(body) + len(replace_emoji(body, "").split())
 
 
 def quotation(text: Text, want: NoKwargs) -> Fault:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from genbench.verifiers.constraints.rule import (
     Fault,
@@ -50,7 +50,8 @@ def keywords_specific_position(text: Text, want: KeywordAtPlace) -> Fault:
     if len(text.sentences) < want.n:
         return f"{len(text.sentences)} sentences, so none has number {want.n}"
     tokens = text.tools.tokens(text.sentences[want.n - 1])
-    words = [token for token in tokens if any(char.isalnum() for char in token)]
+    spoken = (token for token in tokens if any(char.isalnum() for char in token))
+    words = list(islice(spoken, want.m))
     if len(words) < want.m:
         return f"sentence {want.n} has {len(words)} words, so none has number {want.m}"
     found = words[want.m - 1]

@@ -35,10 +35,9 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
         pieces = self._pieces(text)
         found: list[str] = []
         drawn = 0
-        for place, (start, stop) in enumerate(pieces):
-            after = pieces[place + 1] if place + 1 < len(pieces) else (0, 0)
-            closing = self._closing(text, *after)
-            end = after[0] + len(closing.rstrip()) if closing else stop
+        for (start, stop), (after, limit) in zip(pieces, [*pieces[1:], (0, 0)], strict=True):
+            closing = self._closing(text, after, limit) if after < limit and text[after] in CLOSING else ""
+            end = after + len(closing.rstrip()) if closing else stop
             if closing or start + drawn < end:
                 found.append(text[start + drawn : end])
             drawn = len(closing)
@@ -46,8 +45,6 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
 
     def _closing(self, text: str, start: int, stop: int) -> str:
         """The closing marks, with the blanks after them, that the piece of `text` begins with."""
-        if start == stop or text[start] not in CLOSING:
-            return ""
         match = self._lang_vars.re_boundary_realignment.match(text, start, stop)
         return match.group() if match else ""
 

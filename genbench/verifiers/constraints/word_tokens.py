@@ -45,10 +45,13 @@ class Expand:
 
     def __init__(self, pattern: re.Pattern[str], template: str) -> None:
         self._pattern = pattern
-        self._format = re.sub(r"\\(?:g<)?(\d)>?", r"{\1}", template)
+        self._whole = template == PADDED[1]
+        self._filled = template.replace(r"\1", "{0}").replace(r"\2", "{1}").replace(r"\3", "{2}").format
 
     def sub(self, _: str, text: str) -> str:
-        return self._pattern.sub(lambda match: self._format.format(match.group(), *match.groups()), text)
+        if self._whole:
+            return self._pattern.sub(lambda match: f" {match[0]} ", text)
+        return self._pattern.sub(lambda match: self._filled(*match.groups()), text)
 
 
 class Contraction:
