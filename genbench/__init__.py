@@ -14,10 +14,27 @@ _VERBS = {
     "latest_results": "pipeline",
     "check_suite": "preflight",
     "doctor": "preflight",
+    "compare": "comparison",
+    "estimate": "estimation",
+    "noise": "noiseband",
+    "power": "planning",
 }
 """Public name -> room. Loaded on first use, so that `import genbench` costs nothing."""
 
-__all__ = ["RunOptions", "RunReport", "check_suite", "doctor", "latest_results", "prompts", "run", "score"]
+__all__ = [
+    "RunOptions",
+    "RunReport",
+    "check_suite",
+    "compare",
+    "doctor",
+    "estimate",
+    "latest_results",
+    "noise",
+    "power",
+    "prompts",
+    "run",
+    "score",
+]
 
 
 def __getattr__(name: str) -> Any:

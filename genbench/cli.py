@@ -153,6 +153,63 @@ def compare(
         raise typer.Exit(record["exit_code"])
 
 
+@app.command(epilog="Examples: genbench estimate scores.jsonl | genbench estimate runs/n/tuned --json")
+def estimate(
+    source: SideArgument,
+    task: Annotated[list[str], typer.Option("--task", help="estimate this task alone")] = [],  # noqa: B006
+    as_json: JsonOption = False,
+) -> None:
+    """Metrics of a stored run or a score file, each with its two intervals."""
+    _print_record(_verbs("estimation").estimate(source, tasks=task), "estimate_text", as_json)
+
+
+@app.command(epilog="Examples: genbench power nightly.yaml --detect 3 | genbench power S --base runs/n/base")
+def power(
+    suite: SuiteArgument,
+    detect: Annotated[float, typer.Option(help="the drop to find, in points of 100")] = 3.0,
+    base: Annotated[
+        Path | None, typer.Option(help="a stored run of the base: its variances and its k are used")
+    ] = None,
+    rho: Annotated[
+        float, typer.Option(help="how alike base and tuned are: 0.98 nightly, 0.9 after a big finetune")
+    ] = 0.98,
+    data_dir: DataOption = None,
+    limit: LimitOption = None,
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    with_test: TestOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """The smallest drop that each task can find, and what would find a smaller one; no GPU is used."""
+    record = _verbs("planning").power(
+        suite,
+        detect=detect / 100,
+        base=base,
+        rho=rho,
+        data_dir=data_dir,
+        limit=limit,
+        tasks=task,
+        overrides=set_,
+        with_test=with_test,
+    )
+    _print_record(record, "power_text", as_json)
+
+
+@app.command(epilog="Example: genbench noise runs/seed0/base runs/seed1/base")
+def noise(
+    run_a: RunArgument,
+    run_b: RunArgument,
+    same_seed: Annotated[
+        bool, typer.Option("--same-seed", help="both have one run seed: the engine's own noise alone")
+    ] = False,
+    allow: AllowOption = [],  # noqa: B006
+    as_json: JsonOption = False,
+) -> None:
+    """How far one model's score moves by itself, from two runs; stored, and shown by compare."""
+    record = _verbs("noiseband").noise(run_a, run_b, same_seed=same_seed, allow=allow)
+    _print_record(record, "noise_text", as_json)
+
+
 @app.command(
     epilog="Examples: genbench show runs/q-1a2b/tuned | genbench show runs/q-1a2b/tuned arithmetic a-17"
 )
