@@ -106,7 +106,7 @@ def verdicts(folder: Path) -> dict[tuple[str, str, int], tuple[str, float | None
 
 def descendants(pid: int) -> list[psutil.Process]:
     try:
-        return psutil.Process(pid).children(recursive=True)
+        return list(psutil.Process(pid).children(recursive=True))
     except psutil.NoSuchProcess:
         return []
 
