@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from genbench.errors import ConfigError, DataError, UnavailableError
+from genbench.errors import ConfigError, DataError
 from genbench.types import Case, Finding
 from genbench.verifiers.constraints.accuracies import LOOSE, STRICT, part
-from genbench.verifiers.constraints.checking import Outcome, outcomes
+from genbench.verifiers.constraints.checking import Outcome, outcomes, require_tools
 from genbench.verifiers.constraints.old_sentences import old_sentences
 from genbench.verifiers.constraints.rulebook import Constraint, Mode, Revision, Rulebook
 from genbench.verifiers.constraints.tools import Toolbox
@@ -68,11 +68,8 @@ class ConstraintVerifier:
             DataError: an unknown instruction id, or kwargs that it does not take.
             UnavailableError: an instruction needs a tagger, and none is named.
         """
-        for constraint in (item for turn in self._turns(reference) for item in turn):
-            if constraint.rule.tagger and not self._tools.has_tagger:
-                raise UnavailableError(
-                    f"{constraint.rule.id} needs a part-of-speech tagger; name its folder with tagger_dir"
-                )
+        for constraints in self._turns(reference):
+            require_tools(constraints, self._tools)
 
     def time_limit_s(self, case: Case) -> float:
         return TIME_LIMIT_S

@@ -16,7 +16,7 @@ from referencing import Registry
 
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.types import Case, Finding
-from genbench.verifiers.constraints.checking import Outcome, outcomes
+from genbench.verifiers.constraints.checking import Outcome, outcomes, require_tools
 from genbench.verifiers.constraints.format import unfenced
 from genbench.verifiers.constraints.rulebook import Constraint, Mode, Rulebook
 from genbench.verifiers.constraints.tools import Toolbox
@@ -85,8 +85,11 @@ class JsonSchemaVerifier:
 
         Raises:
             DataError: a bad schema, an unknown instruction id, or kwargs that it does not take.
+            UnavailableError: an instruction needs a tagger, and none is named.
         """
-        self._wanted(reference)
+        want = self._wanted(reference)
+        for constraints in (want.whole, *(constraints for _, constraints in want.fields)):
+            require_tools(constraints, self._tools)
 
     def time_limit_s(self, case: Case) -> float:
         return TIME_LIMIT_S

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from genbench.errors import UnavailableError
 from genbench.verifiers.constraints.loose import variants
 from genbench.verifiers.constraints.rulebook import Constraint
 from genbench.verifiers.constraints.text import Text
 from genbench.verifiers.constraints.tools import Toolbox
+
+NO_TAGGER = "needs a part-of-speech tagger; name its folder with tagger_dir"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +31,21 @@ def outcomes(answer: str, constraints: Sequence[Constraint], tools: Toolbox) -> 
     return [_outcome(constraint, texts, tools) for constraint in constraints]
 
 
+def require_tools(constraints: Sequence[Constraint], tools: Toolbox) -> None:
+    """Makes sure that `tools` can check every constraint.
+
+    Raises:
+        UnavailableError: an instruction needs a tagger, and none is named.
+    """
+    for constraint in constraints:
+        if constraint.rule.tagger and not tools.has_tagger:
+            raise UnavailableError(f"{constraint.rule.id} {NO_TAGGER}")
+
+
 def _outcome(constraint: Constraint, texts: Sequence[Text], tools: Toolbox) -> Outcome:
     rule, kwargs = constraint.rule, constraint.kwargs
     if rule.tagger and not tools.has_tagger:
-        return Outcome(rule.id, None, None, "needs a part-of-speech tagger: name its folder with tagger_dir")
+        return Outcome(rule.id, None, None, NO_TAGGER)
     if not texts:
         return Outcome(rule.id, False, False, "the answer is blank")
     why = rule.check(texts[0], kwargs)
