@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +18,8 @@ _DIGITS = 20_000
 """Decimal digits that an evaluated number may have; 9^{9^9} has 370 million."""
 _DEGREE = 400
 """Integer powers of expressions with variables up to this may be expanded."""
+_EXPONENT_DEGREE = 8
+"""Degree of an exponent with variables: e^{-x^2} is an answer, b^{c^88} an attack."""
 _TERMS = 5_000
 """Terms that a finite sum, a product or an expanded power may have."""
 _FACTORS = 300
@@ -23,20 +27,27 @@ _FACTORS = 300
 _FACTORIAL = 5_000
 _FAR = 1e-3
 """Relative gap at a sample point that no rounding explains: math-verify rounds at 1e-6."""
-_POINTS = tuple(sympy.Rational(top, 101) for top in (137, 71, 211, 53, 163, 89, 229, 37))
-"""Where up to eight variables are put; positive, so that roots and logarithms are real."""
-_CACHED = 4_096
+_POINTS = tuple(sympy.Float(top / 101) for top in (137, 71, 211, 53, 163, 89, 229, 37))
+"""Where up to eight variables are put; positive, so that roots and logarithms are real. No rationals:
+sympy would look for exact roots of their powers."""
+_CACHED = 16_384
+
+_COMMAND = re.compile(r"\\(?:text|mathrm|mbox|operatorname)\s*\{[^{}]*\}|\\[A-Za-z]+")
+_LETTER = re.compile(r"[A-DF-HJ-Za-df-hj-z]")
+"""Not e and i, which are numbers."""
+_RELATION = re.compile(r"=|\\in(?![A-Za-z])|\\equiv")
 
 
 class Equivalence:
-    """Compares answers with references; remembers parsed references."""
+    """Compares answers with references; remembers verdicts too, since k samples repeat their answers."""
 
     def __init__(self) -> None:
         # It warns that its timeout is off; ours is the process around us, since its own needs the
         # main thread and the one SIGALRM that this process has.
         for name in ("math_verify.parser", "math_verify.grader"):
             logging.getLogger(name).setLevel(logging.ERROR)
-        self._reference = lru_cache(_CACHED)(_read)
+        self._references = lru_cache(_CACHED)(_read)
+        self._verdicts = lru_cache(_CACHED)(self._compare)
 
     def equal(self, reference: str, answer: str) -> bool:
         """Whether `answer` states `reference` (both LaTeX without delimiters). Not symmetric: the
@@ -45,8 +56,11 @@ class Equivalence:
         Raises:
             MemoryError: the comparison took more memory than the process may have.
         """
-        targets = _read(answer)
-        return any(_equal(gold, target) for gold in self._reference(reference) for target in targets)
+        return self._verdicts(reference, answer)
+
+    def _compare(self, reference: str, answer: str) -> bool:
+        targets = [target for target in _read(answer) if not _lost_variables(answer, target)]
+        return any(_equal(gold, target) for gold in self._references(reference) for target in targets)
 
 
 def _read(latex: str) -> tuple[Any, ...]:
@@ -55,18 +69,29 @@ def _read(latex: str) -> tuple[Any, ...]:
     return tuple(parsed)
 
 
+def _lost_variables(latex: str, parsed: Any) -> bool:
+    """Whether the parser read a bare number and dropped letters: ``70xob)`` as 70 (its error recovery)."""
+    if not isinstance(parsed, sympy.Number) or _RELATION.search(latex):
+        return False
+    return bool(_LETTER.search(_COMMAND.sub(" ", latex)))
+
+
 def _equal(gold: Any, target: Any) -> bool:
     if not (_bounded(gold) and _bounded(target)):
         return bool(gold == target)
     if _differ(gold, target):
         return False
-    return bool(verify([gold], [target], timeout_seconds=None))
+    return bool(verify([gold], [target], timeout_seconds=None, raise_on_error=True))
 
 
 def _bounded(expression: Any) -> bool:
     """Whether evaluating the expression is cheap: no number of more than _DIGITS digits, no huge
     expansion, no long sum. Parsed trees are unevaluated, so nothing explodes before this look."""
-    return all(_node_bounded(node) for node in sympy.preorder_traversal(expression))
+    return all(_node_bounded(node) for node in _nodes(expression))
+
+
+def _nodes(expression: Any) -> Iterator[Any]:
+    yield from sympy.preorder_traversal(expression)
 
 
 def _node_bounded(node: Any) -> bool:
@@ -82,7 +107,8 @@ def _node_bounded(node: Any) -> bool:
 def _power_bounded(power: Any) -> bool:
     base, exponent = power.as_base_exp() if isinstance(power, sympy.exp) else power.args
     if exponent.free_symbols:
-        return not any(isinstance(node, sympy.Pow) and node.free_symbols for node in exponent.args)
+        towers = any(isinstance(node, sympy.Pow) and node.exp.free_symbols for node in _nodes(exponent))
+        return not towers and _degree(exponent) <= _EXPONENT_DEGREE
     size = _magnitude(exponent)
     if isinstance(base, sympy.Add) and exponent.is_integer:
         terms = len(base.args)
@@ -126,7 +152,7 @@ def _log10(expression: Any) -> float:
 def _log10_of_atom(atom: Any) -> float:
     if isinstance(atom, sympy.Rational):
         # Python's float() of a number with 400 digits overflows; its length does not.
-        return max(0.0, (abs(atom.p).bit_length() - abs(atom.q).bit_length() + 1) * math.log10(2))
+        return max(0.0, float(abs(atom.p).bit_length() - abs(atom.q).bit_length() + 1) * math.log10(2))
     return max(0.0, math.log10(abs(float(atom)))) if atom.is_number and atom.is_finite and atom else 0.0
 
 

@@ -33,7 +33,8 @@ class Expression:
     @property
     def vote(self) -> str:
         """What maj@k counts: made from the answer alone, so that right and wrong answers group alike."""
-        return str(self.number) if self.number else self.key[:_VOTE_CHARS]
+        number = self.number or _right_hand_side(self.key)
+        return str(number) if number else self.key[:_VOTE_CHARS]
 
 
 def read_expression(latex: str) -> Expression:

@@ -36,7 +36,7 @@ _SPAN = re.compile(
     r"|(?<![\\\d])\$(?P<d>(?:\\\$|[^$\n])+?)(?<!\\)\$",
     re.DOTALL,
 )
-_PROSE = re.compile(r"[A-Za-z]{2,}[,']?\s+[A-Za-z]{2,}|[A-Za-z]{4,}\s*:")
+_PROSE = re.compile(r"[A-Za-z]{2,}[,']?\s+[A-Za-z]{2,}|[A-Za-z]{4,}(?:\s*:|\s+[-+]?\d)")
 _OPAQUE = re.compile(
     r"\\[a-zA-Z]*text[a-z]*\s*\{[^{}]*\}|\\mbox\s*\{[^{}]*\}|\\[A-Za-z]+\*?(?:\{[a-z]*matrix\})?"
 )
@@ -176,7 +176,7 @@ def _last_value(text: str) -> str | None:
 
 
 def reads_as_mathematics(text: str) -> bool:
-    """Whether a text is one expression rather than a sentence: no two plain words in a row."""
+    """Whether a text is one expression, not a sentence: no two words in a row, no number after one."""
     return not _PROSE.search(_OPAQUE.sub(" ; ", text)) and "\n\n" not in text
 
 

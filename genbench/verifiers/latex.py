@@ -95,10 +95,16 @@ _UNIT = (
     r"(?:\s*\\(?:text|mathrm|mbox|textnormal|textbf|textrm)\s*\{[^{}]*\}(?:\s*\^\s*(?:\{\s*-?\d\s*\}|\d))?)+"
 )
 _TRAILING_UNIT = re.compile(rf"(?<=[\w}})\]]){_UNIT}\s*$")
-_BARE_UNIT = re.compile(
-    r"^(\S*\d\S*)\s*(?<![A-Za-z])(?!(?:sin|cos|tan|cot|sec|csc|log|ln|exp|pi|or|and|mod|sqrt)\b)"
-    r"[A-Za-z]{2,20}(?:[ /][A-Za-z]{1,20}){0,3}(?:\^\{?\d\}?)?$"
+_SHORT_UNITS = (
+    "mm|cm|dm|km|kg|mg|ml|ms|hr|hrs|min|sec|ft|in|yd|mi|lb|lbs|oz|mph|kph|rpm|cc|pt|deg|rad|usd|eur|inches|feet|people|"
+    "cents?|units?|meters?|degrees?|dollars?|hours?|minutes?|seconds?|miles?|days?|years?"
 )
+_UNIT_WORDS = rf"(?:sq\.? |square |cubic )?(?:{_SHORT_UNITS})(?:/(?:{_SHORT_UNITS}))?"
+_OTHER_WORDS = r"(?!(?:sqrt|choose)\b)[A-Za-z]{4,20}(?:[ /][A-Za-z]{1,20}){0,3}"
+_BARE_UNIT = re.compile(
+    rf"^(?P<value>\S*[\d}}])(?:\s*(?:mm|cm|km|kg|ft|lbs?|mph)|\s+(?:{_UNIT_WORDS}|{_OTHER_WORDS}))(?:\^\{{?\d\}}?)?$"
+)
+"""A unit may touch its number only if it can hardly be a product, as 70xy and 2mg are."""
 _UNIT_CHARS = 200
 _PERCENT_WORD = re.compile(r"(?<=[\d}])\s*(?:percentage|percent|pct)(?![A-Za-z])", re.IGNORECASE)
 _CHAINED = re.compile(r"(?<=\S)\s*\\approx(?![A-Za-z]).*$", re.DOTALL)
@@ -184,7 +190,7 @@ def _without_unit(text: str) -> str:
     if bare != text and bare.count("{") == bare.count("}"):
         return bare.strip()
     match = _BARE_UNIT.match(text) if len(text) <= _UNIT_CHARS else None
-    return match[1] if match else text
+    return match["value"] if match else text
 
 
 def unwrap(text: str) -> str:
@@ -230,3 +236,19 @@ def _balanced(text: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
+
+
+def list_both_signs(latex: str) -> str:
+    """``2, \\frac{3 \\pm i}{2}`` as ``2, \\frac{3 + i}{2}, \\frac{3 - i}{2}``; only inside a list, where
+    math-verify 0.9.0 does not do it itself."""
+    parts, depth = [""], 0
+    for char in latex:
+        depth += (char in "([{") - (char in ")]}")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    if len(parts) == 1 or "\\pm" not in latex:
+        return latex
+    signed = ([part.replace("\\pm", sign) for sign in "+-"] if "\\pm" in part else [part] for part in parts)
+    return ",".join(part for both in signed for part in both)

@@ -12,7 +12,9 @@ from genbench.registry import load
 from genbench.types import Answer, Case, Finding
 from genbench.verifiers.expression import Expression, decide, read_expression, read_reference
 from genbench.verifiers.final_answer import Stated, final_answer
+from genbench.verifiers.latex import list_both_signs
 from genbench.verifiers.references import acceptable_texts
+from genbench.verifiers.sampling import refuted
 
 if TYPE_CHECKING:
     from genbench.verifiers.equivalence import Equivalence
@@ -93,23 +95,31 @@ class MathVerifier:
         decided = decide(reference, answer)
         if decided is not None:
             return decided
+        if refuted(reference.latex, answer.latex):
+            return False
         if not _fit_for_algebra(answer.latex):
-            detail["refused"] = (
-                f"too long, deep or large for computer algebra ({len(answer.latex)} characters)"
-            )
+            detail["refused"] = "too long, deep or large for computer algebra, or brackets left open"
             return False
         detail["compared"] = "algebra"
         if self._algebra is None:
             # sympy and math-verify take 1.8 s to import; a worker that sees only numbers is spared them.
             self._algebra = load({}, _ALGEBRA, "comparison")()
-        return self._algebra.equal(reference.latex, answer.latex)
+        try:
+            return self._algebra.equal(list_both_signs(reference.latex), list_both_signs(answer.latex))
+        except MemoryError:
+            raise
+        except Exception as error:  # sympy on whatever a model wrote: not comparable is not equal
+            detail["algebra_failed"] = type(error).__name__
+            return False
 
 
 def _fit_for_algebra(latex: str) -> bool:
+    """Whether an answer is short, shallow, balanced and free of what explodes while it is parsed."""
     if len(latex) > _ALGEBRA_CHARS or _EAGER.search(latex):
         return False
-    depth = deepest = 0
+    depth = 0
     for char in latex:
         depth += (char in "{([") - (char in "})]")
-        deepest = max(deepest, depth)
-    return deepest <= _ALGEBRA_LEVELS
+        if not 0 <= depth <= _ALGEBRA_LEVELS:
+            return False
+    return depth == 0

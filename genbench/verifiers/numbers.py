@@ -20,7 +20,7 @@ _RELATIVE = Fraction(1, 10**5)
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An exact rational; `decimal` if written with a point (it may be rounded), `percent` if with the sign."""
+    """An exact rational; `decimal` if written with a point (perhaps rounded), `percent` if with the sign."""
 
     value: Fraction
     decimal: bool = False
