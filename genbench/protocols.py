@@ -28,6 +28,8 @@ class HubDataset:
     digest: str | None = None
     rows: int | None = None
     gated: bool = False
+    files: tuple[str, ...] = ()
+    """JSON Lines of the repository that make up the split, where only a loading script knows it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,11 @@ TASKS: dict[str, str] = {
     "ifeval": "genbench.tasks.ifeval:ifeval",
     "ifbench": "genbench.tasks.ifbench:ifbench",
     "multi_if": "genbench.tasks.multi_if:multi_if",
+    "livecodebench": "genbench.tasks.livecodebench:livecodebench",
+    "humaneval": "genbench.tasks.humaneval:humaneval",
+    "humaneval_plus": "genbench.tasks.humaneval:humaneval_plus",
+    "mbpp": "genbench.tasks.mbpp:mbpp",
+    "mbpp_plus": "genbench.tasks.mbpp:mbpp_plus",
 }
 KINDS: dict[str, str] = {
     "math": "genbench.tasks.custom:custom_task",
@@ -24,6 +29,7 @@ KINDS: dict[str, str] = {
     "ifeval": "genbench.tasks.custom:custom_task",
     "ifbench": "genbench.tasks.custom:custom_task",
     "json_schema": "genbench.tasks.custom:custom_task",
+    "code": "genbench.tasks.custom:custom_task",
 }
 VERIFIERS: dict[str, str] = {
     "math": "genbench.verifiers.math:MathVerifier",
@@ -32,6 +38,7 @@ VERIFIERS: dict[str, str] = {
     "ifeval": "genbench.verifiers.ifeval:ConstraintVerifier",
     "ifbench": "genbench.verifiers.ifeval:IFBenchVerifier",
     "json_schema": "genbench.verifiers.json_schema:JsonSchemaVerifier",
+    "code": "genbench.verifiers.code:CodeVerifier",
 }
 ENGINES: dict[str, str] = {"vllm": "genbench.engines.vllm:VllmEngine"}
 

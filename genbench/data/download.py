@@ -29,9 +29,7 @@ def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | Non
     commit, why_not = _probe(dataset, name)
     try:
         with _without_network(why_not is not None):
-            table = datasets.load_dataset(
-                dataset.repo, dataset.config, split=dataset.split, revision=commit or dataset.revision
-            )
+            table = _load(dataset, commit or dataset.revision)
     except ConnectionError as error:
         raise DataError(
             f"{name} is not in the cache and the hub cannot be asked ({why_not}). {how_to_mirror}"
@@ -45,6 +43,16 @@ def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | Non
     if lacking:
         raise DataError(f"{name} has no column {', '.join(lacking)}; it has {', '.join(table.column_names)}")
     return list(table.select_columns(list(dataset.columns))), commit
+
+
+def _load(dataset: HubDataset, revision: str | None) -> datasets.Dataset:
+    if not dataset.files:
+        return datasets.load_dataset(dataset.repo, dataset.config, split=dataset.split, revision=revision)
+    # A repository with a loading script: `datasets` runs none since 4.0, but reads the files themselves.
+    root = f"hf://datasets/{dataset.repo}@{revision or 'main'}"
+    return datasets.load_dataset(
+        "json", data_files=[f"{root}/{name}" for name in dataset.files], split="train"
+    )
 
 
 def _probe(dataset: HubDataset, name: str) -> tuple[str | None, str | None]:

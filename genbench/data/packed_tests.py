@@ -1,8 +1,8 @@
 """LiveCodeBench's two columns of tests, in either encoding; nothing in them is ever executed.
 
 The private column is JSON, or base64 of zlib of a pickle of JSON
-(lcb_runner/benchmarks/code_generation.py:64-73 at 28fef95). A pickle can run code when it is read; the one that belongs here is a plain string, for
-which no class and no function has to be looked up.
+(lcb_runner/benchmarks/code_generation.py:64-73 at 28fef95). A pickle can run code when it is
+read; the one that belongs here is a plain string, for which no class and no function has to be looked up.
 """
 
 from __future__ import annotations

@@ -51,12 +51,18 @@ def same_json(answer: bytes, expected: str) -> bool:
 
 
 def same_literal(answer: bytes, expected: str, tolerance: float | None) -> bool:
-    """An expression's value against a Python literal; with a tolerance, two numbers nearer than it."""
+    """An expression's value against a Python literal; with a tolerance, numbers may be as far apart as it."""
     value, wanted = decoded(answer), _plain(ast.literal_eval(expected))
-    if tolerance is None:
-        return _equal(value, wanted)
-    numbers = isinstance(value, int | float) and isinstance(wanted, int | float)
-    return numbers and abs(value - wanted) < tolerance
+    return _equal(value, wanted) or (tolerance is not None and _near(value, wanted, tolerance))
+
+
+def _near(value: Any, wanted: Any, tolerance: float) -> bool:
+    """Two numbers, or two lists of numbers, place by place."""
+    if isinstance(value, int | float) and isinstance(wanted, int | float):
+        return abs(value - wanted) <= tolerance
+    if isinstance(value, list | tuple) and isinstance(wanted, list | tuple) and len(value) == len(wanted):
+        return all(_near(one, other, tolerance) for one, other in zip(value, wanted, strict=True))
+    return False
 
 
 def _equal(value: Any, wanted: Any) -> bool:

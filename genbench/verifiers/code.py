@@ -6,12 +6,13 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from genbench.data.asserts import split
 from genbench.data.packed_tests import unpack
 from genbench.errors import ConfigError, nearest
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.judging import Checks
 from genbench.sandbox.opening import TierWish
-from genbench.sandbox.programs import Check, Judgement, Limits, Mode, Program
+from genbench.sandbox.programs import Check, Judgement, Kind, Limits, Mode, Program
 from genbench.types import Case, Finding
 
 _VERSION = "1"
@@ -34,16 +35,17 @@ class CodeVerifier:
         wall_s, memory_mib: limits of a test, over the reference's own.
         unsafe_local_exec: without a sandbox. It runs whatever a model wrote.
 
-    A reference is ``{kind, fn_name, checks, limits, before, after, fences, forgeable}``: kind as in
-    sandbox.programs; checks either ``{"listed": [{input, output, tolerance}]}`` or LiveCodeBench's two columns
-    as they are, ``{"public": …, "private": …}``, which stay packed on their way; `before` and `after` are put
-    around the program; fences `optional` takes an answer without a code block whole; `forgeable`: some checks
-    run inside, where a hostile program could fake them.
+    A reference is ``{tests, kind, fn_name, limits, before, after, fences, forgeable}``. `tests` is a list of
+    {input, output, tolerance} or of Python asserts, or LiveCodeBench's two columns as they are,
+    {public, private}, which stay packed on their way. `kind` is as in sandbox.programs; left out it is
+    `assert` for asserts, `functional` with an `fn_name`, else `stdio`. `before` and `after` are put around
+    the program; fences `optional` takes an answer without any code block whole; `forgeable` says that some
+    tests run inside, where a hostile program could fake them.
     """
 
     def __init__(
         self,
-        mode: Mode = "lcb-compat",
+        mode: Mode = "real",
         *,
         tier: TierWish = None,
         wall_s: float | None = None,
@@ -73,7 +75,7 @@ class CodeVerifier:
         return f"code {_VERSION}, {self._mode}, tier {box.cage.tier}, {box.interpreter}"
 
     def time_limit_s(self, case: Case) -> float:
-        checks = self._checks_of(case.reference["checks"])
+        checks = self._checks_of(case.reference["tests"])
         return 2 * self._limits_of(case.reference).total(len(checks.all)) + _SLACK_S
 
     def verify(self, case: Case) -> Finding:
@@ -85,8 +87,8 @@ class CodeVerifier:
         if not code.strip():
             return Finding(0.0, "no_code", extracted=code, detail=facts)
         text = reference.get("before", "") + code + reference.get("after", "")
-        program = Program(text, reference["kind"], reference.get("fn_name"), self._mode)
-        checks = self._checks_of(reference["checks"])
+        program = Program(text, _kind(reference), reference.get("fn_name"), self._mode)
+        checks = self._checks_of(reference["tests"])
         judgement = self._sandbox().judge(program, checks, self._limits_of(reference))
         return _finding(judgement, code, checks, facts)
 
@@ -105,18 +107,25 @@ class CodeVerifier:
     def _limits_of(self, reference: Mapping[str, Any]) -> Limits:
         return Limits(**(reference.get("limits", {}) | self._limits))
 
-    def _checks_of(self, told: Mapping[str, Any]) -> Checks:
+    def _checks_of(self, tests: Any) -> Checks:
         """The checks of a reference, unpacked once for the samples that follow one another."""
-        if "listed" in told:
-            key = tuple(str(test) for test in told["listed"])
-        else:
-            key = (told["public"], told["private"])
+        key = (tests["public"], tests["private"]) if isinstance(tests, Mapping) else tuple(map(str, tests))
         if key not in self._checks:
             while len(self._checks) >= _PROBLEMS_HELD:
                 self._checks.popitem(last=False)[1].close()
-            self._checks[key] = Checks(_read(told))
+            self._checks[key] = Checks(_read(tests))
         self._checks.move_to_end(key)
         return self._checks[key]
+
+
+def _kind(reference: Mapping[str, Any]) -> Kind:
+    if "kind" in reference:
+        kind: Kind = reference["kind"]
+        return kind
+    tests = reference["tests"]
+    if isinstance(tests, list) and all(isinstance(test, str) for test in tests):
+        return "assert"
+    return "functional" if reference.get("fn_name") else "stdio"
 
 
 def extract(text: str, *, fences: str = "required") -> str:
@@ -131,10 +140,20 @@ def extract(text: str, *, fences: str = "required") -> str:
     return text if fences == "optional" and not places else ""
 
 
-def _read(told: Mapping[str, Any]) -> list[Check]:
-    if "listed" in told:
-        return [Check(test["input"], test["output"], test.get("tolerance")) for test in told["listed"]]
-    return [Check(given, wanted) for given, wanted in unpack(told["public"], told["private"])]
+def _read(tests: Any) -> list[Check]:
+    if isinstance(tests, Mapping):
+        return [Check(given, wanted) for given, wanted in unpack(tests["public"], tests["private"])]
+    return [check for test in tests for check in _checks(test)]
+
+
+def _checks(test: Any) -> list[Check]:
+    """One test of a list; an assert that cannot be split is run as it is."""
+    if not isinstance(test, str):
+        return [Check(test["input"], test["output"], test.get("tolerance"))]
+    found = split(test)
+    if not found.complete:
+        return [Check(test, "")]
+    return [Check(lifted.input, lifted.output, lifted.tolerance) for lifted in found.lifted]
 
 
 def _finding(judgement: Judgement, code: str, checks: Checks, facts: dict[str, Any]) -> Finding:
