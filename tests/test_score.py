@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from genbench.score import conversations, verdict_of
-from genbench.types import Answer, Completion, Finding, Problem, SampleId, Status
+from genbench.types import Answer, Completion, Finding, FinishReason, Problem, SampleId, Status
 
 SAMPLE = SampleId("t", "p", 0)
 
@@ -39,21 +39,8 @@ def test_the_first_status_that_holds_is_the_samples(
     assert verdict.truncated == given.truncated
 
 
-def completion(problem: str, index: int, turn: int, finish: str = "stop") -> Completion:
-    return Completion(
-        SampleId("t", problem, index),
-        turn,
-        1,
-        "d",
-        "x",
-        finish,
-        1,
-        1,
-        0,
-        9,
-        1,
-        0.1,  # type: ignore[arg-type]
-    )
+def completion(problem: str, index: int, turn: int, finish: FinishReason = "stop") -> Completion:
+    return Completion(SampleId("t", problem, index), turn, 1, "d", "x", finish, 1, 1, 0, 9, 1, 0.1)
 
 
 def test_turns_are_gathered_to_conversations_in_whatever_order_they_lie() -> None:
