@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,7 @@ def prepare_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Prepa
         max_num_seqs=suite.config.engine.max_num_seqs,
         max_num_batched_tokens=_batched_tokens(suite.config, context),
         decodings=decodings,
-        extra=suite.config.engine.extra,
+        extra=_thinking(decodings.values(), fmt) | suite.config.engine.extra,
     )
 
     def render(task: str, messages: tuple[Message, ...]) -> Any:
@@ -113,7 +113,7 @@ def prepare_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Prepa
         maker=RequestMaker(
             render, lambda prompt, wanted: fit(prompt, wanted, context), suite.config.decoding.seed
         ),
-        terms=_terms(suite.config, config, decodings, tokenizer),
+        terms=_terms(settings.extra, config, decodings, tokenizer),
         settings=settings,
         warnings=_warnings(checkpoint, tokenizer, suite.config, tasks),
     )
@@ -216,6 +216,13 @@ def _scales_rope(config: SuiteConfig) -> bool:
     return any(key in config.engine.extra for key in ("hf_overrides", "rope_scaling"))
 
 
+def _thinking(decodings: Iterable[Decoding], fmt: TraceFormat) -> dict[str, Any]:
+    """What vLLM needs to end a trace at its budget: the tags (0.32 refuses a budget without them)."""
+    if all(decoding.thinking_token_budget is None for decoding in decodings):
+        return {}
+    return {"reasoning_config": {"reasoning_start_str": fmt.opens[0], "reasoning_end_str": fmt.closes[0]}}
+
+
 def _batched_tokens(config: SuiteConfig, context: int) -> int:
     """On CPU prompts are not prefilled in chunks, so a step must hold the longest one."""
     if config.engine.max_num_batched_tokens is not None:
@@ -236,14 +243,14 @@ _TERM_ARGUMENTS = {
 
 
 def _terms(
-    suite: SuiteConfig, config: ModelConfig, decodings: Mapping[str, Decoding], tokenizer: Any
+    extra: Mapping[str, Any], config: ModelConfig, decodings: Mapping[str, Decoding], tokenizer: Any
 ) -> dict[str, Any]:
     """What shapes the distribution that is drawn from; the prompts' digests stand in problems.jsonl."""
     name, version = arguments.distribution()
     return {
         "engine": {"name": name, "version": version},
         "dtype": config.dtype,
-        "arguments": {key: suite.engine.extra.get(key, default) for key, default in _TERM_ARGUMENTS.items()},
+        "arguments": {key: extra.get(key, default) for key, default in _TERM_ARGUMENTS.items()},
         "adapter": "lora" if config.adapter else "none",
         "eos_token_id": getattr(tokenizer, "eos_token_id", None),
         "skip_special_tokens": False,
