@@ -22,6 +22,7 @@ from genbench.progress import ProgressLine
 from genbench.protocols import Engine
 from genbench.responses import Responses
 from genbench.results import build_results
+from genbench.samples import ask_records, merged_asks
 from genbench.score import Judged, Scorer, stale_verifiers
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
@@ -121,8 +122,8 @@ class _Session:
         async with VerifierPool(verify.workers, verify.nice) as pool:
             judged = await load_verifiers(pool, self.specs, self.job.tasks)
             self.tasks = [item.task for item in judged.values()]
-            problems = {task.name: self._problem_records(task) for task in self.tasks}
-            manifest = self._open_manifest(judged, problems)
+            asked = {task.name: self._asked(task) for task in self.tasks}
+            manifest = self._open_manifest(judged, asked)
             drawn = {task.name: self.folder.drawn(task.name) for task in self.tasks}
             for item in judged.values():
                 if stale_verifiers(self.folder, item):
@@ -223,13 +224,14 @@ class _Session:
                     found[item.sample].append(item)
         return {sample: sorted(items, key=lambda item: item.turn) for sample, items in found.items()}
 
-    def _problem_records(self, task: LoadedTask) -> list[dict[str, Any]]:
-        """Renders every first-turn prompt (one that does not fit stops here) and describes the problems."""
+    def _asked(self, task: LoadedTask) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Renders every first-turn prompt (one that does not fit stops here): problems, and their asks."""
         records: list[dict[str, Any]] = []
+        seen: list[dict[str, Any]] = []
         for problem in task.problems:
-            ask = task.ask(problem, 0, ())
+            asks = [task.ask(problem, index, ()) for index in range(task.k)]
             requests = [self.job.model.maker.request(task, problem, index, ()) for index in range(task.k)]
-            first = requests[0]
+            ask, first = asks[0], requests[0]
             if ask is None or first is None:
                 raise AssertionError("a problem has a first turn")
             records.append(
@@ -244,16 +246,20 @@ class _Session:
                     "group": problem.group,
                 }
             )
-        return records
+            seen += ask_records(problem.problem_id, asks, requests)
+        return records, seen
 
     def _open_manifest(
-        self, judged: Mapping[str, Judged], problems: Mapping[str, list[dict[str, Any]]]
+        self,
+        judged: Mapping[str, Judged],
+        asked: Mapping[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]],
     ) -> dict[str, Any]:
         manifest = manifests.merge(self.folder, self._manifest(judged))
-        for name, records in problems.items():
+        for name, (records, asks) in asked.items():
             merged = manifests.check_problems(self.folder, name, records)
             (self.folder.path / name).mkdir(exist_ok=True)
             self.folder.write_problems(name, merged)
+            self.folder.write_asks(name, merged_asks(self.folder.asks(name), asks))
         if any(task.entry.role == "test" for task in self.tasks):
             manifest["test_uses"] += 1
         self.folder.write_manifest(manifest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,9 @@ def open_side(path: Path, tasks: Sequence[str] = ()) -> Side:
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; wanted RUN_DIR/<model> or a score file")
     side = read_run(path, tasks) if path.is_dir() else read_score_file(path)
-    for name in tasks:
-        if name not in side.tasks:
-            raise InputError(f"{path}: no task '{name}'{nearest(name, side.tasks)}")
     if not tasks:
         return side
+    _check_tasks(path, tasks, side.tasks)
     kept = {name: task for name, task in side.tasks.items() if name in tasks}
     return Side(side.path, side.name, side.run_id, kept, side.manifest, side.noise)
 
@@ -42,6 +40,7 @@ def read_run(path: Path, tasks: Sequence[str] = ()) -> Side:
     """
     folder = RunFolder(path)
     manifest = folder.require_manifest()
+    _check_tasks(path, tasks, manifest["tasks"])
     found = {
         name: _task(folder, name, described, manifest)
         for name, described in manifest["tasks"].items()
@@ -50,11 +49,17 @@ def read_run(path: Path, tasks: Sequence[str] = ()) -> Side:
     return Side(path, manifest["model"]["name"], manifest["run_id"], found, manifest, folder.noise())
 
 
+def _check_tasks(path: Path, tasks: Sequence[str], known: Collection[str]) -> None:
+    for name in tasks:
+        if name not in known:
+            raise InputError(f"{path}: no task '{name}'{nearest(name, known)}")
+
+
 def _task(
     folder: RunFolder, name: str, described: Mapping[str, Any], manifest: Mapping[str, Any]
 ) -> SideTask:
     stored = folder.problems(name)
-    ids = _ids_in_force(name, list(stored), described["n"], manifest)
+    ids = ids_in_force(name, list(stored), described["n"], manifest)
     if not ids:
         raise RunFolderError(f"{folder.path}: task {name} has no problems; continue the run")
     k = int(described["k"])
@@ -83,7 +88,7 @@ def _task(
     )
 
 
-def _ids_in_force(name: str, ids: list[str], n: int, manifest: Mapping[str, Any]) -> list[str]:
+def ids_in_force(name: str, ids: list[str], n: int, manifest: Mapping[str, Any]) -> list[str]:
     """The problems of the last command: problems.jsonl keeps those of a larger limit before it too."""
     chosen = (manifest["origin"].get("problems") or {}).get(name)
     if chosen is None:

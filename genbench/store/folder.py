@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from genbench.errors import RunFolderError
-from genbench.store.jsonlines import Appender, dumps, read_lines, replace, replace_json
+from genbench.store.jsonlines import Appender, dumps, encode, read_lines, replace, replace_json
 from genbench.store.lock import FolderLock
 from genbench.store.records import (
     completion_from_record,
@@ -122,7 +122,7 @@ class RunFolder:
         return record
 
     def file(self, task: str, kind: str) -> Path:
-        """The path of problems, completions or verdicts of a task."""
+        """The path of problems, asks, completions or verdicts of a task."""
         return self.path / task / f"{kind}.jsonl"
 
     def write_problems(self, task: str, records: list[dict[str, Any]]) -> None:
@@ -131,6 +131,17 @@ class RunFolder:
     def problems(self, task: str) -> dict[str, dict[str, Any]]:
         """problem_id -> its line."""
         return {str(record["problem_id"]): record for _, record in read_lines(self.file(task, "problems"))}
+
+    def write_asks(self, task: str, records: list[dict[str, Any]]) -> None:
+        """What people see of the first turn: `problem_id`, `samples`, `prompt`, `reference` (a text) each."""
+        replace(self.file(task, "asks"), b"".join(encode(record) for record in records))
+
+    def asks(self, task: str) -> dict[str, list[dict[str, Any]]]:
+        """problem_id -> its asks, one for each prompt that its samples had; empty in older folders."""
+        found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        for _, record in read_lines(self.file(task, "asks")):
+            found[str(record["problem_id"])].append(record)
+        return found
 
     def append_completion(self, item: Completion) -> None:
         self._appender(item.sample.task, "completions").append(completion_to_record(item))
