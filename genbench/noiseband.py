@@ -29,6 +29,9 @@ def noise(
     """
     comparable.check_names(allow)
     paths = Path(first), Path(second)
+    for path in paths:
+        if path.is_file():
+            raise InputError(f"{path}: not a run folder; a score file names neither its model nor its seed")
     if paths[0].resolve() == paths[1].resolve():
         raise InputError(f"{paths[0]}: a run beside itself shows no noise; give a second run of the model")
     a, b = read_run(paths[0]), read_run(paths[1])

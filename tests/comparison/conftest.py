@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,6 @@ from typing import Any
 import pytest
 
 from genbench.pipeline import RunOptions, run
-
-Answers = Mapping[str, Sequence[str]]
-"""problem_id -> the texts of its samples."""
 
 SUITE = """\
 models:
@@ -44,9 +42,27 @@ def write_lines(path: Path, records: Sequence[Mapping[str, Any]]) -> Path:
 MakeRun = Callable[..., Path]
 
 
+@pytest.fixture(scope="session")
+def drawn_runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The folder of one run, made once for all tests that want the same: verifying takes a second."""
+    made: dict[str, Path] = {}
+
+    def draw(lines: Sequence[Mapping[str, Any]], suite: str, n: int, overrides: Sequence[str]) -> Path:
+        key = json.dumps([lines, suite, n, overrides])
+        if key not in made:
+            place = made[key] = tmp_path_factory.mktemp("run")
+            (place / "suite.yaml").write_text(suite)
+            write_lines(place / "rows.jsonl", rows(n))
+            write_lines(place / "responses.jsonl", lines)
+            score_responses(place, overrides=overrides)
+        return made[key]
+
+    return draw
+
+
 @pytest.fixture
-def make_run(tmp_path: Path) -> MakeRun:
-    """Scores ready responses and returns the run folder.
+def make_run(tmp_path: Path, drawn_runs: Callable[..., Path]) -> MakeRun:
+    """A run folder of its own with ready responses scored.
 
     `answers` gives the texts of one problem by its number; `extra` goes into each response line.
     """
@@ -60,22 +76,27 @@ def make_run(tmp_path: Path) -> MakeRun:
         overrides: Sequence[str] = (),
         extra: Mapping[str, Any] | None = None,
     ) -> Path:
-        place = tmp_path / name
-        place.mkdir()
-        (place / "suite.yaml").write_text(suite)
-        write_lines(place / "rows.jsonl", rows(n))
         lines = [
             {"task": "sums", "problem_id": f"p{i:02}", "sample_index": j, "text": text, **(extra or {})}
             for i in range(n)
             for j, text in enumerate(answers(i))
         ]
-        options = RunOptions(
-            suite=str(place / "suite.yaml"),
-            run_dir=place / "out",
-            responses=write_lines(place / "responses.jsonl", lines),
-            overrides=overrides,
-            quiet=True,
-        )
-        return run(options).folders["m"]
+        shutil.copytree(drawn_runs(lines, suite, n, overrides), tmp_path / name)
+        return tmp_path / name / "out" / "m"
 
     return make
+
+
+def score_responses(
+    place: Path, out: str = "out", *, overrides: Sequence[str] = (), limit: int | None = None
+) -> Path:
+    """The run folder of the suite in `place`, with its responses scored."""
+    options = RunOptions(
+        suite=str(place / "suite.yaml"),
+        run_dir=place / out,
+        responses=place / "responses.jsonl",
+        overrides=overrides,
+        limit=limit,
+        quiet=True,
+    )
+    return run(options).folders["m"]

@@ -204,7 +204,7 @@ def test_names_that_do_not_exist_are_refused(write: Write) -> None:
         ({"tasks": ["u"]}, "no task 'u'"),
     ):
         with pytest.raises(InputError, match=part):
-            compare(base, tuned, **options)  # type: ignore[arg-type]
+            compare(base, tuned, **options)
 
 
 def test_excluded_samples_are_counted_and_left_out(write: Write) -> None:
