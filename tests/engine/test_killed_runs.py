@@ -75,9 +75,7 @@ def test_a_run_killed_at_five_moments_ends_as_an_undisturbed_one(reference: Plac
     with torn.open("ab") as file:
         file.write(b'{"task":"arithmetic","problem_id":"half')
     process = reference.start(*command)
-    wait_until(lambda: drawn(folder) > before, process)
-    held = stop_verifiers(process)
-    assert held
+    wait_until(lambda: stop_verifiers(process), process)
     wait_until(lambda: drawn(folder) == TOTAL, process)  # only verifiers still work
     assert len(verdicts(folder)) < TOTAL
     kill(process)
