@@ -30,8 +30,8 @@ KINDS = (
 )
 """What a difference's name begins with; `--allow` takes one of these, or a longer part of the name."""
 _SHOWN = 40
-_NOT_CIRCUMSTANCES = frozenset({"host", "locks_are_advisory"})
-"""Recorded with every attempt, but without influence on a single token."""
+_NOT_CIRCUMSTANCES = ("host", "locks_are_advisory", "VLLM_LOGGING_", "VLLM_NO_USAGE_STATS")
+"""Beginnings of keys that are recorded with every attempt, but move not a single token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def _without(record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: _without(value) if isinstance(value, Mapping) else value
         for key, value in record.items()
-        if key not in _NOT_CIRCUMSTANCES
+        if not key.startswith(_NOT_CIRCUMSTANCES)
     }
 
 

@@ -47,7 +47,7 @@ def compare(
         raise InputError("--strict goes with --gate")
     comparable.check_names(allow)
     sides = open_side(Path(base), tasks), open_side(Path(tuned), tasks)
-    let_through, warnings = _settle(*sides, allow, strict_contract)
+    let_through, circumstances = _settle(*sides, allow, strict_contract)
     pairs = dict(_pairs(*sides))
     family, notes = _family(*sides, pairs, gating)
     seeds = {name: derive_seed(*sorted(side.run_id for side in sides), name) for name in ("", *pairs)}
@@ -71,7 +71,8 @@ def compare(
         "tasks": records,
         "suite": _suite_record(verdicts),
         "allowed": [str(item) for item in let_through],
-        "warnings": [*comparable.suspicions(*sides), *warnings, *_task_warnings(pairs, found)],
+        "warnings": [*comparable.suspicions(*sides), *_task_warnings(pairs, found)],
+        "circumstances": [str(item) for item in circumstances],
         "notes": [*_origin_notes(*sides), *notes],
         "gate": gate,
         "strict": strict,
@@ -100,8 +101,8 @@ def parse_margins(texts: Sequence[str]) -> dict[str, float]:
 
 def _settle(
     base: Side, tuned: Side, allow: Sequence[str], strict_contract: bool
-) -> tuple[list[comparable.Difference], list[str]]:
-    """What was let through, and what is only warned of."""
+) -> tuple[list[comparable.Difference], list[comparable.Difference]]:
+    """What was let through, and the circumstances that are only warned of."""
     for side in (base, tuned):
         for name, task in side.tasks.items():
             if task.lacking:
@@ -114,8 +115,7 @@ def _settle(
     if strict_contract:
         binding += loose
     let_through = comparable.settle(binding, allow, f"not comparable ({base.path} -> {tuned.path})")
-    warnings = [] if strict_contract else [f"other circumstances: {item}" for item in loose]
-    return let_through, warnings
+    return let_through, [] if strict_contract else loose
 
 
 def _pairs(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideTask]]]:

@@ -10,6 +10,7 @@ from genbench.report.safe import printable
 from genbench.report.table import aligned
 from genbench.report.text import interval, points
 from genbench.report.why import sentence, signed, status_words
+from genbench.types import STATUSES
 
 Record = Mapping[str, Any]
 _HEAD = ("task", "metric", "n x k", "base", "tuned", "change", "95% CI", "p", "p drop", "finds", "verdict")
@@ -32,7 +33,9 @@ def compare_text(record: Record) -> str:
         "",
         _legend(tasks),
         *(line for name, task in tasks.items() for line in _details(name, task)),
-        *(["", *(f"note: {line}" for line in record["notes"])] if record["notes"] else []),
+        "",
+        *(f"warning: other circumstances: {line}" for line in record["circumstances"]),
+        *(f"note: {line}" for line in record["notes"]),
         _outcome(record),
     ]
     return printable("\n".join(parts)).rstrip("\n")
@@ -149,7 +152,7 @@ def _transitions(cells: Sequence[Record] | None) -> Iterator[str]:
     if not cells:
         return
     rows = list(dict.fromkeys(cell["base"] for cell in cells))
-    columns = sorted({cell["tuned"] for cell in cells}, key=lambda s: (s != "correct", s))
+    columns = [status for status in STATUSES if any(cell["tuned"] == status for cell in cells)]
     counts = {(cell["base"], cell["tuned"]): cell["count"] for cell in cells}
     head = ("base \\ tuned", *columns)
     body = [(row, *(str(counts.get((row, column), 0)) for column in columns)) for row in rows]

@@ -11,6 +11,7 @@ import pytest
 
 from genbench.comparison import compare
 from genbench.errors import InputError, NotComparableError
+from genbench.report.compare_text import compare_text
 
 from .conftest import OPEN, RIGHT, SILENT, SUITE, WRONG, MakeRun, score_responses
 
@@ -171,12 +172,12 @@ def test_other_circumstances_are_a_warning_or_under_the_strict_contract_a_refusa
         manifest["attempts"][-1]["circumstances"]["machine"]["host"] = "elsewhere"
 
     base, tuned = make_run("b", weak), edit(make_run("t", strong), other)
-    warnings = [line for line in compare(base, tuned)["warnings"] if "circumstances" in line]
-    assert len(warnings) == 1
-    assert "circumstances.packages.torch: " in warnings[0]
+    found = compare(base, tuned)["circumstances"]
+    assert [line.partition(": ")[0] for line in found] == ["circumstances.packages.torch"]
+    assert "warning: other circumstances: circumstances.packages" in compare_text(compare(base, tuned))
     assert "circumstances.packages.torch: " in refusal(base, tuned, strict_contract=True)
     record = compare(base, tuned, strict_contract=True, allow=["circumstances.packages"])
-    assert record["allowed"] == [warnings[0].removeprefix("other circumstances: ")]
+    assert (record["allowed"], record["circumstances"]) == (found, [])
 
 
 def test_run_seeds_are_noted(make_run: MakeRun) -> None:
