@@ -20,9 +20,10 @@ def same_text(actual: bytes, expected: str) -> bool:
     wanted = expected.strip()
     if actual.strip() == wanted.encode(errors="surrogatepass"):
         return True
-    given = actual.decode(errors="surrogateescape").strip().split("\n")
-    lines = wanted.split("\n")
-    return len(given) == len(lines) and all(map(_same_line, given, lines))
+    given = actual.decode(errors="surrogateescape").strip()
+    if given.count("\n") != wanted.count("\n"):
+        return False
+    return all(map(_same_line, given.split("\n"), wanted.split("\n")))
 
 
 def _same_line(actual: str, expected: str) -> bool:

@@ -33,9 +33,12 @@ _ATTACKS = {
         "import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect({abstract!r})\nprint('REACHED')"
     ),
     "see the environment": "import os\nif set(os.environ) & set({names!r}): print('REACHED')",
-    "start a process": "import ctypes\nif ctypes.CDLL(None).fork() >= 0: print('REACHED')",
-    "replace itself by a program": (
-        "import os\nos.posix_spawn('/proc/self/exe', ['x', '-c', 'pass'], {{}})\nprint('REACHED')"
+    "start a process": (
+        "import ctypes, os\nchild = ctypes.CDLL(None).fork()\nif child == 0: os._exit(0)\n"
+        "if child > 0: print('REACHED')"
+    ),
+    "start another program": (
+        "import os\nos.posix_spawn('/bin/sh', ['sh', '-c', 'exit'], {{}})\nprint('REACHED')"
     ),
     "signal its parent": "import os\nos.kill(os.getppid(), 0)\nprint('REACHED')",
     "look into /proc": "import os\nif [p for p in os.listdir('/proc') if p.isdigit()]: print('REACHED')",

@@ -14,7 +14,7 @@ from typing import Any
 
 from genbench.errors import GenbenchError
 from genbench.sandbox.cage import Cage
-from genbench.sandbox.inside.board import SIZE, Board
+from genbench.sandbox.inside.board import Board
 
 _START_S = 60.0
 _MESSAGE = 65536
@@ -71,16 +71,16 @@ class Worker:
 
     def __init__(self, cage: Cage) -> None:
         self.cage = cage
-        board_fd = os.memfd_create("board")
+        self._board_fd, self._log = os.memfd_create("board"), os.memfd_create("log")
+        Board.wipe(self._board_fd)
+        self.board = Board(self._board_fd)
+        self._threads = _THREADS + _threads_of_user()
         try:
-            os.ftruncate(board_fd, SIZE)
-            self.board = Board(board_fd)
-            self._log = os.memfd_create("log")
-            self._threads = _THREADS + _threads_of_user()
             self._process, self._control = self._spawn()
-            self.facts = self._greet(board_fd)
-        finally:
-            os.close(board_fd)
+        except OSError as error:
+            self._release()
+            raise SandboxError(f"{cage.label}: {error}") from None
+        self.facts = self._greet()
 
     def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -95,14 +95,13 @@ class Worker:
                     cwd="/",
                     start_new_session=True,
                 )
-            except OSError as error:
+            except OSError:
                 ours.close()
-                os.close(self._log)
-                raise SandboxError(f"{self.cage.label}: {error}") from None
+                raise
         ours.settimeout(_START_S)
         return process, ours
 
-    def _greet(self, board_fd: int) -> dict[str, Any]:
+    def _greet(self) -> dict[str, Any]:
         setup = {
             "tier": self.cage.tier,
             "readable": self.cage.readable,
@@ -110,7 +109,7 @@ class Worker:
             "packages": self.cage.packages,
         }
         try:
-            socket.send_fds(self._control, [json.dumps(setup).encode()], [board_fd])
+            socket.send_fds(self._control, [json.dumps(setup).encode()], [self._board_fd])
             data = self._control.recv(_MESSAGE)
         except OSError as error:
             data, reason = b"", str(error)
@@ -139,7 +138,7 @@ class Worker:
         Raises:
             SandboxError: the zygote died or does not answer; the worker is of no use any more.
         """
-        self.board.clear(order["count"])
+        Board.wipe(self._board_fd)
         order = order | {"program": True, "threads": self._threads, "cpu_s": int(order["total_s"]) + 1}
         try:
             socket.send_fds(self._control, [json.dumps(order).encode()], files.all)
@@ -176,8 +175,12 @@ class Worker:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        os.close(self._log)
+        self._release()
+
+    def _release(self) -> None:
         self.board.close()
+        os.close(self._board_fd)
+        os.close(self._log)
 
 
 def _never() -> bool:

@@ -71,13 +71,15 @@ def address_space() -> int:
     return high
 
 
-def program(order: dict[str, Any], base_bytes: int, filter_: Filter | None) -> None:
+def program(order: dict[str, Any], parent: int, base_bytes: int, filter_: Filter | None) -> None:
     """Limits of one program, hard, then the filter; from here on the process is not ours.
 
     Args:
         order: memory_mib beyond `base_bytes` and the inputs, file_bytes, cpu_s, threads.
     """
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise OSError("the zygote is gone")
     memory = base_bytes + order["input_bytes"] + (order["memory_mib"] << 20)
     _limit(resource.RLIMIT_AS, memory)
     _limit(resource.RLIMIT_FSIZE, order["file_bytes"])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from . import child, confine, landlock, prelude, seccomp, syscalls
+from . import child, confine, landlock, prelude, process, seccomp, syscalls
 from .board import Board
 from .job import NOTHING, RESERVED
 
@@ -65,6 +65,7 @@ def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
         import_module(package)
     for folder in setup["site"]:
         sys.path.remove(folder)
+    sys.argv = [process.FILENAME]
     sys.setrecursionlimit(prelude.RECURSION_LIMIT)
     machine = syscalls.machine()
     if machine is None and setup["tier"] != "unsafe":
@@ -73,7 +74,7 @@ def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
     filter_ = seccomp.build(machine) if machine is not None and setup["tier"] != "unsafe" else None
     gc.collect()
     gc.freeze()
-    return child.Ground(board, names, confine.address_space(), filter_)
+    return child.Ground(board, names, confine.address_space(), filter_, os.getpid())
 
 
 def _interpreter(setup: dict[str, Any]) -> str:

@@ -1,0 +1,251 @@
+"""Attacks on the cage: each program prints REACHED if it could do one thing that it must not."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from genbench.sandbox.box import Sandbox
+from genbench.sandbox.programs import Judgement, Limits
+
+Run = Callable[..., Judgement]
+
+LIBC = """
+import ctypes, os
+l = ctypes.CDLL(None, use_errno=True)
+def call(number, *args):
+    return l.syscall(ctypes.c_long(number), *[ctypes.c_long(a) for a in args])
+"""
+CLONE = (
+    "r = call({{'x86_64': 56, 'aarch64': 220}}[os.uname().machine], {arguments})\n"
+    "if r == 0: os._exit(0)\nif r > 0: print('REACHED')"
+)
+
+ATTACKS = {
+    "lists the folders of the host": (
+        "import os\nif set(os.listdir('/')) & {'home', 'root', 'tmp', 'proc', 'sys'}: print('REACHED')"
+    ),
+    "reads the users of the host": "if open('/etc/passwd').read(): print('REACHED')",
+    "reads its parent's memory": "import os\nif open(f'/proc/{os.getppid()}/maps').read(): print('REACHED')",
+    "makes a block device": (
+        "import os, stat\nos.mknod('d', stat.S_IFBLK | 0o600, os.makedev(254, 0))\nprint('REACHED')"
+    ),
+    "makes a file where it stands": "open('file', 'w')\nprint('REACHED')",
+    "makes a link where it stands": "import os\nos.symlink('/etc', 'link')\nprint('REACHED')",
+    "makes a folder in shared memory": "import os\nos.mkdir('/dev/shm/x')\nprint('REACHED')",
+    "changes its root": "import os\nos.chroot('/')\nprint('REACHED')",
+    "opens a socket": "import socket\nsocket.socket()\nprint('REACHED')",
+    "opens a datagram pair, which can address anyone": (
+        "import socket\nsocket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\nprint('REACHED')"
+    ),
+    "opens a netlink socket": (
+        "import socket\nsocket.socket(socket.AF_NETLINK, socket.SOCK_RAW)\nprint('REACHED')"
+    ),
+    "forks": "import os\nif os.fork() == 0: os._exit(0)\nprint('REACHED')",
+    "forks by number": LIBC + CLONE.format(arguments="17, 0, 0, 0, 0"),
+    "forks in the old way": LIBC + "r = call(57)\nif r == 0: os._exit(0)\nif r > 0: print('REACHED')",
+    "clones into another network": LIBC + CLONE.format(arguments="0x40000011, 0, 0, 0, 0"),
+    "clones the newer way": LIBC + "if call(435, 0, 0) >= 0 or ctypes.get_errno() != 38: print('REACHED')",
+    "makes a user namespace": LIBC + "if l.unshare(0x10000000) == 0: print('REACHED')",
+    "starts a program": "import subprocess\nsubprocess.run(['/bin/sh', '-c', 'exit'])\nprint('REACHED')",
+    "starts the interpreter": (
+        "import os, sys\nos.posix_spawn(sys.executable or '/python/bin/python', ['x'], {})\nprint('REACHED')"
+    ),
+    "signals everyone": LIBC + "if l.kill(-1, 0) == 0: print('REACHED')",
+    "signals its parent by thread": LIBC
+    + "p, n = os.getppid(), {'x86_64': 234, 'aarch64': 131}[os.uname().machine]\n"
+    "if call(n, p, p, 0) == 0: print('REACHED')",
+    "has a descriptor signal its parent": (
+        "import fcntl, os\nr, w = os.pipe()\nfcntl.fcntl(r, fcntl.F_SETOWN, os.getppid())\nprint('REACHED')"
+    ),
+    "survives its parent's death": LIBC + "if l.prctl(1, 0, 0, 0, 0) == 0: print('REACHED')",
+    "traces its parent": LIBC + "if l.ptrace(16, os.getppid(), 0, 0) == 0: print('REACHED')",
+    "lowers its niceness": "import os\nos.nice(-1)\nprint('REACHED')",
+    "raises its priority to real time": (
+        "import os\nos.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))\nprint('REACHED')"
+    ),
+    "leaves its core": "import os\nos.sched_setaffinity(0, {0})\nprint('REACHED')",
+    "raises its memory limit": (
+        "import resource as r\nr.setrlimit(r.RLIMIT_AS, (r.RLIM_INFINITY, r.RLIM_INFINITY))\nprint('REACHED')"
+    ),
+    "raises its file size limit": (
+        "import resource as r\nr.prlimit(0, r.RLIMIT_FSIZE, (1 << 40, 1 << 40))\nprint('REACHED')"
+    ),
+    "makes a memory file": "import os\nos.memfd_create('x')\nprint('REACHED')",
+    "makes shared memory of System V": LIBC + "if l.shmget(0x6762, 4096, 0o1600) >= 0: print('REACHED')",
+    "opens many files": "import os\nfor _ in range(100): os.pipe()\nprint('REACHED')",
+    "becomes root": "import os\nos.setuid(0)\nos.setgroups([0])\nprint('REACHED')",
+    "takes off its filter": LIBC + "if l.prctl(22, 0, 0, 0, 0) == 0: print('REACHED')",
+    "sees the environment": "import os\nif 'GENBENCH_BAIT' in os.environ: print('REACHED')",
+    "imports what is installed beside": "import genbench, pytest\nprint('REACHED')",
+}
+SYSCALLS = {
+    "bpf": (321, 280),
+    "io_uring_setup": (425, 425),
+    "keyctl": (250, 219),
+    "mount": (165, 40),
+    "name_to_handle_at": (303, 264),
+    "perf_event_open": (298, 241),
+    "personality": (135, 92),
+    "pidfd_open": (434, 434),
+    "process_vm_readv": (310, 270),
+    "reboot": (169, 142),
+    "setns": (308, 268),
+    "sethostname": (170, 161),
+    "swapon": (167, 224),
+    "userfaultfd": (323, 282),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
+def test_the_cage_holds_against_a_program_that(
+    attack: str, run_tier: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GENBENCH_BAIT", "1")
+    assert run_tier(attack).verdict != "pass"
+
+
+@pytest.mark.parametrize("name", SYSCALLS)
+def test_a_call_that_no_computing_needs_is_refused(name: str, run_tier: Run) -> None:
+    number = SYSCALLS[name]
+    text = LIBC + (
+        f"n = dict(zip(('x86_64', 'aarch64'), {number}))[os.uname().machine]\n"
+        "print(call(n, os.getppid(), 0, 0, 0, 0) == -1 and ctypes.get_errno() in (1, 38))"
+    )
+    assert run_tier(text, ("", "True")).verdict == "pass"
+
+
+def test_a_file_of_the_host_is_neither_read_nor_written(run_tier: Run, tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    secret = tmp_path / "secret"
+    secret.write_text("GOLD")
+    secret.chmod(0o666)
+    assert run_tier(f"print(open({str(secret)!r}).read())", ("", "GOLD")).verdict == "runtime_error"
+    assert run_tier(f"open({str(secret)!r}, 'r+').write('x')").verdict == "runtime_error"
+    assert run_tier(f"import os\nos.truncate({str(secret)!r}, 0)").verdict != "pass"
+    assert secret.read_text() == "GOLD"
+
+
+def test_a_listener_on_the_host_hears_nothing(run_tier: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        port = server.getsockname()[1]
+        run_tier(f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 1).send(b'x')")
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def test_what_one_program_leaves_no_other_finds(run_tier: Run) -> None:
+    walk = (
+        "import sys\nf = sys._getframe()\nfound = []\n"
+        "while f:\n"
+        "    found += [v.board._page for v in f.f_locals.values() if hasattr(v, 'board')]\n    f = f.f_back\n"
+    )
+    assert run_tier(walk + "found[0][-8:] = b'LEFTOVER'\nprint('REACHED')").verdict == "pass"
+    assert run_tier(walk + "if found[0][-8:] == b'LEFTOVER': print('REACHED')").verdict == "wrong"
+
+
+def test_an_endless_loop_that_ignores_every_signal_ends_in_time(run_tier: Run) -> None:
+    text = (
+        "import signal\nfor s in range(1, 65):\n"
+        "    try: signal.signal(s, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
+        "while True: pass"
+    )
+    began = time.monotonic()
+    assert run_tier(text, limits=Limits(wall_s=0.5)).verdict == "timeout"
+    assert time.monotonic() - began < 5
+
+
+def test_a_stopped_process_ends_in_time(run_tier: Run) -> None:
+    text = LIBC + "call({'x86_64': 234, 'aarch64': 131}[os.uname().machine], os.getpid(), os.getpid(), 19)"
+    assert run_tier(text, limits=Limits(wall_s=0.5)).verdict == "timeout"
+
+
+def test_a_program_cannot_stretch_its_time_beyond_its_tests(run_tier: Run) -> None:
+    forge = (
+        "import sys, time\nf = sys._getframe()\nboard = None\n"
+        "while f:\n"
+        "    job = f.f_locals.get('job')\n    board = getattr(job, 'board', board)\n    f = f.f_back\n"
+        "while True:\n    for i in range(100): board.start(i)\n"
+    )
+    tests = [("", "x")] * 3
+    began = time.monotonic()
+    assert run_tier(forge, *tests, limits=Limits(wall_s=0.3)).verdict == "timeout"
+    assert time.monotonic() - began < 8
+
+
+def test_memory_is_capped(run_tier: Run) -> None:
+    text = "b = []\nfor _ in range(64): b.append(bytearray(b'x') * (16 << 20))\nprint('REACHED')"
+    assert run_tier(text).verdict == "memory"
+
+
+def test_shared_memory_counts_too(run_tier: Run) -> None:
+    text = "import mmap\nm = mmap.mmap(-1, 1 << 30)\nm[::4096] = b'x' * (1 << 18)\nprint('REACHED')"
+    assert run_tier(text).verdict != "pass"
+
+
+@pytest.mark.parametrize("fd", [1, 2])
+def test_a_flood_of_output_stops_at_its_cap(fd: int, run_tier: Run) -> None:
+    text = f"import os\nwhile True: os.write({fd}, b'x' * (1 << 20))"
+    judged = run_tier(text, limits=Limits(output_mib=2))
+    assert judged.verdict == "output_limit"
+    assert len(judged.actual) <= 2000
+
+
+def test_threads_cannot_be_multiplied_without_end(run_tier: Run) -> None:
+    text = (
+        "import threading, time\nthreading.stack_size(32768)\n"
+        "for _ in range(100000):\n    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+        "print('REACHED')"
+    )
+    assert run_tier(text).verdict != "pass"
+
+
+def test_no_process_is_left_when_the_judge_is_killed(box: Sandbox) -> None:
+    code = (
+        "import sys\nfrom genbench.sandbox.box import Sandbox\n"
+        "from genbench.sandbox.programs import Check, Limits, Program\n"
+        f"box = Sandbox.open({box.cage.tier!r})\nprint(box.interpreter, flush=True)\n"
+        "text = 'import ctypes, time\\n'\n"
+        "text += 'ctypes.CDLL(None).prctl(15, b\"gbtest_left\", 0, 0, 0)\\ntime.sleep(60)'\n"
+        "box.judge(Program(text), [Check('', '')], Limits(wall_s=60))\n"
+    )
+    judge = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert judge.stdout is not None
+    judge.stdout.readline()
+    _wait_for(lambda: _named("gbtest_left") == 1)
+    judge.kill()
+    judge.wait()
+    judge.stdout.close()
+    _wait_for(lambda: _named("gbtest_left") == 0)
+
+
+def _named(name: str) -> int:
+    count = 0
+    for place in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            count += place.read_text().strip() == name
+        except OSError:
+            continue
+    return count
+
+
+def _wait_for(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end, "waited ten seconds"
+        time.sleep(0.05)
+
+
+def test_the_user_inside_is_not_root(any_box: Sandbox) -> None:
+    worker = any_box._worker
+    assert worker is not None
+    assert worker.facts["uid"] != 0 or any_box.cage.tier == "b"
+    assert os.getuid() == 0 or worker.facts["uid"] in (os.getuid(), 65534)

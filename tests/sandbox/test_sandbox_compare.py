@@ -1,0 +1,150 @@
+"""When an answer is the expected one, and that a hostile answer is only ever wrong."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter, OrderedDict
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from genbench.sandbox.compare import decoded, same_json, same_literal, same_text, shown
+from genbench.sandbox.inside.encode import tagged
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
+KEYS = st.integers() | st.text() | st.tuples(st.integers(), st.text()) | st.booleans()
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(KEYS, inner) | st.sets(KEYS),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "same"),
+    [
+        ("1 2\n3", "1 2\n3\n", True),
+        ("  1 2  \n 3 \n\n", "1 2\n3", True),
+        ("1\r\n2\r\n", "1\n2", True),
+        ("1   2", "1 2", True),
+        ("a  b", "a b", False),
+        ("1.0 2.50 1e3", "1 2.5 1000", True),
+        ("+007", "7", True),
+        ("1_000", "1000", True),
+        ("inf", "Infinity", True),
+        ("nan", "NaN", False),
+        ("NaN", "NaN", True),
+        ("sNaN", "1", False),
+        ("0.1", "0.10000000000000001", False),
+        ("yes", "Yes", False),
+        ("1\n\n2", "1\n2", False),
+        ("1 2", "1 2 3", False),
+        ("", "\n", True),
+        ("1e999999999999999999999", "1", False),
+    ],
+)
+def test_printed_text(actual: str, expected: str, same: bool) -> None:
+    assert same_text(actual.encode(), expected) is same
+
+
+def test_bytes_that_are_no_text_are_only_wrong() -> None:
+    assert not same_text(b"\xff\xfe", "1")
+
+
+@pytest.mark.parametrize(
+    "bomb", [b"7" * 3_000_000, b"1 " * 1_000_000, b"\n" * 8_000_000 + b"1", b"1e9" * 99999]
+)
+def test_a_bomb_of_digits_is_compared_in_no_time(bomb: bytes) -> None:
+    began = time.process_time()
+    assert not same_text(bomb, "5")
+    assert time.process_time() - began < 1
+
+
+@given(VALUES)
+def test_what_is_encoded_equals_itself_again(value: Any) -> None:
+    assert same_literal(json.dumps(tagged(value)).encode(), repr(value), None)
+
+
+@given(VALUES, VALUES)
+def test_encoded_values_are_equal_just_where_python_says_so(one: Any, other: Any) -> None:
+    assert same_literal(json.dumps(tagged(one)).encode(), repr(other), None) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "same"),
+    [
+        ((1, 2), "[1, 2]", True),
+        ([(1, 2)], "[[1, 2]]", False),
+        (True, "1", True),
+        (2.0, "2", True),
+        (Counter("aab"), '{"a": 2, "b": 1}', True),
+        (OrderedDict(a=1), '{"a": 1}', True),
+        ({1: 2}, '{"1": 2}', False),
+        ({1, 2}, "[1, 2]", False),
+        (10**30, str(10**30), True),
+        (0.1 + 0.2, "0.3", False),
+        (float("nan"), "NaN", False),
+        (None, "null", True),
+        (object(), "null", False),
+        ("1", "1", False),
+    ],
+)
+def test_called_functions_are_compared_as_json(value: Any, expected: str, same: bool) -> None:
+    assert same_json(json.dumps(tagged(value)).encode(), expected) is same
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "same"),
+    [(0.3 + 1e-7, "0.3", True), (0.31, "0.3", False), ([1.0, 2.0], "(1, 2)", True), ("x", "0.3", False)],
+)
+def test_a_tolerance_is_for_numbers_place_by_place(value: Any, expected: str, same: bool) -> None:
+    assert same_literal(json.dumps(tagged(value)).encode(), expected, 1e-6) is same
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"{",
+        b'{"t": 5}',
+        b'{"t": [1], "d": []}',
+        b'{"i": "zz"}',
+        b'{"d": [[1]]}',
+        b'{"b": "x"}',
+        b"[" * 100_000,
+        b"9" * 10_000,
+        b'{"o": "L"}',
+        b"\xff",
+    ],
+)
+def test_a_forged_answer_equals_nothing(answer: bytes) -> None:
+    assert not same_json(answer, "[]")
+    assert decoded(answer) != decoded(answer)
+    assert shown(answer).startswith("<")
+
+
+def test_keys_that_collide_cost_no_more_than_others() -> None:
+    modulus = 2**61 - 1
+    pairs = [[i * modulus, 0] for i in range(50_000)]
+    answer = json.dumps({"d": [[{"i": hex(key)}, value] for key, value in pairs]}).encode()
+    began = time.process_time()
+    decoded(answer)
+    assert time.process_time() - began < 2
+
+
+def test_a_subclass_is_read_by_its_base_type_whatever_it_says() -> None:
+    class Liar(list[int]):
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        __hash__ = None
+
+        def __iter__(self) -> Any:
+            return iter([9])
+
+    assert tagged(Liar([1])) == [1]

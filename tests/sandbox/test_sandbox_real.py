@@ -1,0 +1,193 @@
+"""Mode real: a program behaves as `python program.py < input` would, many tests in one process or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from genbench.sandbox.programs import Judgement, Limits
+
+Run = Callable[..., Judgement]
+TWICE = (("1\n", "1\n"), ("2\n", "2\n"))
+
+HONEST = {
+    "input": "print(input())",
+    "all of stdin": "import sys\nprint(sys.stdin.read().strip())",
+    "lines of stdin": "import sys\nfor line in sys.stdin: print(line.strip())",
+    "bytes of stdin": "import sys\nsys.stdout.buffer.write(sys.stdin.buffer.readline())",
+    "open(0)": "print(open(0).read().strip())",
+    "descriptors": "import os\nos.write(1, os.read(0, 99))",
+    "a stdin bound at the top": "from sys import stdin, stdout\nstdout.write(stdin.readline())",
+    "a main guard": "def main():\n    print(input())\nif __name__ == '__main__':\n    main()",
+    "exit": "print(input())\nexit()\nprint('no')",
+    "sys.exit(0)": "import sys\nprint(input())\nsys.exit(0)",
+    "os._exit": "import os\nprint(input(), flush=True)\nos._exit(0)",
+    "atexit and a replaced stdout": (
+        "import atexit, io, sys\nsys.stdout = io.StringIO()\n"
+        "atexit.register(lambda: sys.__stdout__.write(sys.stdout.getvalue()))\nprint(input())"
+    ),
+    "a thread with a big stack": (
+        "import sys, threading\nsys.setrecursionlimit(10**6)\nthreading.stack_size(1 << 26)\n"
+        "def f(n): return 0 if n == 0 else 1 + f(n - 1)\n"
+        "def main():\n    f(20000)\n    print(input())\nthreading.Thread(target=main).start()"
+    ),
+    "an executor that is not shut down": (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "ThreadPoolExecutor(2).submit(lambda: print(input()))"
+    ),
+    "a daemon that lives on": (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+        "print(input())"
+    ),
+    "a file on descriptor 1": "w = open(1, 'w')\nw.write(input())",
+    "a closed stdin": "import os\nprint(input())\nos.close(0)",
+    "asyncio": "import asyncio\nasync def f(): print(input())\nasyncio.run(f())",
+    "pickle of its own class": (
+        "import pickle\nclass A: pass\nx = pickle.loads(pickle.dumps(A()))\nprint(input())"
+    ),
+    "a dataclass": (
+        "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: 'int'\nprint(A(input()).x)"
+    ),
+    "the prelude": "def f(x: List[int]) -> Optional[str]: return x\nprint(f(input()), end='')\nCounter()",
+    "its own stack limit": (
+        "import resource\nresource.setrlimit(resource.RLIMIT_STACK, (1 << 26, -1))\nprint(input())"
+    ),
+    "numpy": "import numpy as np\nprint(np.array([int(input())]).sum())",
+}
+
+
+@pytest.mark.parametrize("text", HONEST.values(), ids=HONEST.keys())
+def test_an_honest_program_passes_all_its_tests_with(text: str, run_tier: Run) -> None:
+    judged = run_tier(text, *TWICE)
+    assert (judged.verdict, judged.why) == ("pass", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seen = []\nseen.append(1)\nprint(len(seen))",
+        "import builtins\nassert not hasattr(builtins, 'mine')\nbuiltins.mine = 1\nprint(1)",
+        "import builtins\nprint(1)\nbuiltins.print = None",
+        "import sys\nassert sys.getrecursionlimit() == 50000\nsys.setrecursionlimit(60000)\nprint(1)",
+        "import math\nassert not hasattr(math, 'mine')\nmath.mine = 1\nprint(1)",
+        "import random\nx = random.random()\nprint(1 if str(x) == '0.8444218515250481' else x)",
+        "import sys\nassert 'decimal_mine' not in sys.modules\nsys.modules['decimal_mine'] = sys\nprint(1)",
+    ],
+)
+def test_a_test_finds_nothing_of_the_one_before(text: str, run: Run) -> None:
+    assert run(text, ("", "1"), ("", "1"), ("", "1")).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("print(6)\nraise ValueError", "runtime_error"),
+        ("print(6)\nimport sys\nsys.exit(3)", "runtime_error"),
+        ("print(6)\nimport sys\nsys.exit('sorry')", "runtime_error"),
+        ("print(6)\nimport atexit\natexit.register(lambda: 1 / 0)", "pass"),
+        ("print(6", "runtime_error"),
+        ("print(6)\nimport os\nos._exit(1)", "runtime_error"),
+        ("import ctypes\nctypes.string_at(0)", "runtime_error"),
+        ("import os\nos.abort()", "runtime_error"),
+        ("x = [0] * 10**9", "memory"),
+        ("import time\ntime.sleep(9)", "timeout"),
+        ("print('x' * (9 << 20))", "output_limit"),
+        ("print(7)", "wrong"),
+        ("", "wrong"),
+        ("a\0b", "runtime_error"),
+        ("print('\ud800')", "runtime_error"),
+        ("import sys\nsys.stdout.close()", "wrong"),
+    ],
+)
+def test_every_end_has_its_verdict(text: str, verdict: str, run: Run) -> None:
+    judged = run(text, ("", "6"), limits=Limits(wall_s=1, memory_mib=512))
+    assert (judged.verdict, judged.why[-300:] if judged.verdict != verdict else "") == (verdict, "")
+
+
+def test_the_first_failing_test_is_named_with_its_answer(run: Run) -> None:
+    judged = run("print(min(int(input()), 2))", *[(f"{n}\n", f"{n}\n") for n in (1, 2, 3, 4)])
+    assert (judged.verdict, judged.test, judged.actual) == ("wrong", 2, "2\n")
+
+
+def test_an_error_is_told_by_the_program_s_own_lines(run: Run) -> None:
+    judged = run("def f():\n    return {}['key']\nf()", ("", ""))
+    assert judged.why.startswith("Traceback") and "return {}['key']" in judged.why
+    assert "inside/" not in judged.why
+
+
+def test_a_failing_test_stops_the_program(run: Run) -> None:
+    text = "import time\nn = int(input())\ntime.sleep(0.3 * (n > 0))\nprint(0)"
+    judged = run(text, *[(f"{n}\n", "1") for n in range(40)])
+    assert judged.test == 0 and judged.wall_s < 2
+
+
+def test_a_program_that_guesses_gets_one_more_guess_and_no_third(run: Run) -> None:
+    """Failures after the first test are tried again in a new process, once."""
+    text = "import time\nprint(time.time_ns() % 2)"
+    passed = sum(run(text, *[("", "1")] * 12).verdict == "pass" for _ in range(60))
+    assert passed <= 3
+
+
+def test_tests_can_have_a_process_each(run: Run) -> None:
+    text = "import math\nmath.n = getattr(math, 'n', 0) + 1\nprint(math.n)"
+    assert run(text, ("", "1"), ("", "2")).verdict == "pass"
+    assert run(text, ("", "1"), ("", "2"), limits=Limits(isolation="test")).verdict == "wrong"
+
+
+def test_a_big_input_reaches_the_program_whole(run: Run) -> None:
+    numbers = "\n".join(map(str, range(300_000)))
+    text = "import sys\nprint(sum(map(int, sys.stdin)))"
+    assert run(text, (numbers, str(sum(range(300_000)))), ("1\n2\n", "3")).verdict == "pass"
+
+
+def test_many_outputs_may_add_up_to_more_than_the_cap(run: Run) -> None:
+    text = "print('x' * int(input()))"
+    tests = [(f"{1 << 20}\n", "x" * (1 << 20))] * 6
+    assert run(text, *tests, limits=Limits(output_mib=1, memory_mib=256)).verdict == "pass"
+
+
+def test_a_time_out_of_a_busy_program_is_not_tried_again(run: Run) -> None:
+    judged = run("while True: pass", ("", ""), limits=Limits(wall_s=0.4))
+    assert judged.verdict == "timeout" and "CPU" in judged.why
+
+
+def test_a_functional_program_starts_anew_for_every_test(run: Run) -> None:
+    text = "seen = []\nclass Solution:\n    def f(self, n):\n        seen.append(n)\n        return len(seen)"
+    assert run(text, ("2", "1"), ("3", "1"), kind="functional", fn_name="f").verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        ("return (1, 2)", "pass"),
+        ("return [1, 2.0]", "pass"),
+        ("return [True, 2]", "pass"),
+        ("import numpy as np\n    return list(np.array([1, 2]))", "pass"),
+        ("import numpy as np\n    return np.array([1, 2])", "wrong"),
+        ("return {1, 2}", "wrong"),
+        ("return ([1, 2],)", "wrong"),
+        ("return None", "wrong"),
+        ("import sys\n    sys.exit(0)", "runtime_error"),
+        ("import os\n    os._exit(0)", "runtime_error"),
+        ("print([1, 2])", "wrong"),
+        ("r = []\n    for _ in range(10**5): r = [r]\n    return r", "wrong"),
+        ("return 10**6000", "wrong"),
+        ("return '\ud800'", "runtime_error"),
+        ("class L(list):\n        __eq__ = lambda s, o: True\n    return L([3])", "wrong"),
+        ("import os\n    os.write(3, b'[1, 2]')\n    os._exit(0)", "runtime_error"),
+        ("import os\n    os.write(3, b'[1, 2]')\n    return 5", "wrong"),
+        ("return iter([1, 2])", "wrong"),
+    ],
+)
+def test_returned_values_are_compared_as_data(body: str, verdict: str, run: Run) -> None:
+    judged = run(f"def f(x):\n    {body}", ("0", "[1, 2]"), kind="functional", fn_name="f")
+    assert (judged.verdict, judged.why if judged.verdict != verdict else "") == (verdict, "")
+
+
+def test_expressions_are_asked_of_one_run_of_the_program(run: Run) -> None:
+    text = "seen = []\ndef f(x):\n    seen.append(x)\n    return {'n': len(seen), (1, 2): {3}}"
+    first, second = ("f(0)", "{'n': 1, (1, 2): {3}}"), ("f(0)['n']", "2")
+    assert run(text, first, second, ("assert seen == [0, 0]", ""), kind="assert").verdict == "pass"
+    assert run(text, ("assert f(0) == 1", ""), kind="assert").verdict == "runtime_error"
+    assert run(text, first, ("f(0)['n']", "3"), kind="assert").test == 1
