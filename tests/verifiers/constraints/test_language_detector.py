@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import langdetect
 import pytest
-from langdetect import DetectorFactory
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langdetect import DetectorFactory, LangDetectException
+from langdetect.detector import Detector
 
-from genbench.verifiers.constraints.detector import LanguageDetector
+from genbench.verifiers.constraints.detector import Factory, LanguageDetector, QuickDetector
 from genbench.verifiers.constraints.language import LANGUAGES
 
 MIXED = "MAIS JUNGE, THE TRAIN EST LATE HEUTE. oui ja yes"
@@ -39,3 +42,35 @@ def test_long_texts_are_judged_by_the_same_beginning(monkeypatch: pytest.MonkeyP
     address = "see https://example.org/" + "a" * 2000 + " or write to someone.or.other@example.org "
     for text in ("the train is late " * 2000, address * 40 + "der Zug fährt nicht " * 1000, MIXED * 1000):
         assert LanguageDetector().language(text) == langdetect.detect(text)
+
+
+@pytest.fixture(scope="module")
+def factory() -> Factory:
+    return Factory()
+
+
+def probabilities(detector: Detector, text: str) -> list[tuple[str, float]] | None:
+    detector.append(text)
+    try:
+        return [(item.lang, item.prob) for item in detector.get_probabilities()]
+    except LangDetectException:
+        return None
+
+
+SENTENCES = st.sampled_from(
+    [
+        "Der Zug FÄHRT ",
+        "the TRAIN iS late",
+        "¿Qué hora es?",
+        "今日は雨です。",
+        "Ngày mai trời sẽ mưa ",
+        "آج موسم ",
+    ]
+)
+LETTERS = st.text(alphabet="aAbBeE ÜüßéșțịạЖжあアㄅ漢字가یيك1 .,\n\t'ÀŁŉ", max_size=30)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(SENTENCES | LETTERS, max_size=6).map("".join))
+def test_probabilities_are_the_library_s_to_the_last_bit(factory: Factory, text: str) -> None:
+    assert probabilities(QuickDetector(factory), text) == probabilities(Detector(factory), text)
