@@ -10,6 +10,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.verifiers.constraints import mended_ifbench, mended_ifeval
 from genbench.verifiers.constraints.checking import Outcome
+from genbench.verifiers.constraints.defects import DEFECTS, UNMENDED
 from genbench.verifiers.constraints.rulebook import Rulebook
 
 Judge = Callable[..., Outcome]
@@ -74,6 +75,12 @@ def test_the_mended_rule_judges_otherwise(
 def test_every_mended_rule_stands_in_the_table() -> None:
     mended = {rule.id for rule in (*mended_ifeval.RULES, *mended_ifbench.RULES)}
     assert mended - {row[0] for row in ROWS} == {"change_case:english_lowercase"}
+
+
+def test_reports_can_name_the_defect_of_every_rule_that_is_mended() -> None:
+    mended = {rule.id for rule in (*mended_ifeval.RULES, *mended_ifbench.RULES)}
+    assert set(DEFECTS) == mended
+    assert set(UNMENDED) < set(Rulebook().ids) - mended
 
 
 def test_mended_rules_still_follow_plain_cases(judge: Judge) -> None:
