@@ -88,6 +88,7 @@ def run(
     )
     report = pipeline.run(options)
     _print_results(report.results, report.folders, as_json)
+    _say_written([f"report: {report.page}"] if report.page else report.notes, as_json)
     if report.failures:
         raise typer.Exit(1)
 
@@ -208,6 +209,34 @@ def noise(
     """How far one model's score moves by itself, from two runs; stored, and shown by compare."""
     record = _verbs("noiseband").noise(run_a, run_b, same_seed=same_seed, allow=allow)
     _print_record(record, "noise_text", as_json)
+
+
+RunsArgument = Annotated[
+    list[Path], typer.Argument(help="run folders RUN_DIR/<model>; the first is what the others change from")
+]
+
+
+@app.command(
+    epilog="Examples: genbench report runs/n/base runs/n/tuned | genbench report runs/n/tuned --format md"
+)
+def report(
+    runs: RunsArgument,
+    format_: Annotated[str, typer.Option("--format", help="html, md (for a pull request) or json")] = "html",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="the file to write; md and json: else stdout")
+    ] = None,
+) -> None:
+    """Write report.html (with samples.parquet), or print Markdown or JSON."""
+    reporting = _verbs("reporting")
+    if format_ == "html":
+        _say_written([f"report: {reporting.write_page(runs, output).page}"], to_stderr=False)
+        return
+    text = reporting.report_text(runs, format_)
+    if output is None:
+        print(text)
+    else:
+        _verbs("store.jsonlines").replace(output, text.encode())
+        _say_written([f"report: {output}"], to_stderr=False)
 
 
 @app.command(
@@ -333,6 +362,12 @@ def schema() -> None:
 
 def _command() -> str:
     return " ".join(["genbench", *(shlex.quote(argument) for argument in sys.argv[1:])])
+
+
+def _say_written(lines: Any, to_stderr: bool) -> None:
+    """Where something went; beside JSON, which has stdout to itself, on stderr."""
+    for line in lines:
+        print(line, file=sys.stderr if to_stderr else sys.stdout)
 
 
 def _print_results(results: Any, folders: Any, as_json: bool) -> None:

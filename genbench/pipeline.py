@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,6 +55,8 @@ class RunReport:
 
     folders: Mapping[str, Path]
     results: Mapping[str, Mapping[str, Any]]
+    page: Path | None = None
+    """report.html; None where it could not be written, `notes` then says why."""
     notes: Sequence[str] = field(default_factory=tuple)
 
     @property
@@ -82,7 +85,20 @@ def run(options: RunOptions) -> RunReport:
                 results[job.model.name] = run_job(job, switch)
             except InterruptedRunError as error:
                 raise InterruptedRunError(_how_to_continue(error, options, job)) from None
-    return RunReport({job.model.name: job.path for job in jobs}, results)
+    folders = {job.model.name: job.path for job in jobs}
+    page, notes = _write_report(list(folders.values()))
+    return RunReport(folders, results, page, notes)
+
+
+def _write_report(folders: Sequence[Path]) -> tuple[Path | None, tuple[str, ...]]:
+    """The page of a finished run. Everything is on disk already: no defect here may lose the run."""
+    try:
+        # Plots cost a second of imports, which `check` and `prompts` need not pay.
+        written = importlib.import_module("genbench.reporting").write_page(folders)
+    except Exception as error:
+        again = shlex.join(["genbench", "report", *map(str, folders)])
+        return None, (f"the report could not be written ({type(error).__name__}: {error}); try: {again}",)
+    return written.page, ()
 
 
 def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
