@@ -14,7 +14,7 @@ from genbench.stats.gate import MARGIN, Gate
 from genbench.stats.gate import gate as decide
 from genbench.stats.paired import Paired, paired
 from genbench.stats.resample import derive_seed
-from genbench.storedrun import open_side
+from genbench.storedrun import open_side, require_finished
 
 FORMAT = 1
 
@@ -104,12 +104,7 @@ def _settle(
 ) -> tuple[list[comparable.Difference], list[comparable.Difference]]:
     """What was let through, and the circumstances that are only warned of."""
     for side in (base, tuned):
-        for name, task in side.tasks.items():
-            if task.lacking:
-                raise InputError(
-                    f"{side.path}: task {name}: {task.lacking} of {task.samples} samples have no verdict; "
-                    f"continue the run, or run: genbench score {side.path}"
-                )
+        require_finished(side)
     binding = [*comparable.side_differences(base, tuned), *comparable.excluded_differences(base, tuned)]
     loose = comparable.circumstance_differences(base, tuned)
     if strict_contract:
@@ -156,7 +151,7 @@ def _family(
     if declared[0] != family:
         notes.append(f"base declared other gating tasks ({', '.join(declared[0]) or 'none'}); tuned's count")
     if not family:
-        return None, [*notes, "the suite declares no gating task: every task gates"]
+        return None, [*notes, "no task here is declared gating: every task gates"]
     return family, notes
 
 

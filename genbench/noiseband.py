@@ -12,7 +12,7 @@ from genbench.errors import InputError
 from genbench.sides import Side, SideTask
 from genbench.stats.noise import Noise, false_alarm_band
 from genbench.store.folder import FORMAT, RunFolder
-from genbench.storedrun import read_run
+from genbench.storedrun import read_run, require_finished
 
 
 def noise(
@@ -36,7 +36,7 @@ def noise(
         raise InputError(f"{paths[0]}: a run beside itself shows no noise; give a second run of the model")
     a, b = read_run(paths[0]), read_run(paths[1])
     for side in (a, b):
-        _check_finished(side)
+        require_finished(side)
     found = [*_noise_differences(a, b, same_seed), *comparable.side_differences(a, b)]
     let_through = comparable.settle(found, allow, f"no two runs of one model ({a.path} -> {b.path})")
     record = {
@@ -76,15 +76,6 @@ def band_for(sides: Sequence[Side], task: SideTask, ks: tuple[int, int]) -> dict
             "runs": side.noise["runs"],
         }
     return None
-
-
-def _check_finished(side: Side) -> None:
-    for name, task in side.tasks.items():
-        if task.lacking:
-            raise InputError(
-                f"{side.path}: task {name}: {task.lacking} of {task.samples} samples have no verdict; "
-                f"continue the run, or run: genbench score {side.path}"
-            )
 
 
 def _noise_differences(a: Side, b: Side, same_seed: bool) -> Iterator[Difference]:

@@ -49,6 +49,16 @@ def read_run(path: Path, tasks: Sequence[str] = ()) -> Side:
     return Side(path, manifest["model"]["name"], manifest["run_id"], found, manifest, folder.noise())
 
 
+def require_finished(side: Side) -> None:
+    """Raises InputError where samples have no verdict; says which command makes them."""
+    for name, task in side.tasks.items():
+        if task.lacking:
+            raise InputError(
+                f"{side.path}: task {name}: {task.lacking} of {task.samples} samples have no verdict; "
+                f"continue the run, or run: genbench score {side.path}"
+            )
+
+
 def _check_tasks(path: Path, tasks: Sequence[str], known: Collection[str]) -> None:
     for name in tasks:
         if name not in known:

@@ -189,9 +189,12 @@ def test_run_seeds_are_noted(make_run: MakeRun) -> None:
 def test_shared_seeds_are_told_by_the_seeds_of_the_samples(make_run: MakeRun) -> None:
     base = make_run("b", weak, extra={"seed": 7})
     same, other = make_run("t", strong, extra={"seed": 7}), make_run("o", strong, extra={"seed": 8})
-    assert compare(base, same)["tasks"]["sums"]["shared_seeds"]
-    assert not compare(base, other)["tasks"]["sums"]["shared_seeds"]
-    assert not compare(make_run("n", weak), same)["tasks"]["sums"]["shared_seeds"]
+    task = compare(base, same)["tasks"]["sums"]
+    assert task["shared_seeds"]
+    assert task["rerun_ci_method"] == "normal on per-sample differences (shared seeds)"
+    unknown = make_run("n", weak)
+    for one, two in ((base, other), (unknown, same), (unknown, make_run("u", strong))):
+        assert not compare(one, two)["tasks"]["sums"]["shared_seeds"]
 
 
 def test_byte_identical_outputs_are_a_loud_warning(make_run: MakeRun) -> None:
@@ -201,6 +204,22 @@ def test_byte_identical_outputs_are_a_loud_warning(make_run: MakeRun) -> None:
         "all 48 outputs of sums are byte-identical" in line for line in compare(base, tuned)["warnings"]
     )
     assert not any("byte-identical" in line for line in compare(base, make_run("u", strong))["warnings"])
+
+
+def test_one_sampled_task_of_several_may_agree_by_chance(make_run: MakeRun) -> None:
+    def two_tasks(name: str, texts: Callable[[int], list[str]]) -> Path:
+        place = make_run(name, texts).parent.parent
+        entry = SUITE[SUITE.index("  - name") :]
+        (place / "suite.yaml").write_text(SUITE + entry.replace("name: sums", "name: more"))
+        lines = (place / "responses.jsonl").read_text()
+        same = [{**json.loads(line), "task": "more", "text": RIGHT} for line in lines.splitlines()]
+        (place / "responses.jsonl").write_text(lines + "".join(json.dumps(line) + "\n" for line in same))
+        return score_responses(place, "two")
+
+    base = two_tasks("b", weak)
+    assert not any("byte-identical" in line for line in compare(base, two_tasks("t", strong))["warnings"])
+    tuned = edit(two_tasks("s", weak), lambda manifest: manifest.update(model_identity="other"))
+    assert any("all 96 outputs of sums, more" in line for line in compare(base, tuned)["warnings"])
 
 
 def test_greedy_outputs_and_an_adapter_without_effect_are_named(make_run: MakeRun) -> None:
@@ -227,13 +246,13 @@ def test_gating_and_margin_are_those_of_the_suite(make_run: MakeRun) -> None:
     record = compare(base, tuned)
     task = record["tasks"]["sums"]
     assert (task["gating"], task["margin"]) == (True, 0.06)
-    assert not any(note.startswith("the suite declares no gating") for note in record["notes"])
+    assert not any(note.endswith("every task gates") for note in record["notes"])
     assert compare(base, tuned, margins={"sums": 0.02})["tasks"]["sums"]["margin"] == 0.02
 
 
 def test_a_suite_without_gating_tasks_lets_every_task_gate_and_says_so(make_run: MakeRun) -> None:
     record = compare(make_run("b", strong), make_run("t", weak), gate=True)
-    assert "the suite declares no gating task: every task gates" in record["notes"]
+    assert "no task here is declared gating: every task gates" in record["notes"]
     assert (record["tasks"]["sums"]["verdict"], record["exit_code"]) == ("REGRESSED", 1)
 
 
