@@ -135,7 +135,7 @@ def text_key(run: int, *parts: str | int) -> str:
 
 def sample_text(sample: Sample) -> dict[str, Any]:
     """What the browser shows of a sample when it is opened."""
-    verdict = sample.verdict
+    verdict, seed = sample.verdict, sample.turns[0].completion.seed
     return {
         "turns": [
             {
@@ -148,7 +148,7 @@ def sample_text(sample: Sample) -> dict[str, Any]:
             }
             for turn in sample.turns
         ],
-        "seed": str(sample.turns[0].completion.seed),
+        "seed": None if seed is None else str(seed),  # JavaScript rounds above 2^53
         "extracted": verdict.extracted if verdict else None,
         "detail": dict(verdict.detail) if verdict else {},
         "parts": dict(verdict.parts) if verdict else {},

@@ -180,7 +180,7 @@
       ["reference", reference ?? "(not kept)"],
       ["length", `${run.tokens[at].toLocaleString("en")} ${unit}`],
       ["ended by", record.turns[record.turns.length - 1].finish_reason],
-      ["seed", record.seed],
+      ["seed", record.seed ?? "-"],
     ];
     for (const [key, value] of Object.entries(record.detail)) rows.push([key.replaceAll("_", " "), plain(value)]);
     const failed = Object.entries(record.parts).filter(([, score]) => score < 1);
@@ -201,7 +201,7 @@
     const turns = record.turns.flatMap((turn, which) => {
       const turned = record.turns.length > 1 ? `, turn ${which + 1}` : "";
       const trace = turn.trace ? block(`Trace${turned}`, turn.trace, true) : [];
-      return [trace, block(`Answer${turned}`, turn.answer, false)].flat();
+      return [trace, block(`Answer${turned}`, turn.answer.replace(/^\n+/, ""), false)].flat();
     });
     const parts = [facts(run, record, ask.reference, at, task.unit), block("Prompt", ask.prompt, true), turns];
     return element("div", { class: `side s-${status}` }, head, parts.flat());
