@@ -37,7 +37,8 @@ system:
 	@sh requirements/system.sh
 
 demo: setup
-	@$(BIN)/genbench run quickstart
+	@$(BIN)/genbench run quickstart --run-dir runs/quickstart
+	@$(BIN)/genbench compare runs/quickstart/base runs/quickstart/tuned
 
 test: setup check
 	@$(BIN)/python -m pytest -n $(SLOW_WORKERS) --dist loadfile

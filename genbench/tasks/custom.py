@@ -28,9 +28,12 @@ PROMPTS = {
 }
 """Prompts of kinds that ask for a form of answer; every other kind shows the question as it is."""
 
+_METRICS = ("avg@k", "pass@k", "maj@k")
+_VOTES = ("math", "choice", "exact")
+"""Kinds whose answers can agree with one another; programs and texts cannot vote."""
 _INSTRUCTED = ("ifeval", "ifbench")
-_OWN_REFERENCE = ("json_schema",)
-"""Kinds whose verifier options can stand for the reference."""
+_OWN_REFERENCE = ("json_schema", "judge")
+"""Kinds that can do without a reference column (options, or a judge's own rubric, stand for it)."""
 
 
 class Fields(Strict):
@@ -201,6 +204,7 @@ def custom_task(entry: TaskEntry) -> SingleTurn:
         k=entry.k or 1,
         verifier=kind,
         licence="the suite's own",
+        metrics=_METRICS if kind in _VOTES else _METRICS[:2],
         shots=_shots(custom, entry, where),
     )
     if data.hub is not None:

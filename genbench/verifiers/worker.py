@@ -25,7 +25,8 @@ def main() -> None:
     """Serves one pool until it closes our stdin. Prints of libraries must not get into the frames."""
     _die_with_parent()
     os.nice(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+    # The soft limit alone: a sandbox that a verifier opens sets limits of its own for its programs.
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with os.fdopen(os.dup(0), "rb") as source, os.fdopen(os.dup(1), "wb") as sink:
