@@ -77,11 +77,12 @@ def _body(module: ast.Module, function: str) -> list[ast.stmt]:
 
 
 def _lift(test: ast.expr) -> Lifted | None:
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        return _lift_comparison(test.left, test.ops[0], test.comparators[0])
-    if not _calls(test):
-        return None
+    if isinstance(test, ast.Compare):
+        return _lift_comparison(test.left, test.ops[0], test.comparators[0]) if len(test.ops) == 1 else None
     negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    claim = test.operand if isinstance(test, ast.UnaryOp) and negated else test
+    if not isinstance(claim, ast.Call):  # an "and" of comparisons would be decided where the program is
+        return None
     return Lifted(ast.unparse(test) if negated else f"bool({ast.unparse(test)})", "True")
 
 
