@@ -330,6 +330,35 @@ def check(
         raise typer.Exit(2)
 
 
+@app.command(epilog="Example: genbench sandbox --mode lcb-compat < programs.jsonl > verdicts.jsonl")
+def sandbox(
+    mode: Annotated[
+        str, typer.Option(help="real: a true process; lcb-compat: LiveCodeBench's evaluator")
+    ] = "real",
+    tier: Annotated[
+        str | None, typer.Option(help="a (bubblewrap) or b (landlock); default: the best here")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="cages at a time; default: the cores")] = None,
+    unsafe_local_exec: Annotated[
+        bool, typer.Option("--unsafe-local-exec", help="run without a cage, on a machine that you can lose")
+    ] = False,
+) -> None:
+    """Judge programs, one JSON line each on stdin: {kind, fn_name, tests, limits, program}; verdicts on stdout."""
+    for name, value, valid in (("--mode", mode, ("real", "lcb-compat")), ("--tier", tier, ("a", "b", None))):
+        if value not in valid:
+            raise typer.BadParameter(
+                f"{value!r} is none of {', '.join(filter(None, valid))}", param_hint=name
+            )
+    _verbs("sandbox.service").judge_stream(
+        sys.stdin.buffer,
+        sys.stdout.buffer,
+        mode=mode,
+        tier=tier,
+        workers=workers,
+        unsafe_local_exec=unsafe_local_exec,
+    )
+
+
 @app.command(epilog="Example: genbench doctor")
 def doctor(as_json: JsonOption = False) -> None:
     """What this machine offers, and what is missing for what."""
