@@ -343,7 +343,7 @@ def sandbox(
         bool, typer.Option("--unsafe-local-exec", help="run without a cage, on a machine that you can lose")
     ] = False,
 ) -> None:
-    """Judge programs, one JSON line each on stdin: {kind, fn_name, tests, limits, program}; verdicts on stdout."""
+    """Judge programs, one JSON line {kind, fn_name, tests, limits, program} each; verdicts on stdout."""
     for name, value, valid in (("--mode", mode, ("real", "lcb-compat")), ("--tier", tier, ("a", "b", None))):
         if value not in valid:
             raise typer.BadParameter(
