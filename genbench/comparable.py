@@ -118,6 +118,7 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
     if base.described and tuned.described:
         for key in ("version", "data_digest", "verifier"):
             yield from _lines(base.described[key], tuned.described[key], f"{key.split('_')[0]}.{name}")
+        yield from _lines(_judge(base), _judge(tuned), f"verifier.{name}.judge")
     if base.traces is not None and tuned.traces is not None:
         yield from _trace_differences(name, base.traces, tuned.traces)
 
@@ -126,6 +127,11 @@ def _trace_differences(name: str, base: Traces, tuned: Traces) -> Iterator[Diffe
     yield from _mapped(base.prompts, tuned.prompts, f"prompts.{name}", "samples")
     yield from _mapped(base.max_tokens, tuned.max_tokens, f"max_tokens.{name}", "problems")
     yield from _mapped(base.references, tuned.references, f"references.{name}", "problems")
+
+
+def _judge(task: SideTask) -> dict[str, Any]:
+    """Who judged, without the record of the engine that ran it: that names paths and ports."""
+    return {key: value for key, value in task.described.get("judge", {}).items() if key != "engine"}
 
 
 def _groups(task: SideTask) -> dict[str, str | None]:
@@ -150,18 +156,12 @@ def _few(names: Sequence[str]) -> str:
 
 
 def excluded_differences(base: Side, tuned: Side) -> Iterator[Difference]:
-    """Tasks with more excluded samples than their suite allows: their numbers must not be used."""
+    """Tasks whose run has failed: too much was excluded or left unscored for their numbers to be used."""
     for side, where in ((base, "base"), (tuned, "tuned")):
-        if side.manifest is None:
-            continue
-        share = float(side.manifest["suite"]["config"]["max_excluded_share"])
-        for name, task in side.tasks.items():
-            if task.excluded > share * task.samples:
-                yield Difference(
-                    f"excluded.{name}",
-                    f"{task.excluded} of {task.samples} samples of {where} are excluded (defects of ours), "
-                    f"more than the {share:.1%} that its suite allows",
-                )
+        for line in side.failed:
+            name, _, detail = line.partition(": ")
+            if name in side.tasks:
+                yield Difference(f"excluded.{name}", f"{where}: {detail}")
 
 
 def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:

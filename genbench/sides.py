@@ -106,6 +106,8 @@ class Side:
     run_id: str
     tasks: Mapping[str, SideTask]
     manifest: Mapping[str, Any] | None = None
+    failed: tuple[str, ...] = ()
+    """Lines `TASK: why` of results.json: tasks whose numbers must not be used."""
     noise: Mapping[str, Any] | None = None
     """The record of noise.json, where the run's false-alarm band has been measured."""
 

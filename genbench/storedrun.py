@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def open_side(path: Path, tasks: Sequence[str] = ()) -> Side:
         return side
     _check_tasks(path, tasks, side.tasks)
     kept = {name: task for name, task in side.tasks.items() if name in tasks}
-    return Side(side.path, side.name, side.run_id, kept, side.manifest, side.noise)
+    return replace(side, tasks=kept)
 
 
 def read_run(path: Path, tasks: Sequence[str] = ()) -> Side:
@@ -46,7 +47,15 @@ def read_run(path: Path, tasks: Sequence[str] = ()) -> Side:
         for name, described in manifest["tasks"].items()
         if not tasks or name in tasks
     }
-    return Side(path, manifest["model"]["name"], manifest["run_id"], found, manifest, folder.noise())
+    return Side(
+        path=path,
+        name=manifest["model"]["name"],
+        run_id=manifest["run_id"],
+        tasks=found,
+        manifest=manifest,
+        failed=tuple((folder.results() or {}).get("failed", ())),
+        noise=folder.noise(),
+    )
 
 
 def require_finished(side: Side) -> None:

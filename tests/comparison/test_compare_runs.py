@@ -157,13 +157,29 @@ def test_an_unfinished_run_is_refused_with_the_command_that_helps(make_run: Make
         compare(run, run)
 
 
-def test_too_many_defects_of_ours_are_refused(make_run: MakeRun) -> None:
+def test_a_run_that_failed_by_defects_of_ours_is_refused(make_run: MakeRun) -> None:
     base, tuned = make_run("b", weak), make_run("t", strong)
     edit_verdicts(
         tuned, lambda i, line: {**line, "status": "verifier_error", "score": None} if i < 2 else line
     )
-    assert "excluded.sums: 2 of 48 samples of tuned" in refusal(base, tuned)
-    assert compare(base, tuned, allow=["excluded"])["tasks"]["sums"]["excluded_tuned"] == 2
+    results = json.loads((tuned / "results.json").read_text())
+    results["failed"] = ["sums: 2 of 48 samples are excluded", "gone: of a task that is not compared"]
+    (tuned / "results.json").write_text(json.dumps(results))
+    text = refusal(base, tuned)
+    assert "excluded.sums: tuned: 2 of 48 samples are excluded" in text
+    assert "gone" not in text
+    record = compare(base, tuned, allow=["excluded"])
+    assert record["tasks"]["sums"]["excluded_tuned"] == 2
+
+
+def test_another_judge_is_refused_by_name(make_run: MakeRun) -> None:
+    base, tuned = make_run("b", weak), make_run("t", strong)
+    for run, digest in ((base, "1"), (tuned, "2")):
+        judge = {"name": "strict", "digest": digest, "engine": {"port": digest}}
+        edit(run, lambda manifest, judge=judge: manifest["tasks"]["sums"].update(judge=judge))  # type: ignore[misc]
+    text = refusal(base, tuned)
+    assert 'verifier.sums.judge.digest: "1" -> "2"' in text
+    assert "port" not in text
 
 
 def test_other_circumstances_are_a_warning_or_under_the_strict_contract_a_refusal(make_run: MakeRun) -> None:
