@@ -239,6 +239,34 @@ def report(
         _say_written([f"report: {output}"], to_stderr=False)
 
 
+@app.command(epilog="Example: genbench export runs/n/tuned --to inspect --output logs")
+def export(
+    run_dir: RunArgument,
+    to: Annotated[str, typer.Option("--to", help="lm-eval, inspect or hf")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="the folder to write into")],
+) -> None:
+    """Write a run's samples for lm-eval's readers, the Inspect viewer, or as a hub dataset."""
+    _say_written(_verbs("exchange.export").export(run_dir, to, output), to_stderr=False)
+
+
+@app.command(
+    "import",
+    epilog="Examples: genbench import samples_gsm8k_2026-01-01T00-00-00.jsonl --filter strict-match "
+    "-o g.jsonl | genbench import details_aime25.parquet --task aime25 -o a.jsonl",
+)
+def import_(
+    source: Annotated[Path, typer.Argument(help="lm-eval samples, lighteval details, or samples.parquet")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="the score file to write")],
+    task: Annotated[str | None, typer.Option(help="the task's name; else from the file's name")] = None,
+    metric: Annotated[str | None, typer.Option(help="the metric, where there are several")] = None,
+    filter_: Annotated[str | None, typer.Option("--filter", help="lm-eval's filter")] = None,
+) -> None:
+    """Read another tool's samples as a score file, for estimate and compare."""
+    reading = _verbs("exchange.reading")
+    lines = reading.import_scores(source, output, reading.Choice(task, metric, filter_))
+    _say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)
+
+
 @app.command(
     epilog="Examples: genbench show runs/q-1a2b/tuned | genbench show runs/q-1a2b/tuned arithmetic a-17"
 )

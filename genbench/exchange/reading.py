@@ -1,0 +1,168 @@
+"""Samples of other tools read as a score file: lm-eval's JSON Lines, lighteval's details, our own Parquet."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from genbench.errors import InputError
+from genbench.store.jsonlines import encode, replace
+
+Line = dict[str, Any]
+_STAMP = re.compile(r"_\d{4}-\d{2}-\d{2}T[\d:.-]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What to take where a file holds several: lm-eval's filter, the metric; `task` names the task."""
+
+    task: str | None = None
+    metric: str | None = None
+    filter: str | None = None
+
+
+def import_scores(source: Path, output: Path, choice: Choice) -> int:
+    """Writes a score file from another tool's samples; returns the number of its lines.
+
+    Raises:
+        InputError: unreadable, of no known format, or several metrics or filters to choose from.
+    """
+    try:
+        lines = _lines(source, choice)
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{source}: cannot be read: {error}") from error
+    if not lines:
+        raise InputError(f"{source}: holds no samples")
+    replace(output, b"".join(encode(line) for line in lines))
+    return len(lines)
+
+
+def _lines(source: Path, choice: Choice) -> list[Line]:
+    if source.suffix != ".parquet":
+        return list(_lm_eval(source, list(_records(source)), choice))
+    columns = set(pq.read_schema(source).names)
+    if {"task", "problem_id", "sample_index", "score"} <= columns:
+        return list(_own(source, choice))
+    if columns & {"metric", "metrics"}:
+        return list(_lighteval(source, choice))
+    raise InputError(
+        f"{source}: neither lighteval details ('metric') nor samples.parquet; its columns are "
+        f"{', '.join(sorted(columns))}"
+    )
+
+
+def _records(source: Path) -> Iterator[tuple[int, Line]]:
+    with source.open("rb") as file:
+        for number, text in enumerate(file, start=1):
+            if not text.strip():
+                continue
+            try:
+                record = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{source}:{number}: not valid JSON: {error}") from error
+            if not isinstance(record, dict) or "doc_id" not in record:
+                raise InputError(f"{source}:{number}: no 'doc_id': not a samples file of lm-eval")
+            yield number, record
+
+
+def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: Choice) -> Iterator[Line]:
+    """lm-eval writes a document once for each filter, with one score for each metric."""
+    filters = dict.fromkeys(str(record.get("filter", "none")) for _, record in records)
+    wanted = _one_of(source, "filter", filters, choice.filter)
+    kept = [(n, record) for n, record in records if str(record.get("filter", "none")) == wanted]
+    metric = _one_of(source, "metric", _lm_eval_metrics(kept), choice.metric)
+    task = choice.task or _STAMP.sub("", source.stem.removeprefix("samples_"))
+    seen: Counter[str] = Counter()
+    for number, record in kept:
+        found = record.get("doc")
+        doc: Line = found if isinstance(found, dict) else {}
+        problem = str(doc.get("problem_id", record["doc_id"]))
+        index = doc.get("sample_index") if "problem_id" in doc else None
+        line = {
+            "task": task,
+            "problem_id": problem,
+            "sample_index": seen[problem] if index is None else index,
+            "score": _score(record.get(metric), f"{source}:{number}", metric),
+            "answer": _answer(record.get("filtered_resps")),
+        }
+        seen[problem] += 1
+        yield line
+
+
+def _lm_eval_metrics(records: Sequence[tuple[int, Line]]) -> dict[str, None]:
+    """Metrics with a number a line; older files do not list theirs."""
+    fixed = {"doc_id"}
+    names: dict[str, None] = {}
+    for _, record in records:
+        listed = record.get("metrics")
+        for name in listed if isinstance(listed, list) else record.keys() - fixed:
+            if isinstance(record.get(name), int | float) or (isinstance(listed, list) and name in record):
+                names.setdefault(str(name))
+    return {name: None for name in names if not any(isinstance(r.get(name), list) for _, r in records)}
+
+
+def _answer(found: Any) -> str | None:
+    """The extracted text; multiple choice by likelihood has pairs there, which are no answer."""
+    first = found[0] if isinstance(found, list) and found else found
+    return first if isinstance(first, str) else None
+
+
+def _lighteval(source: Path, choice: Choice) -> Iterator[Line]:
+    """`details_<task>|<shots>_<time>.parquet`: one row a document, its metrics a struct."""
+    table = pq.read_table(source)
+    column = "metric" if "metric" in table.column_names else "metrics"
+    rows = table.select([name for name in ("doc", column) if name in table.column_names]).to_pylist()
+    metrics = dict.fromkeys(
+        name for row in rows for name, value in (row[column] or {}).items() if _is_number(value)
+    )
+    metric = _one_of(source, "metric", metrics, choice.metric)
+    task = choice.task or _STAMP.sub("", source.stem.removeprefix("details_")).replace("|", "_")
+    ids = [str((row.get("doc") or {}).get("id") or "") for row in rows]
+    named = all(ids) and len(set(ids)) == len(ids)
+    for number, row in enumerate(rows):
+        yield {
+            "task": task,
+            "problem_id": ids[number] if named else str(number),
+            "sample_index": 0,
+            "score": _score((row[column] or {}).get(metric), f"{source}: row {number}", metric),
+        }
+
+
+def _own(source: Path, choice: Choice) -> Iterator[Line]:
+    """samples.parquet, or a dataset that `genbench export --to hf` wrote."""
+    columns = ["task", "problem_id", "sample_index", "score", "extracted"]
+    for batch in pq.ParquetFile(source).iter_batches(columns=columns):
+        for row in batch.to_pylist():
+            if choice.task is None or row["task"] == choice.task:
+                yield {**{key: row[key] for key in columns[:4]}, "answer": row["extracted"]}
+
+
+def _one_of(source: Path, what: str, found: Mapping[str, Any] | Iterable[str], wanted: str | None) -> str:
+    names = list(found)
+    if wanted is not None and wanted in names:
+        return wanted
+    if wanted is None and len(names) == 1:
+        return names[0]
+    listed = ", ".join(names) or "none"
+    asked = f"no {what} '{wanted}'" if wanted is not None else f"{len(names)} {what}s"
+    raise InputError(f"{source}: {asked}; it has: {listed}; choose one with --{what}")
+
+
+def _score(value: Any, where: str, metric: str) -> float | None:
+    if value is None:
+        return None
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise InputError(f"{where}: '{metric}' is {value!r}, wanted a number from 0 to 1")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
