@@ -180,6 +180,49 @@ class VerifyConfig(Strict):
     nice: int = Field(10, ge=0, le=19, description="verifiers give way to the engine's host process")
 
 
+class JudgeModel(Strict):
+    """A judge that this machine runs itself, after the models under test are closed."""
+
+    path: str = Field(description="a local folder, a hub id, or shipped:checkpoints/NAME")
+    revision: str | None = Field(None, description="hub commit (40 hex digits), or sha256:… of a folder")
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "bfloat16"
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    trust_remote_code: bool = False
+    engine: EngineConfig = EngineConfig()
+
+
+class JudgeServer(Strict):
+    """A judge behind an OpenAI-compatible server."""
+
+    base_url: str = Field(pattern=r"^https?://", description="ends before /chat/completions, mostly in /v1")
+    model: str
+    revision: str | None = Field(None, description="what the server is said to serve; reported as declared")
+    api_key_env: str | None = Field(
+        None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="the variable with the key; never the key"
+    )
+    concurrency: int = Field(16, ge=1)
+    timeout_s: float = Field(120.0, gt=0)
+    retries: int = Field(6, ge=0)
+    structured: Literal["vllm", "none"] = Field("vllm", description="how replies are held to their form")
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+
+
+class JudgeConfig(Strict):
+    """Who judges the tasks that no rule can verify; each key stands before the judge file's own."""
+
+    use: str | None = Field(None, description="a shipped judge's name, or a judge file")
+    model: JudgeModel | None = None
+    server: JudgeServer | None = None
+    allow_unpinned: bool = False
+    max_unscored_share: float = Field(0.02, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _one_engine(self) -> Self:
+        if self.model is not None and self.server is not None:
+            raise ValueError("give either 'model' or 'server'")
+        return self
+
+
 class SuiteConfig(Strict):
     """A suite: models, engine, decoding, tasks."""
 
@@ -190,6 +233,7 @@ class SuiteConfig(Strict):
     reasoning: str | TraceTags = "auto"
     tasks: tuple[TaskEntry, ...] = Field(min_length=1)
     verify: VerifyConfig = VerifyConfig()
+    judge: JudgeConfig = JudgeConfig()
     max_excluded_share: float = Field(0.01, ge=0, le=1)
 
     def decoding_of(self, task: TaskEntry) -> Decoding:

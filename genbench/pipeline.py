@@ -10,16 +10,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from genbench.engines import arguments
+from genbench.engines import arguments, environment
 from genbench.errors import ConfigError, InterruptedRunError, RunFolderError, nearest
 from genbench.prepare import PreparedModel, folder_digest, prepare_model, prepare_responses
 from genbench.requests import request_records
-from genbench.rescore import score_folder
+from genbench.rescore import judge_folders, score_folder
 from genbench.responses import read_responses
 from genbench.runner import Job, StopSwitch, run_job
 from genbench.shipped import suite_path
 from genbench.signals import stop_on_signals
 from genbench.store.folder import RunFolder
+from genbench.store.manifest import machine
 from genbench.suitefile import Suite, check_engine_keys, read_suite
 from genbench.tasks.loaded import LoadedTask
 from genbench.workload import load_task, selected_entries
@@ -85,6 +86,8 @@ def run(options: RunOptions) -> RunReport:
                 results[job.model.name] = run_job(job, switch)
             except InterruptedRunError as error:
                 raise InterruptedRunError(_how_to_continue(error, options, job)) from None
+        if any(job.deferred for job in jobs):
+            results |= _judge(jobs, options, switch)
     folders = {job.model.name: job.path for job in jobs}
     page, notes = _write_report(list(folders.values()))
     return RunReport(folders, results, page, notes)
@@ -99,6 +102,14 @@ def _write_report(folders: Sequence[Path]) -> tuple[Path | None, tuple[str, ...]
         again = shlex.join(["genbench", "report", *map(str, folders)])
         return None, (f"the report could not be written ({type(error).__name__}: {error}); try: {again}",)
     return written.page, ()
+
+
+def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict[str, Any]:
+    """The verdicts that waited until every model under test was closed."""
+    try:
+        return judge_folders([job.path for job in jobs], data_dir(options), options.quiet, switch)
+    except InterruptedRunError as error:
+        raise InterruptedRunError(_how_to_continue(error, options, jobs[-1])) from None
 
 
 def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
@@ -142,7 +153,9 @@ def _engine_jobs(
     check_engine(suite)
     models = [prepare_model(suite, name, tasks) for name in chosen]
     folder = options.run_dir or _default_folder(suite, models)
-    return [_job(suite, tasks, model, folder, options) for model in models]
+    environment.prepare()
+    here = machine()
+    return [_job(suite, tasks, model, folder, options=options, here=here) for model in models]
 
 
 def check_engine(suite: Suite) -> None:
@@ -162,6 +175,7 @@ def _responses_jobs(
     labels = [entry.label for entry in suite.config.tasks]
     others = [label for label in labels if label not in {task.name for task in tasks}]
     jobs: list[Job] = []
+    here = machine()
     for name in chosen:
         names = [name] if options.models and len(chosen) == 1 else list(suite.config.models)
         found = read_responses(
@@ -172,7 +186,8 @@ def _responses_jobs(
             raise ConfigError(f"{options.responses}: holds no line for a task of this run")
         model = prepare_responses(suite, name, answered, found.identity)
         folder = options.run_dir or _default_folder(suite, [model])
-        jobs.append(replace(_job(suite, answered, model, folder, options), responses=found))
+        job = _job(suite, answered, model, folder, options=options, here=here)
+        jobs.append(replace(job, responses=found))
     return jobs
 
 
@@ -189,7 +204,13 @@ def _default_folder(suite: Suite, models: Sequence[PreparedModel]) -> Path:
 
 
 def _job(
-    suite: Suite, tasks: Sequence[LoadedTask], model: PreparedModel, folder: Path, options: RunOptions
+    suite: Suite,
+    tasks: Sequence[LoadedTask],
+    model: PreparedModel,
+    folder: Path,
+    *,
+    options: RunOptions,
+    here: Mapping[str, Any],
 ) -> Job:
     data = data_dir(options)
     origin = {
@@ -204,7 +225,7 @@ def _job(
     path = folder / model.name
     if model.settings is not None:
         model = replace(model, settings=replace(model.settings, work=path))
-    return Job(suite, tasks, model, path, None, origin, options.quiet)
+    return Job(suite, tasks, model, path, None, origin, here, options.quiet)
 
 
 def _how_to_continue(error: InterruptedRunError, options: RunOptions, job: Job) -> str:

@@ -15,13 +15,14 @@ from typing import Literal
 from genbench.config import TaskEntry
 from genbench.engines import arguments
 from genbench.errors import GenbenchError
+from genbench.judging import JudgeRoom
 from genbench.pipeline import RunOptions, check_engine, check_options, data_dir, open_suite
 from genbench.prepare import PreparedModel, prepare_model
-from genbench.runner import load_verifiers
+from genbench.runner import load_verifiers, verifier_specs
 from genbench.store.manifest import machine, package_versions
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
-from genbench.verifiers.pool import VerifierPool, VerifierSpec
+from genbench.verifiers.pool import VerifierPool
 from genbench.workload import load_task, selected_entries
 
 _BYTES_PER_TOKEN = 5
@@ -50,7 +51,7 @@ def check_suite(options: RunOptions) -> list[Check]:
     tasks: list[LoadedTask] = []
     for entry in selected_entries(suite, options.tasks, options.with_test):
         checks += _attempt(f"task {entry.label}", partial(_check_task, suite, entry, options, tasks))
-    checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(tasks)))
+    checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(suite, tasks)))
     checks += _attempt("engine", lambda: _check_engine(suite))
     for name in chosen:
         checks += _attempt(f"model {name}", partial(_check_model, suite, name, tasks))
@@ -76,12 +77,13 @@ def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list
     return lines + ([f"!{task.provenance['warning']}"] if task.provenance.get("warning") else [])
 
 
-async def _check_verifiers(tasks: Sequence[LoadedTask]) -> list[str]:
-    specs = {task.name: VerifierSpec(task.task.info.verifier, task.verifier_options) for task in tasks}
+async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
+    room = JudgeRoom(suite, tasks, Path())
     async with VerifierPool(workers=1) as pool:
-        judged = await load_verifiers(pool, specs, tasks)
+        judged = await load_verifiers(pool, verifier_specs(tasks, room), tasks, room)
     lines = [f"{name}: {item.version}" for name, item in judged.items()]
-    return lines + [f"!{item.warning}" for item in judged.values() if item.warning]
+    warnings = [item.warning for item in judged.values() if item.warning]
+    return lines + [f"!{warning}" for warning in (*warnings, *room.warnings)]
 
 
 def _check_engine(suite: Suite) -> list[str]:

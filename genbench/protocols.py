@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from genbench.types import Ask, Case, Completion, Finding, Problem, Request
+from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request
 
 Row = Mapping[str, Any]
 """One row of a dataset, with the columns that its hub repository has."""
@@ -100,5 +100,26 @@ class Engine(Protocol):
     async def start(self) -> None: ...
 
     async def generate(self, request: Request, attempt: int) -> Completion: ...
+
+    async def close(self) -> None: ...
+
+
+class JudgeEngine(Protocol):
+    """Puts questions to a judge. Started once, used concurrently, closed once."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """Who answers, for the manifest: identity, or what a server declares."""
+        ...
+
+    async def start(self) -> None: ...
+
+    async def reply(self, question: Question) -> str:
+        """The judge's whole reply.
+
+        Raises:
+            RequestFailedError: this question has no reply, the judge goes on.
+        """
+        ...
 
     async def close(self) -> None: ...

@@ -30,6 +30,7 @@ KINDS: dict[str, str] = {
     "ifbench": "genbench.tasks.custom:custom_task",
     "json_schema": "genbench.tasks.custom:custom_task",
     "code": "genbench.tasks.custom:custom_task",
+    "judge": "genbench.tasks.custom:custom_task",
 }
 VERIFIERS: dict[str, str] = {
     "math": "genbench.verifiers.math:MathVerifier",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from genbench.config import SuiteConfig
 from genbench.errors import InterruptedRunError, RunFolderError
+from genbench.judging import JudgeRoom, forget_unscored, is_judged
 from genbench.prepare import Reasoning
 from genbench.progress import ProgressLine
 from genbench.results import build_results
-from genbench.runner import StopSwitch, catch_up, load_verifiers, run_coroutine
+from genbench.runner import StopSwitch, catch_up, load_verifiers, run_coroutine, verifier_specs
 from genbench.score import Judged, Scorer, stale_verifiers
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
@@ -20,7 +21,7 @@ from genbench.store.folder import RunFolder
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import Case, Finding
-from genbench.verifiers.pool import VerifierPool, VerifierSpec
+from genbench.verifiers.pool import VerifierPool
 from genbench.workload import load_task, selected_entries
 
 
@@ -40,7 +41,39 @@ def score_folder(
     with RunFolder.writer(path) as folder:
         manifest = folder.require_manifest()
         tasks = _tasks(folder, manifest, data_dir)
-        return run_coroutine(_score(folder, manifest, tasks, again=again, quiet=quiet, switch=switch))
+        room = JudgeRoom(stored_suite(manifest), tasks, path)
+
+        async def work() -> dict[str, Any]:
+            async with room:
+                return await _score(folder, manifest, tasks, room, again=again, quiet=quiet, switch=switch)
+
+        return run_coroutine(work())
+
+
+def judge_folders(
+    paths: Sequence[Path], data_dir: Path | None, quiet: bool, switch: StopSwitch
+) -> dict[str, Any]:
+    """Makes the verdicts that waited for a judge on this machine: one engine for all runs of a suite.
+
+    Returns:
+        The results of each model.
+    """
+    manifests_ = [RunFolder(path).require_manifest() for path in paths]
+    tasks = [_tasks(RunFolder(path), found, data_dir) for path, found in zip(paths, manifests_, strict=True)]
+    room = JudgeRoom(stored_suite(manifests_[0]), tasks[0], paths[0])
+
+    async def work() -> dict[str, Any]:
+        results: dict[str, Any] = {}
+        async with room:
+            for path, found, own in zip(paths, manifests_, tasks, strict=True):
+                with RunFolder.writer(path) as folder:
+                    name = found["model"]["name"]
+                    results[name] = await _score(
+                        folder, found, own, room, again=False, quiet=quiet, switch=switch
+                    )
+        return results
+
+    return run_coroutine(work())
 
 
 def stored_suite(manifest: Mapping[str, Any]) -> Suite:
@@ -81,22 +114,27 @@ async def _score(
     folder: RunFolder,
     manifest: dict[str, Any],
     tasks: list[LoadedTask],
+    room: JudgeRoom,
     *,
     again: bool,
     quiet: bool,
     switch: StopSwitch,
 ) -> dict[str, Any]:
     suite = stored_suite(manifest)
-    specs = {task.name: VerifierSpec(task.task.info.verifier, task.verifier_options) for task in tasks}
+    specs = verifier_specs(tasks, room)
     verify_config = suite.config.verify
     total = sum(task.samples for task in tasks)
     progress = ProgressLine(manifest["model"]["name"], total, 0, quiet)
     async with VerifierPool(verify_config.workers, verify_config.nice) as pool:
-        judged = await load_verifiers(pool, specs, tasks)
+        judged = await load_verifiers(pool, specs, tasks, room)
         _drop_stale(folder, judged, again)
 
-        async def verify(task: str, case: Case) -> Finding:
+        async def rule(task: str, case: Case) -> Finding:
             return await pool.verify(specs[task], case)
+
+        async def verify(task: str, case: Case) -> Finding:
+            judges = task in room
+            return await (room.verify(folder, task, case, rule) if judges else rule(task, case))
 
         reasoning = Reasoning.from_record(manifest["reasoning"])
         scorer = Scorer(folder, judged, verify, reasoning.split, progress.verdict)
@@ -110,6 +148,8 @@ async def _score(
     for name, item in judged.items():
         verifier = manifest["tasks"][name]["verifier"]
         verifier |= {"version": item.version, "digest": item.verifier}
+        if name in room:
+            manifest["tasks"][name]["judge"] = room.record(name)
     manifest["scored"] = [*manifest.get("scored", []), {"at": manifests.now(), "again": again}]
     folder.write_manifest(manifest)
     results = build_results(folder, judged, manifest, suite.config.max_excluded_share)
@@ -121,3 +161,5 @@ def _drop_stale(folder: RunFolder, judged: Mapping[str, Judged], again: bool) ->
     for item in judged.values():
         if again or stale_verifiers(folder, item):
             folder.drop_verdicts(item.task.name)
+        if is_judged(item.task):
+            forget_unscored(folder, item.task.name)

@@ -13,7 +13,9 @@ from genbench.analyse import (
     strata_records,
     task_record,
 )
+from genbench.config import JudgeConfig
 from genbench.instructions import has_instructions, instruction_record
+from genbench.judged import judged_record, too_many_unscored
 from genbench.score import Judged
 from genbench.store.folder import FORMAT, RunFolder
 
@@ -23,6 +25,8 @@ def build_results(
 ) -> dict[str, Any]:
     """The results of the tasks in `judged`, with what was excluded and whether that is too much."""
     tasks = {name: _task(folder, item, manifest) for name, item in judged.items()}
+    judge = manifest["suite"]["config"].get("judge") or JudgeConfig().model_dump()
+    unscored_share = float(judge["max_unscored_share"])
     return {
         "format": FORMAT,
         "run_id": manifest["run_id"],
@@ -37,7 +41,7 @@ def build_results(
         "trust_remote_code": manifest["model"]["trust_remote_code"],
         "test_uses": manifest["test_uses"],
         "max_excluded_share": max_excluded_share,
-        "failed": _too_many_excluded(tasks, max_excluded_share),
+        "failed": _too_many_excluded(tasks, max_excluded_share) + too_many_unscored(tasks, unscored_share),
     }
 
 
@@ -57,6 +61,8 @@ def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[
     if any(has_instructions(parts) for samples in table.parts for parts in samples[:1]):
         record["instructions"] = instruction_record(table.parts, seed)
     described = manifest["tasks"][task.name]
+    if "judge" in described:
+        record["judge"] = described["judge"] | judged_record(list(folder.verdicts(task.name)))
     return record | {
         "of": described["of"],
         "role": described["role"],
@@ -83,9 +89,12 @@ def _totals(manifest: Mapping[str, Any], tasks: Mapping[str, Mapping[str, Any]])
 
 def _too_many_excluded(tasks: Mapping[str, Mapping[str, Any]], share: float) -> list[str]:
     """One line for each task whose numbers must not be used."""
-    return [
-        f"{name}: {task['excluded']} of {task['samples']} samples are excluded (defects of ours), more than "
-        f"the {share:.1%} that the suite allows"
-        for name, task in tasks.items()
-        if task["samples"] and task["excluded"] > share * task["samples"]
-    ]
+    found: list[str] = []
+    for name, task in tasks.items():
+        excluded = task["excluded"] - task["status_counts"].get("unscored", 0)
+        if task["samples"] and excluded > share * task["samples"]:
+            found.append(
+                f"{name}: {excluded} of {task['samples']} samples are excluded (defects of ours), more than "
+                f"the {share:.1%} that the suite allows"
+            )
+    return found

@@ -16,6 +16,7 @@ from genbench import registry
 from genbench.engines import environment
 from genbench.errors import InterruptedRunError
 from genbench.generate import Generation
+from genbench.judging import JudgeRoom, forget_unscored
 from genbench.plan import Draw, missing_draws
 from genbench.prepare import PreparedModel
 from genbench.progress import ProgressLine
@@ -49,7 +50,14 @@ class Job:
     path: Path
     responses: Responses | None
     origin: Mapping[str, Any]
+    machine: Mapping[str, Any]
+    """Taken once a command, before any engine adds variables of its own to the environment."""
     quiet: bool = False
+
+    @property
+    def deferred(self) -> bool:
+        """Some verdicts wait for a judge that loads when all models under test are closed."""
+        return bool(JudgeRoom(self.suite, self.tasks, self.path).deferred)
 
     @property
     def run_id(self) -> str:
@@ -113,14 +121,13 @@ class _Session:
         self.started = time.monotonic()
         self.generation_s = 0.0
         self.tasks: Sequence[LoadedTask] = job.tasks
-        self.specs = {
-            task.name: VerifierSpec(task.task.info.verifier, task.verifier_options) for task in job.tasks
-        }
+        self.room = JudgeRoom(job.suite, job.tasks, folder.path)
+        self.specs = verifier_specs(job.tasks, self.room)
 
     async def run(self) -> dict[str, Any]:
         verify = self.job.suite.config.verify
-        async with VerifierPool(verify.workers, verify.nice) as pool:
-            judged = await load_verifiers(pool, self.specs, self.job.tasks)
+        async with VerifierPool(verify.workers, verify.nice) as pool, self.room:
+            judged = await load_verifiers(pool, self.specs, self.job.tasks, self.room)
             self.tasks = [item.task for item in judged.values()]
             asked = {task.name: self._asked(task) for task in self.tasks}
             manifest = self._open_manifest(judged, asked)
@@ -128,7 +135,11 @@ class _Session:
             for item in judged.values():
                 if stale_verifiers(self.folder, item):
                     self.folder.drop_verdicts(item.task.name)
+                if item.task.name in self.room:
+                    forget_unscored(self.folder, item.task.name)
             draws = missing_draws(self.tasks, drawn)
+            if draws:
+                await self.room.reach()
             await self._draw_and_score(pool, judged, manifest, drawn, draws)
         return self._results(judged, manifest)
 
@@ -144,10 +155,16 @@ class _Session:
         progress = ProgressLine(self.job.model.name, total, total - len(draws), self.job.quiet)
         attempt = self._begin_attempt(manifest, total - len(draws))
 
-        async def verify(task: str, case: Case) -> Finding:
+        async def rule(task: str, case: Case) -> Finding:
             return await pool.verify(self.specs[task], case)
 
-        scorer = Scorer(self.folder, judged, verify, self.job.model.reasoning.split, progress.verdict)
+        async def verify(task: str, case: Case) -> Finding:
+            if task in self.room:
+                return await self.room.verify(self.folder, task, case, rule)
+            return await rule(task, case)
+
+        now = {name: item for name, item in judged.items() if name not in self.room.deferred}
+        scorer = Scorer(self.folder, now, verify, self.job.model.reasoning.split, progress.verdict)
         try:
             if self.job.responses is not None:
                 self._take_responses(drawn, progress)
@@ -184,7 +201,6 @@ class _Session:
         progress.say(
             f"{self.job.model.name}: loading the engine for {len(draws)} samples (log: {settings.log})"
         )
-        environment.prepare()
         with environment.output_to(settings.log):
             make = registry.load(registry.ENGINES, self.job.suite.config.engine.kind, "engine")
 
@@ -194,7 +210,8 @@ class _Session:
 
         def offer(draw: Draw, completions: list[Completion]) -> None:
             progress.sample()
-            scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
+            if draw.task.name not in self.room.deferred:
+                scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
 
         generation = Generation(
             make_engine=make_engine,
@@ -284,8 +301,8 @@ class _Session:
             "run_seed": config.decoding.seed,
             "terms": dict(job.model.terms),
             "reasoning": job.model.reasoning.record,
-            "warnings": [*job.model.warnings, *_warnings(judged)],
-            "tasks": {task.name: _task_record(task, judged[task.name]) for task in self.tasks},
+            "warnings": [*job.model.warnings, *_warnings(judged), *self.room.warnings],
+            "tasks": {task.name: task_record(task, judged[task.name], self.room) for task in self.tasks},
         }
 
     def _begin_attempt(self, manifest: dict[str, Any], reused: int) -> dict[str, Any]:
@@ -297,7 +314,7 @@ class _Session:
             "circumstances": {
                 "engine": settings.circumstances if settings else None,
                 "packages": manifests.package_versions(),
-                "machine": manifests.machine(),
+                "machine": dict(self.job.machine),
                 "locks_are_advisory": self.folder.locks_are_advisory,
             },
             "reused": reused,
@@ -307,6 +324,9 @@ class _Session:
         return attempt
 
     def _end_attempt(self, manifest: dict[str, Any], attempt: dict[str, Any], progress: ProgressLine) -> None:
+        for task in self.tasks:
+            if task.name in self.room:  # a server tells its version when it is first asked
+                manifest["tasks"][task.name]["judge"] = self.room.record(task.name)
         attempt |= {
             "ended": manifests.now(),
             "interrupted": self.switch.reason,
@@ -325,8 +345,15 @@ class _Session:
         return results
 
 
+def verifier_specs(tasks: Sequence[LoadedTask], room: JudgeRoom) -> dict[str, VerifierSpec]:
+    """The rules that the pool runs: those of tasks without a judge, and those before a judge."""
+    alone = [task for task in tasks if task.name not in room]
+    specs = {task.name: VerifierSpec(task.task.info.verifier, task.verifier_options) for task in alone}
+    return specs | room.rules
+
+
 async def load_verifiers(
-    pool: VerifierPool, specs: Mapping[str, VerifierSpec], tasks: Sequence[LoadedTask]
+    pool: VerifierPool, specs: Mapping[str, VerifierSpec], tasks: Sequence[LoadedTask], room: JudgeRoom
 ) -> dict[str, Judged]:
     """Loads each verifier once, so that a missing one stops the run before the engine loads.
 
@@ -335,13 +362,20 @@ async def load_verifiers(
     """
     found: dict[str, Judged] = {}
     for task in tasks:
+        if task.name not in specs:
+            own = {problem.problem_id: problem for problem in task.problems}
+            found[task.name] = Judged(task, *room.verifier(task.name), own)
+            continue
         opened = await pool.open(specs[task.name], _references(task))
         kept = tuple(problem for problem in task.problems if problem.problem_id not in opened.unavailable)
         judged = replace(task, problems=kept, left_out=task.left_out | opened.unavailable.keys())
         problems = {problem.problem_id: problem for problem in kept}
         warning = _unavailable_words(task, opened.unavailable)
         digest_ = specs[task.name].digest(opened.version)
-        found[task.name] = Judged(judged, digest_, opened.version, problems, warning)
+        version = opened.version
+        if task.name in room:
+            digest_, version = room.verifier(task.name, digest_)
+        found[task.name] = Judged(judged, digest_, version, problems, warning)
     return found
 
 
@@ -374,9 +408,11 @@ async def catch_up(scorer: Scorer, switch: StopSwitch) -> None:
         await asyncio.gather(work, waiter, return_exceptions=True)
 
 
-def _task_record(task: LoadedTask, judged: Judged) -> dict[str, Any]:
+def task_record(task: LoadedTask, judged: Judged, room: JudgeRoom) -> dict[str, Any]:
+    """What the manifest says of a task."""
     info = task.task.info
-    return {
+    judge = {"judge": room.record(task.name)} if task.name in room else {}
+    return judge | {
         "version": info.version,
         "k": task.k,
         "n": len(task.problems),

@@ -96,6 +96,8 @@ class Request:
     """The prompt ends inside a trace."""
     clamped: bool = False
     """max_tokens was lowered so that prompt and completion fit the context."""
+    structured: Mapping[str, Any] | None = None
+    """What the engine must hold the text to: {"choice": [...]} or {"regex": "..."}; None: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,16 @@ class Case:
     def answer(self) -> Answer:
         """The last turn's answer; the only one where there is one turn."""
         return self.answers[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing that a judge is asked, and what its reply is held to ({"choice": …} or {"regex": …})."""
+
+    messages: tuple[Message, ...]
+    structured: Mapping[str, Any]
+    max_tokens: int
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)

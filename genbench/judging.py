@@ -1,0 +1,261 @@
+"""Judged tasks of a run: which judge has which task, its engine while it is needed, its judgments on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, ValidationError
+
+from genbench.config import JudgeModel, Strict
+from genbench.engines.http_chat import ChatServer
+from genbench.errors import ConfigError, RequestFailedError, nearest
+from genbench.judges.cache import Judgments, judgment_key
+from genbench.judges.file import JudgeSpec, judge_path, read_judge
+from genbench.judges.forms import Judge, Unparsed
+from genbench.judges.local import LocalJudge
+from genbench.protocols import JudgeEngine
+from genbench.registry import VERIFIERS
+from genbench.store.contract import digest
+from genbench.store.folder import RunFolder
+from genbench.store.jsonlines import encode, replace
+from genbench.store.records import verdict_to_record
+from genbench.suitefile import Suite
+from genbench.tasks.loaded import LoadedTask
+from genbench.types import OURS, Case, Finding, Question
+from genbench.verifiers.pool import VerifierSpec
+
+JUDGE = "judge"
+Rule = Callable[[str, Case], Awaitable[Finding]]
+"""(task, case) -> finding of the rule that stands before the judge."""
+
+
+class JudgedBy(Strict):
+    """The options under a judged task's `verifier:`."""
+
+    judge: str | None = Field(None, description="a shipped judge or a judge file; None: the suite's")
+    cascade: tuple[str, ...] = (JUDGE,)
+    rule: dict[str, Any] = Field(default_factory=dict, description="options of the rule before the judge")
+
+
+def is_judged(task: LoadedTask) -> bool:
+    return task.task.info.verifier == JUDGE or "cascade" in task.entry.verifier
+
+
+class JudgeRoom:
+    """The judges of a suite's tasks; one local engine at a time, started when the first question comes.
+
+    Args:
+        tasks: all tasks of the run; those without a judge are left alone.
+        work: where a local judge's engine writes its log.
+
+    Raises:
+        ConfigError: an unknown judge, an unpinned one, a wrong reference, a missing key.
+    """
+
+    def __init__(self, suite: Suite, tasks: Sequence[LoadedTask], work: Path) -> None:
+        self._suite, self._work = suite, work
+        self._options = {task.name: _options(suite, task) for task in tasks if is_judged(task)}
+        self._judges = {name: self._read(name, options) for name, options in self._options.items()}
+        self._tasks = {task.name: task for task in tasks if is_judged(task)}
+        for name, task in self._tasks.items():
+            _check_references(task, self._judges[name])
+        self._engines: dict[str, JudgeEngine] = {}
+        self._built = {name: self._build(judge.spec) for name, judge in self._judges.items()}
+        self._judgments: dict[Path, Judgments] = {}
+        self._lock = asyncio.Lock()
+        self._asking: dict[str, asyncio.Lock] = {}
+        """Samples with the same answer wait for one judgment instead of asking for it each."""
+
+    def _read(self, name: str, options: JudgedBy) -> Judge:
+        where = self._suite.where_task(name)
+        used = options.judge or self._suite.config.judge.use
+        if used is None:
+            raise ConfigError(
+                f"{where}: task '{name}' names no judge: set verifier: {{judge: NAME}} or judge.use"
+            )
+        try:
+            return Judge(read_judge(judge_path(used, self._suite.folder), self._suite.config.judge))
+        except ConfigError as error:
+            raise ConfigError(f"{where}: task '{name}': {error}") from None
+
+    def _build(self, spec: JudgeSpec) -> JudgeEngine:
+        """The engine's handle, not started: a missing key or other weights stop the run here."""
+        engine = spec.engine
+        if isinstance(engine, JudgeModel):
+            base = self._suite.folder if self._suite.config.judge.model is not None else spec.path.parent
+            return LocalJudge(engine, spec.file.decoding, base, self._work / "engine" / "judge")
+        return ChatServer(engine, spec.file.decoding)
+
+    def __contains__(self, task: str) -> bool:
+        return task in self._judges
+
+    @property
+    def deferred(self) -> frozenset[str]:
+        """Tasks whose judge loads on this machine: judged when the models under test are closed."""
+        return frozenset(
+            name for name, judge in self._judges.items() if isinstance(judge.spec.engine, JudgeModel)
+        )
+
+    @property
+    def rules(self) -> dict[str, VerifierSpec]:
+        """The rules that stand before judges, for the pool to load."""
+        return {
+            name: VerifierSpec(options.cascade[0], options.rule)
+            for name, options in self._options.items()
+            if len(options.cascade) == 2
+        }
+
+    def verifier(self, task: str, rule: str = "") -> tuple[str, str]:
+        """(digest, version) that verdicts of the task carry; `rule` is the digest of its rule."""
+        judge = self._judges[task]
+        return digest([judge.digest, rule])[:16], f"judge {judge.file.name} {judge.digest}"
+
+    @property
+    def warnings(self) -> list[str]:
+        return [
+            f"{task}: judge '{judge.file.name}' is unpinned (revision {judge.spec.engine.revision!r}): "
+            "its verdicts cannot be made again"
+            for task, judge in self._judges.items()
+            if judge.spec.unpinned
+        ]
+
+    def record(self, task: str) -> dict[str, Any]:
+        """Who judges, for the manifest."""
+        judge, options = self._judges[task], self._options[task]
+        return {
+            "name": judge.file.name,
+            "digest": judge.digest,
+            "form": judge.file.form,
+            "prompt_digest": judge.file.prompt_digest,
+            "unpinned": judge.spec.unpinned,
+            "cascade": list(options.cascade),
+            "engine": dict(self._built[task].record),
+        }
+
+    async def reach(self) -> None:
+        """Asks the servers whether they serve, before an engine is loaded for nothing.
+
+        Raises:
+            EngineError: a server cannot be reached; ConfigError: it does not serve the model.
+        """
+        for task in self._judges.keys() - self.deferred:
+            await self._engine(task)
+
+    async def verify(self, folder: RunFolder, task: str, case: Case, rule: Rule) -> Finding:
+        """The finding on one case; a judge that fails leaves it `unscored`, never a zero."""
+        options = self._options[task]
+        first: Finding | None = None
+        if len(options.cascade) == 2:
+            first = await rule(task, case)
+            if first.score >= 1 or first.reason in OURS - {"unavailable"}:
+                return _with_rule(first, first, "rule")
+        found = await self._judged(folder, task, case)
+        return found if first is None else _with_rule(found, first, "judge")
+
+    async def _judged(self, folder: RunFolder, task: str, case: Case) -> Finding:
+        if case.answer.trace_status == "unclosed" or not case.answer.text.strip():
+            return Finding(0.0, "no_answer", detail={"why": "there is no answer to judge"})
+        judge, replies = self._judges[task], list[str]()
+        try:
+            for question in judge.questions(case):
+                replies.append(await self._reply(folder, task, case, question))
+            return judge.finding(case, replies)
+        except (RequestFailedError, Unparsed) as error:
+            return Finding(0.0, "unscored", detail={"why": str(error), "judge": judge.digest})
+
+    async def _reply(self, folder: RunFolder, task: str, case: Case, question: Question) -> str:
+        judge, kept = self._judges[task], self._kept(folder, task)
+        key = judgment_key(judge.digest, case.sample.problem_id, question)
+        async with self._asking.setdefault(f"{folder.path}/{task}/{key}", asyncio.Lock()):
+            known = kept.get(key)
+            if known is not None:
+                return known
+            engine = await self._engine(task)
+            reply = await engine.reply(question)
+            judge.values(reply, case.reference)
+            kept.add(key, judge.digest, case.sample.problem_id, reply)
+            return reply
+
+    def _kept(self, folder: RunFolder, task: str) -> Judgments:
+        path = folder.file(task, "judgments")
+        if path not in self._judgments:
+            self._judgments[path] = Judgments(path)
+        return self._judgments[path]
+
+    async def _engine(self, task: str) -> JudgeEngine:
+        key = _engine_key(self._judges[task].spec)
+        async with self._lock:
+            if key not in self._engines:
+                if task in self.deferred:
+                    await self._close_local()
+                engine = self._built[task]
+                await engine.start()
+                self._engines[key] = engine
+        return self._engines[key]
+
+    async def _close_local(self) -> None:
+        """Two judges that both load here would not fit beside one another."""
+        for key, engine in list(self._engines.items()):
+            if isinstance(engine, LocalJudge):
+                await self._engines.pop(key).close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for engine in (*self._engines.values(), *self._built.values()):
+            await engine.close()
+        for kept in self._judgments.values():
+            kept.close()
+
+
+def forget_unscored(folder: RunFolder, task: str) -> int:
+    """Drops the task's unscored verdicts, so that they are tried again; returns how many there were."""
+    verdicts = list(folder.verdicts(task))
+    kept = [verdict for verdict in verdicts if verdict.status != "unscored"]
+    if len(kept) < len(verdicts):
+        replace(folder.file(task, "verdicts"), b"".join(encode(verdict_to_record(item)) for item in kept))
+    return len(verdicts) - len(kept)
+
+
+def _with_rule(found: Finding, first: Finding, decided_by: str) -> Finding:
+    """Both accuracies are kept: what the rule alone says, and what the cascade says."""
+    parts = {"rule": first.score, "cascade": found.score} if found.reason not in OURS else {}
+    detail = {**found.detail, "decided_by": decided_by}
+    return Finding(found.score, found.reason, found.extracted, detail, {**found.parts, **parts})
+
+
+def _engine_key(spec: JudgeSpec) -> str:
+    """Judges with one model and one decoding share its engine."""
+    return json.dumps([spec.engine.model_dump(mode="json"), spec.file.decoding.model_dump(mode="json")])
+
+
+def _options(suite: Suite, task: LoadedTask) -> JudgedBy:
+    where = f"{suite.where_task(task.name)}: task '{task.name}'"
+    try:
+        options = JudgedBy.model_validate(task.entry.verifier)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        hint = nearest(key, JudgedBy.model_fields) if first["type"] == "extra_forbidden" else ""
+        raise ConfigError(f"{where}: verifier.{key}: {first['msg']}{hint}") from None
+    *rules, last = options.cascade or ("",)
+    if last != JUDGE or len(rules) > 1 or JUDGE in rules:
+        raise ConfigError(f"{where}: verifier.cascade: wanted [judge] or [RULE, judge]")
+    for name in rules:
+        if name not in VERIFIERS:
+            raise ConfigError(f"{where}: verifier.cascade: no verifier '{name}'{nearest(name, VERIFIERS)}")
+    return options
+
+
+def _check_references(task: LoadedTask, judge: Judge) -> None:
+    for problem in task.problems:
+        ask = task.ask(problem, 0, ())
+        try:
+            judge.check(ask.reference if ask else None)
+        except ConfigError as error:
+            raise ConfigError(f"task {task.name}, problem {problem.problem_id}: {error}") from None

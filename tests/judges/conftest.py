@@ -1,0 +1,184 @@
+"""A real server of chat completions that can be told to misbehave, and suites that are judged by it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+MODEL = "grader"
+
+
+class Server:
+    """Grades by `grade(prompt)`; `faults[n]` spoils the n-th chat request (from 0)."""
+
+    def __init__(self) -> None:
+        self.grade: Callable[[str], str] = lambda prompt: "EQUAL"
+        self.faults: dict[int, str] = {}
+        self.every: str | None = None
+        self.asked: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
+        self.requests: list[dict[str, Any]] = []
+        self.keys: set[str | None] = set()
+        self.lock = threading.Lock()
+        owner = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: object) -> None:
+                return
+
+            def do_GET(self) -> None:
+                if self.path.endswith("/models"):
+                    _send(self, 200, {"data": [{"id": MODEL, "root": "weights", "max_model_len": 4096}]})
+                elif self.path == "/version":
+                    _send(self, 200, {"version": "9.9"})
+                else:
+                    _send(self, 404, {})
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                prompt = body["messages"][0]["content"]
+                with owner.lock:
+                    number = len(owner.requests)
+                    owner.requests.append(body)
+                    owner.asked[prompt] += 1
+                    owner.keys.add(self.headers.get("Authorization"))
+                owner.answer(self, prompt, owner.every or owner.faults.get(number))
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.05})
+        self.thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.http.server_port}/v1"
+
+    def answer(self, handler: BaseHTTPRequestHandler, prompt: str, fault: str | None) -> None:
+        choice = {"message": {"content": self.grade(prompt)}, "finish_reason": "stop"}
+        whole: dict[str, Any] = {"model": MODEL, "choices": [choice]}
+        if fault in ("429", "500", "503"):
+            _send(handler, int(fault), {"error": "busy"}, {"Retry-After": "0.2"} if fault == "429" else {})
+        elif fault == "stall":
+            time.sleep(1.5)
+        elif fault == "broken":
+            _send_bytes(handler, b'{"model": "grader", "choices": [')
+        elif fault == "half":
+            _send(handler, 200, {"model": MODEL, "choices": []})
+        elif fault == "cut":
+            handler.send_response(200)
+            handler.send_header("Content-Length", "500")
+            handler.end_headers()
+            handler.wfile.write(b'{"model"')
+        elif fault == "other":
+            _send(handler, 200, whole | {"model": "another"})
+        elif fault == "refusal":
+            choice["message"] = {"content": "I would rather not grade this."}
+            _send(handler, 200, whole)
+        else:
+            with self.lock:
+                self.answered[prompt] += 1
+            _send(handler, 200, whole)
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.thread.join()
+        self.http.server_close()
+
+
+def _send(
+    handler: BaseHTTPRequestHandler, status: int, record: object, headers: dict[str, str] | None = None
+) -> None:
+    _send_bytes(handler, json.dumps(record).encode(), status, headers or {})
+
+
+def _send_bytes(
+    handler: BaseHTTPRequestHandler, data: bytes, status: int = 200, headers: dict[str, str] | None = None
+) -> None:
+    try:
+        handler.send_response(status)
+        for name, value in (headers or {}).items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(data)))
+        handler.end_headers()
+        handler.wfile.write(data)
+    except OSError:
+        return
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.close()
+
+
+SUITE = """\
+name: judged
+models:
+  m: {{path: nowhere}}
+judge:
+  server: {{base_url: "{url}", model: grader, revision: {commit}, timeout_s: 0.5, retries: {retries}{more}}}
+tasks:
+  - name: free
+    kind: judge
+    data: {{path: rows.jsonl, fields: {{id: id, question: question, reference: reference}}}}
+    verifier: {{judge: {judge}{options}}}
+    k: {k}
+"""
+
+
+class Case:
+    """A folder with a suite whose answers are ready, and only the judge is asked."""
+
+    def __init__(self, path: Path, url: str) -> None:
+        self.path, self.url = path, url
+
+    def write(
+        self,
+        *,
+        n: int = 10,
+        k: int = 2,
+        judge: str = "free_form",
+        options: str = "",
+        more: str = "",
+        retries: int = 4,
+        reference: Callable[[int], object] = str,
+    ) -> None:
+        suite = SUITE.format(
+            url=self.url, commit=COMMIT, judge=judge, options=options, k=k, more=more, retries=retries
+        )
+        (self.path / "suite.yaml").write_text(suite)
+        rows = [{"id": f"q{i}", "question": f"What is {i}?", "reference": reference(i)} for i in range(n)]
+        (self.path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        lines = [
+            {"task": "free", "problem_id": f"q{i}", "sample_index": j, "text": f"It is {i}, said {j} times."}
+            for i in range(n)
+            for j in range(k)
+        ]
+        (self.path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def run(self, *overrides: str) -> Any:
+        from genbench import pipeline
+
+        options = pipeline.RunOptions(
+            suite=str(self.path / "suite.yaml"),
+            run_dir=self.path / "runs",
+            responses=self.path / "answers.jsonl",
+            overrides=overrides,
+            quiet=True,
+        )
+        return pipeline.run(options)
+
+
+@pytest.fixture
+def judged(tmp_path: Path, server: Server) -> Case:
+    return Case(tmp_path, server.url)

@@ -1,0 +1,184 @@
+"""Judged runs against a real HTTP server that misbehaves on demand."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench import pipeline
+from genbench.errors import ConfigError, EngineError
+
+from .conftest import COMMIT, Case, Server
+
+
+def _right_if_even(prompt: str) -> str:
+    found = re.search(r"What is (\d+)\?", prompt)
+    assert found is not None
+    return "EQUAL" if int(found[1]) % 2 == 0 else "DIFFERENT"
+
+
+def _verdicts(case: Case) -> list[dict[str, Any]]:
+    text = (case.path / "runs" / "m" / "free" / "verdicts.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_labels_become_scores_and_the_judge_is_named_in_the_results(judged: Case, server: Server) -> None:
+    judged.write()
+    server.grade = _right_if_even
+    report = judged.run()
+    task = report.results["m"]["tasks"]["free"]
+    assert task["value"] == 0.5 and task["status_counts"] == {"correct": 10, "wrong": 10}
+    assert (
+        task["judge"]["engine"] | {"proven": False, "version": "9.9", "revision_declared": COMMIT}
+        == (task["judge"]["engine"])
+    )
+    assert server.requests[0]["structured_outputs"] == {"choice": ["EQUAL", "DIFFERENT"]}
+    assert report.failures == []
+
+
+def test_a_faulty_server_loses_nothing(judged: Case, server: Server) -> None:
+    judged.write(n=20, k=2)
+    server.grade = _right_if_even
+    kinds = ["429", "500", "503", "stall", "broken", "half", "cut", "other"]
+    server.faults = {number: kinds[number % len(kinds)] for number in range(0, 40, 2)}
+    report = judged.run()
+    assert report.failures == []
+    assert report.results["m"]["tasks"]["free"]["status_counts"] == {"correct": 20, "wrong": 20}
+    assert len(server.requests) == 40 + 20
+    assert max(server.answered.values()) == 1
+
+
+def test_a_refusal_is_unscored_fails_the_run_and_is_asked_again(judged: Case, server: Server) -> None:
+    judged.write()
+    server.faults = {3: "refusal", 7: "refusal"}
+    report = judged.run()
+    task = report.results["m"]["tasks"]["free"]
+    assert task["status_counts"] == {"correct": 18, "unscored": 2}
+    assert task["value"] == 1.0 and task["bounds"] == [0.9, 1.0]
+    assert report.failures == [
+        "m: free: 2 of 20 samples are unscored (no verdict), more than the 2.0% that "
+        "judge.max_unscored_share allows; run again to judge these alone"
+    ]
+    server.faults = {}
+    again = judged.run()
+    assert again.failures == [] and len(server.requests) == 22
+    assert again.results["m"]["tasks"]["free"]["status_counts"] == {"correct": 20}
+
+
+def test_the_share_of_unscored_samples_is_the_suites_to_set(judged: Case, server: Server) -> None:
+    judged.write()
+    server.faults = {3: "refusal"}
+    assert judged.run("judge.max_unscored_share=0.05").failures == []
+
+
+def test_scoring_again_asks_nothing(judged: Case, server: Server) -> None:
+    judged.write()
+    server.grade = _right_if_even
+    first = judged.run()
+    asked = len(server.requests)
+    results = pipeline.score(judged.path / "runs" / "m", again=True, quiet=True)
+    assert len(server.requests) == asked
+    assert results["tasks"]["free"]["value"] == first.results["m"]["tasks"]["free"]["value"]
+
+
+def test_a_run_cut_off_among_its_judgments_asks_only_for_the_others(judged: Case, server: Server) -> None:
+    judged.write()
+    judged.run()
+    folder = judged.path / "runs" / "m" / "free"
+    kept = (folder / "judgments.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "judgments.jsonl").write_bytes(b"".join(kept[:12]) + kept[12][:20])
+    (folder / "verdicts.jsonl").unlink()
+    judged.run()
+    assert len(server.requests) == 20 + 8
+
+
+def test_equal_answers_to_one_problem_are_judged_once(judged: Case, server: Server) -> None:
+    judged.write(n=3, k=4)
+    lines = (judged.path / "answers.jsonl").read_text()
+    (judged.path / "answers.jsonl").write_text(re.sub(r"said \d times", "said often", lines))
+    judged.run()
+    assert len(server.requests) == 3 and len(_verdicts(judged)) == 12
+
+
+def test_a_changed_revision_makes_the_verdicts_again(judged: Case, server: Server) -> None:
+    judged.write()
+    judged.run()
+    judged.run(f"judge.server.revision={COMMIT[::-1]}")
+    assert len(server.requests) == 40
+
+
+def test_both_orders_are_asked_and_a_flip_is_a_tie(judged: Case, server: Server) -> None:
+    judged.write(n=8, k=1, judge="pairwise", reference=lambda i: f"The baseline says {i}.")
+
+    def grade(prompt: str) -> str:
+        ours_first = prompt.index("It is") < prompt.index("The baseline says")
+        number = int(re.findall(r"What is (\d+)\?", prompt)[0])
+        won = {0: True, 1: False}.get(number)
+        if won is None:
+            return "A"
+        return "A" if won == ours_first else "B"
+
+    server.grade = grade
+    task = judged.run().results["m"]["tasks"]["free"]
+    assert len(server.requests) == 16
+    assert {v["problem_id"]: v["extracted"] for v in _verdicts(judged)} == {
+        "q0": "win",
+        "q1": "loss",
+        **{f"q{i}": "tie" for i in range(2, 8)},
+    }
+    pairs = task["judge"]["pairwise"]
+    assert pairs["win_rate"] == task["value"] == 0.5
+    assert pairs["flipped"] == 6 and pairs["position_bias"] == {"first": 6 / 8, "second": 0.0}
+
+
+def test_a_rule_goes_first_and_both_accuracies_are_kept(judged: Case, server: Server) -> None:
+    judged.write(
+        n=4,
+        k=1,
+        options=", cascade: [exact, judge]",
+        reference=lambda i: [f"It is {i}, said 0 times."] if i < 1 else [f"number {i}"],
+    )
+    server.grade = _right_if_even
+    task = judged.run().results["m"]["tasks"]["free"]
+    assert len(server.requests) == 3
+    assert task["judge"]["accuracy"] == {"rule": 0.25, "cascade": 0.5}
+
+
+def test_the_key_comes_from_the_environment_and_is_written_nowhere(
+    judged: Case, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged.write(more=", api_key_env: GRADER_KEY")
+    monkeypatch.delenv("GRADER_KEY", raising=False)
+    with pytest.raises(ConfigError, match="the variable GRADER_KEY is not set; export GRADER_KEY="):
+        judged.run()
+    monkeypatch.setenv("GRADER_KEY", "sesame-8231")
+    judged.run()
+    assert server.keys == {"Bearer sesame-8231"}
+    for file in Path(judged.path).rglob("*"):
+        assert not file.is_file() or b"sesame-8231" not in file.read_bytes()
+
+
+def test_a_server_that_is_gone_stops_the_run_and_says_what_to_do(judged: Case, server: Server) -> None:
+    judged.write(retries=0)
+    with pytest.raises(EngineError, match=r"mend judge\.server\.base_url"):
+        judged.run("judge.server.base_url=http://127.0.0.1:9/v1")
+
+
+def test_a_model_that_is_not_served_is_refused_with_those_that_are(judged: Case, server: Server) -> None:
+    judged.write()
+    with pytest.raises(ConfigError, match="does not serve 'other'; it serves: grader"):
+        judged.run("judge.server.model=other")
+
+
+@pytest.mark.parametrize("revision", ["main", "null", "v1.2", "abc1234"])
+def test_a_revision_that_can_move_is_refused(judged: Case, server: Server, revision: str) -> None:
+    judged.write()
+    with pytest.raises(ConfigError, match="is not pinned"):
+        judged.run(f"judge.server.revision={revision}")
+    report = judged.run(f"judge.server.revision={revision}", "judge.allow_unpinned=true")
+    assert "is unpinned" in report.results["m"]["warnings"][0]
+    assert report.results["m"]["tasks"]["free"]["judge"]["unpinned"] is True
