@@ -53,11 +53,10 @@ class Factory(DetectorFactory):  # type: ignore[misc]  # langdetect has no types
     def _grams(self, word: str) -> tuple[str, ...]:
         """One to three characters that end at each one; not inside capitals."""
         found: list[str] = []
-        grams, capitals, last = " ", False, " "
+        grams = last = " "
         for character in word if word != " " else "":
             grams = grams[-2:] + character
-            capitals = character.isupper() and (capitals or last.isupper())
-            if not capitals:
+            if not (character.isupper() and last.isupper()):
                 found += (character, grams[-2:], grams) if len(grams) > 2 else (character, grams)
             last = character
         return tuple(gram for gram in found if gram in self.word_lang_prob_map and gram != " ")
@@ -124,14 +123,14 @@ class LanguageDetector:
         """The code of the likeliest language; None where `text` has no letters to go by."""
         detector = QuickDetector(self._factory)
         try:
-            detector.append(_head(text, detector))
+            detector.append(head(text, detector))
             code: str = detector.detect()
         except LangDetectException:
             return None
         return code
 
 
-def _head(text: str, detector: Detector) -> str:
+def head(text: str, detector: Detector) -> str:
     """As much of `text` as the detector looks at: so many characters are left when addresses are blanked.
 
     Its pattern of mail addresses tries 64 lengths at every letter, which takes long on long texts.

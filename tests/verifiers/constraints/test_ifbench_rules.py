@@ -442,6 +442,16 @@ def test_without_a_tagger_the_first_word_is_neither_a_verb_nor_none(judge: Judge
     assert found.why is not None and "tagger_dir" in found.why
 
 
+def test_a_longer_run_of_alliteration_counts_one_for_each_word_more(judge: Judge) -> None:
+    assert judge("sentence:alliteration_increment", {}, "Big bad bear. Big bad old owl.").strict
+    assert not judge("sentence:alliteration_increment", {}, "Big bad bear. One odd owl.").strict
+
+
+def test_questions_of_equal_length_do_not_grow(judge: Judge) -> None:
+    same = QUIZ.replace("Question 2. Why", "Question 2. Why Why")
+    assert judge("custom:mcq_count_length", {}, same).why == "question 3 is no longer than the one before"
+
+
 def test_of_two_blank_lines_one_may_stay_in_the_way_of_indents(judge: Judge) -> None:
     assert judge("format:line_indent", {}, "a\n\n b").strict
     assert judge("format:line_indent", {}, "a\n\n\n b").why == (

@@ -234,6 +234,14 @@ def test_a_lone_star_takes_the_next_line_into_its_bullet(judge: Judge) -> None:
     )
 
 
+def test_blank_highlights_do_not_count_and_one_letter_makes_a_title(judge: Judge) -> None:
+    assert judge(
+        "detectable_format:number_highlighted_sections", {"num_highlights": 1}, "* *\n** **"
+    ).why == ("0 highlighted sections, at least 1 wanted")
+    assert judge("detectable_format:title", {}, "<<a>>").strict
+    assert not judge("detectable_format:title", {}, "<<>>").strict
+
+
 def test_json_that_is_nested_beyond_the_parser_is_a_fault_not_a_crash(judge: Judge) -> None:
     assert judge("detectable_format:json_format", {}, "[" * 100_000).why == "not JSON: nested too deeply"
 

@@ -38,6 +38,7 @@ ROWS: list[tuple[str, dict[str, Any], str, bool]] = [
     ("detectable_content:postscript", {"postscript_marker": "P.S."}, "The P.S. came first.", False),
     ("detectable_content:postscript", {"postscript_marker": "P.S."}, "Bye.\nP.P.S. More", False),
     ("detectable_format:number_bullet_lists", {"num_bullets": 1}, "* one\n\n---\n-5 degrees", True),
+    ("detectable_format:number_bullet_lists", {"num_bullets": 1}, "* one\n\n* * *", True),
     ("detectable_format:constrained_response", {}, "My answer is no. Or not.", False),
     ("detectable_format:number_highlighted_sections", {"num_highlights": 2}, "***x***", False),
     ("detectable_format:multiple_sections", {"section_spliter": "P.", "num_sections": 1}, "Po 1", False),

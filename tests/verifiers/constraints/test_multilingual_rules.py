@@ -14,7 +14,7 @@ HINDI = "आज मौसम बहुत अच्छा है। हम ब�
 
 def test_chinese_sentences_end_with_chinese_marks(judge: Judge) -> None:
     kwargs = {"num_sentences": 4, "relation": "at least"}
-    found = judge("length_constraints:number_sentences", kwargs, CHINESE, multilingual=True)
+    found = judge("length_constraints:number_sentences", kwargs, CHINESE + "\n  \n", multilingual=True)
     assert found.why == "3 sentences, at least 4 wanted"
     english = judge("length_constraints:number_sentences", kwargs, CHINESE)
     assert english.why == "1 sentences, at least 4 wanted"
