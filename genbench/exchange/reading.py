@@ -99,11 +99,12 @@ def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: Choice) 
 
 def _lm_eval_metrics(records: Sequence[tuple[int, Line]]) -> dict[str, None]:
     """Metrics with a number a line; older files do not list theirs."""
-    fixed = {"doc_id"}
     names: dict[str, None] = {}
     for _, record in records:
         listed = record.get("metrics")
-        for name in listed if isinstance(listed, list) else record.keys() - fixed:
+        for name in listed if isinstance(listed, list) else record:
+            if name == "doc_id":
+                continue
             if isinstance(record.get(name), int | float) or (isinstance(listed, list) and name in record):
                 names.setdefault(str(name))
     return {name: None for name in names if not any(isinstance(r.get(name), list) for _, r in records)}
