@@ -101,8 +101,8 @@ class OptionReader:
         self._letters = letters
         self._by_text = _unique_texts(options, letters)
         hedge = rf"(?:[/&]|\b(?:{alternation(CONNECTIVES)})\b)\s*(?:option\s+)?"
-        joined = rf"(?:\s*{hedge}\W{{0,3}}([{letters}])(?![\w'’]))"
-        self._leading = re.compile(rf"([{letters}])(?![\w'’^+=<>\\])(?!\s*[=<>+^]){joined}?")
+        joined = rf"(?:[\s)\]}}*_$]*{hedge}\W{{0,3}}([{letters}])(?![\w'’]))"
+        self._leading = re.compile(rf"([{letters}])(?![\w'’\\])(?!\s*(?:[=>+^]|<(?!/))){joined}?")
         letter = rf"\W{{0,4}}(?<!\w)([{letters}])(?![\w'’])\W{{0,3}}"
         self._alone = re.compile(rf"[^\w\n]*(?:({'|'.join(letters)})|([{letters.lower()}]))[^\w\n]*")
         self._confirmed = re.compile(rf"{letter}(?:{alternation(CONFIRMING)})")
@@ -137,8 +137,9 @@ class OptionReader:
 
     def _read(self, statement: str) -> str | None:
         """The letters that a statement begins with, or the option whose text it begins with."""
-        statement = _OPTION_NOUN.sub("", _DECORATION.sub("", statement.lstrip()))
-        statement = _DECORATION.sub("", statement)
+        if (by_text := self._by_option_text(_LINE_END.split(statement.lstrip(), maxsplit=1)[0])) is not None:
+            return by_text
+        statement = _DECORATION.sub("", _OPTION_NOUN.sub("", _DECORATION.sub("", statement)))
         line = _LINE_END.split(statement, maxsplit=1)[0]
         if (by_text := self._by_option_text(line)) is not None:
             return by_text
@@ -162,13 +163,15 @@ class OptionReader:
     def _bare(self, text: str) -> str | None:
         """An answer that is one option, or whose last or first line is, or that begins ``B.``"""
         lines = [line for line in text.splitlines() if line.strip()]
+        headed = {match[1] for match in map(self._headed.match, lines) if match}
         for line in (lines[-1], lines[0]) if lines else ():
             if (by_text := self._by_text.get(_plain(line))) is not None:
                 return by_text
             if (alone := self._alone.fullmatch(line.strip())) is not None:
                 return (alone[1] or alone[2]).upper()
-            if (headed := self._headed.match(line)) is not None:
-                return headed[1]
+            # Several lines under letters are a list of the options, not a choice.
+            if len(headed) == 1 and (match := self._headed.match(line)) is not None:
+                return match[1]
         return None
 
     def _last_mention(self, text: str) -> Picked | None:

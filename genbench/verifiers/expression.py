@@ -55,7 +55,7 @@ def _read_word(text: str) -> str | None:
     bare = unwrap(text).strip("() ")
     if not _WORDS.fullmatch(bare) or not (_WRAPPED.match(text) or len(bare) >= _WORD_CHARS):
         return None
-    return _ARTICLE.sub("", bare).casefold() if len(bare) > 1 else bare
+    return _ARTICLE.sub("", bare).casefold()
 
 
 def decide(reference: Expression, answer: Expression) -> bool | None:
@@ -65,7 +65,7 @@ def decide(reference: Expression, answer: Expression) -> bool | None:
     if reference.key == answer.key:
         return bool(reference.key)
     if reference.word is not None:
-        return reference.word == answer.word
+        return reference.word == (answer.word or answer.key.casefold())
     if reference.number and reference.number.decimal and _DECIMAL_COMMA.fullmatch(answer.key):
         return decide(reference, read_expression(answer.key.replace(",", ".")))
     if reference.number and (right := _right_hand_side(answer.key)) is not None:

@@ -24,6 +24,8 @@ Extract = Literal["boxed", "stated", "any"]
 _VERSION = "1"
 _LIBRARIES = ("math-verify", "latex2sympy2-extended", "sympy")
 _TIME_LIMIT_S = 10.0
+_LOADING_S = 30.0
+"""More while computer algebra is still to be imported: 1.8 CPU seconds, far longer on a busy machine."""
 _ALGEBRA = "genbench.verifiers.equivalence:Equivalence"
 _ALGEBRA_CHARS = 1_500
 """Longest expression given to computer algebra; the longest answer of MATH-500 has 60 characters."""
@@ -64,7 +66,7 @@ class MathVerifier:
         return f"math {_VERSION}; {libraries}"
 
     def time_limit_s(self, case: Case) -> float:
-        return _TIME_LIMIT_S
+        return _TIME_LIMIT_S + (_LOADING_S if self._algebra is None else 0.0)
 
     def verify(self, case: Case) -> Finding:
         references = [self._reference(text) for text in acceptable_texts(case.reference, "math")]
@@ -102,7 +104,7 @@ class MathVerifier:
             return False
         detail["compared"] = "algebra"
         if self._algebra is None:
-            # sympy and math-verify take 1.8 s to import; a worker that sees only numbers is spared them.
+            # A worker that sees only numbers is spared the import.
             self._algebra = load({}, _ALGEBRA, "comparison")()
         try:
             return self._algebra.equal(list_both_signs(reference.latex), list_both_signs(answer.latex))

@@ -26,6 +26,32 @@ COPULAS = {
     "pt": ("é", "são"),
 }
 
+ADVERBS = {
+    "en": (
+        "therefore",
+        "thus",
+        "hence",
+        "then",
+        "clearly",
+        "definitely",
+        "certainly",
+        "indeed",
+        "simply",
+        "probably",
+        "likely",
+        "most likely",
+        "actually",
+        "obviously",
+    ),
+    "zh": ("就", "应该", "應該"),
+    "de": ("daher", "also", "somit", "wahrscheinlich"),
+    "fr": ("donc", "probablement"),
+    "es": ("por tanto", "entonces", "probablemente"),
+    "it": ("quindi", "dunque", "probabilmente"),
+    "pt": ("portanto", "então", "provavelmente"),
+}
+"""Words that may stand between the copula and the answer."""
+
 OPTION_NOUNS = {
     "en": ("option", "choice", "letter"),
     "zh": ("选项", "選項"),
@@ -96,4 +122,5 @@ def announcement() -> str:
     mark = r"[ \t*_]*[:：]"
     formula = r"[ \t*_]*\s*(?=\$|\\\(|\\\[)"
     said = rf"{noun}(?:[ \t]*=(?!=)|{formula}|{between}(?:{mark}|{copula}(?:{mark})?))"
-    return rf"(?:{said}|<answer>|^[ \t]*####)[ \t*_]*"
+    adverbs = rf"(?:[ \t*_,]*(?:{alternation(ADVERBS)})\b,?)*"
+    return rf"(?:{said}{adverbs}|<answer>|^[ \t]*####)[ \t*_]*"

@@ -16,6 +16,7 @@ _RELATION = re.compile(
 )
 _PREFIX = re.compile(r"^\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:=|\\in(?![A-Za-z]))")
 _MATRIX = re.compile(r"^\\begin\{([bpvBV]?matrix)\}(.*)\\end\{\1\}$", re.DOTALL)
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[a-zA-Z]+\}")
 _SEPARATOR = re.compile(r",|;|\\cup(?![A-Za-z])|\\(?:text|mbox)\s*\{\s*(?:and|or)\s*\}")
 _FUNCTION_NAMES = frozenset("fghpqFGHPQ")
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
@@ -54,7 +55,7 @@ def _near(one: complex, two: complex) -> bool:
 
 def _elements(latex: str) -> list[complex] | None:
     """The values that an expression lists; None where it is not simple enough to be sure."""
-    if len(latex) > _CHARS or "\\%" in latex or "%" in latex or _WORD.search(latex):
+    if len(latex) > _CHARS or "\\%" in latex or "%" in latex or _WORD.search(_ENVIRONMENT.sub("", latex)):
         return None
     try:
         return _values(latex)
@@ -223,7 +224,9 @@ class _Evaluation:
             return _GREEK[token]
         if len(token) != 1 or self._next == "_" or (token in _FUNCTION_NAMES and self._next == "("):
             raise _UnreadableError
-        return 0.5 + (ord(token) % 61) * 0.0371
+        if token in {"E", "I"}:
+            raise _UnreadableError
+        return 0.5 + (ord(token.lower()) % 61) * 0.0371  # math-verify 0.9.0 reads R as r
 
     def _braced(self) -> complex:
         if self._next != "{":
