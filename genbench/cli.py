@@ -411,6 +411,28 @@ def tasks(as_json: JsonOption = False) -> None:
         print(catalogue.tasks_text(infos))
 
 
+judge_app = typer.Typer(help="Look at judges.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(judge_app, name="judge")
+
+
+@judge_app.callback()
+def judge() -> None:
+    """Look at judges."""
+
+
+@judge_app.command("check", epilog="Example: genbench judge check simpleqa --suite nightly.yaml --pin")
+def judge_check(
+    judge: Annotated[str, typer.Argument(help="a judge file, or the name of a shipped judge")],
+    suite: Annotated[
+        str | None, typer.Option(help="a suite whose 'judge:' gives the model or the server")
+    ] = None,
+    pin: Annotated[bool, typer.Option("--pin", help="keep its answers; later runs report drift")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Agreement with the calibration labels, order consistency, injection resistance, stability."""
+    _print_record(_verbs("judgecheck").check_judge(judge, suite, pin=pin), "judge_text", as_json)
+
+
 @app.command(epilog="Example: genbench schema > suite.schema.json")
 def schema() -> None:
     """Print the JSON schema of a suite, for editors."""

@@ -60,3 +60,16 @@ def too_many_unscored(tasks: Mapping[str, Mapping[str, Any]], share: float) -> l
                 f"the {share:.1%} that judge.max_unscored_share allows; run again to judge these alone"
             )
     return found
+
+
+def drift_words(tasks: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """One line for each task whose judge answers its canary otherwise than when it was pinned."""
+    found: list[str] = []
+    for name, task in tasks.items():
+        drifted = ((task.get("judge") or {}).get("canary") or {}).get("drifted")
+        if drifted:
+            found.append(
+                f"{name}: the judge drifted: {len(drifted)} canary cases have other labels than when it was "
+                f"pinned ({', '.join(drifted)})"
+            )
+    return found

@@ -11,9 +11,10 @@ from typing import Any, Self
 from pydantic import Field, ValidationError
 
 from genbench.config import JudgeModel, Strict
-from genbench.engines.http_chat import ChatServer
 from genbench.errors import ConfigError, RequestFailedError, nearest
+from genbench.judges.build import build_engine
 from genbench.judges.cache import Judgments, judgment_key
+from genbench.judges.calibration import canary, pin_path
 from genbench.judges.file import JudgeSpec, judge_path, read_judge
 from genbench.judges.forms import Judge, Unparsed
 from genbench.judges.local import LocalJudge
@@ -57,14 +58,18 @@ class JudgeRoom:
     """
 
     def __init__(self, suite: Suite, tasks: Sequence[LoadedTask], work: Path) -> None:
-        self._suite, self._work = suite, work
+        self._suite = suite
         self._options = {task.name: _options(suite, task) for task in tasks if is_judged(task)}
         self._judges = {name: self._read(name, options) for name, options in self._options.items()}
         self._tasks = {task.name: task for task in tasks if is_judged(task)}
         for name, task in self._tasks.items():
             _check_references(task, self._judges[name])
         self._engines: dict[str, JudgeEngine] = {}
-        self._built = {name: self._build(judge.spec) for name, judge in self._judges.items()}
+        self._built = {
+            name: build_engine(judge.spec, suite.config.judge, suite.folder, work / "engine" / "judge")
+            for name, judge in self._judges.items()
+        }
+        self._canaries: dict[str, dict[str, Any]] = {}
         self._judgments: dict[Path, Judgments] = {}
         self._lock = asyncio.Lock()
         self._asking: dict[str, asyncio.Lock] = {}
@@ -81,14 +86,6 @@ class JudgeRoom:
             return Judge(read_judge(judge_path(used, self._suite.folder), self._suite.config.judge))
         except ConfigError as error:
             raise ConfigError(f"{where}: task '{name}': {error}") from None
-
-    def _build(self, spec: JudgeSpec) -> JudgeEngine:
-        """The engine's handle, not started: a missing key or other weights stop the run here."""
-        engine = spec.engine
-        if isinstance(engine, JudgeModel):
-            base = self._suite.folder if self._suite.config.judge.model is not None else spec.path.parent
-            return LocalJudge(engine, spec.file.decoding, base, self._work / "engine" / "judge")
-        return ChatServer(engine, spec.file.decoding)
 
     def __contains__(self, task: str) -> bool:
         return task in self._judges
@@ -134,6 +131,7 @@ class JudgeRoom:
             "unpinned": judge.spec.unpinned,
             "cascade": list(options.cascade),
             "engine": dict(self._built[task].record),
+            "canary": self._canaries.get(judge.digest),
         }
 
     async def reach(self) -> None:
@@ -195,7 +193,16 @@ class JudgeRoom:
                 engine = self._built[task]
                 await engine.start()
                 self._engines[key] = engine
+            await self._look_at_canary(task, self._engines[key])
         return self._engines[key]
+
+    async def _look_at_canary(self, task: str, engine: JudgeEngine) -> None:
+        """Once a judge and run: what it says of cases with known labels."""
+        judge = self._judges[task]
+        if judge.digest in self._canaries:
+            return
+        found = await canary(judge, engine, pin_path(judge.spec, self._suite.folder))
+        self._canaries[judge.digest] = found or {}
 
     async def _close_local(self) -> None:
         """Two judges that both load here would not fit beside one another."""

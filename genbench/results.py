@@ -15,7 +15,7 @@ from genbench.analyse import (
 )
 from genbench.config import JudgeConfig
 from genbench.instructions import has_instructions, instruction_record
-from genbench.judged import judged_record, too_many_unscored
+from genbench.judged import drift_words, judged_record, too_many_unscored
 from genbench.score import Judged
 from genbench.store.folder import FORMAT, RunFolder
 
@@ -37,7 +37,7 @@ def build_results(
         "run_seed": manifest["run_seed"],
         "tasks": tasks,
         "totals": _totals(manifest, tasks),
-        "warnings": manifest["warnings"],
+        "warnings": [*manifest["warnings"], *drift_words(tasks)],
         "trust_remote_code": manifest["model"]["trust_remote_code"],
         "test_uses": manifest["test_uses"],
         "max_excluded_share": max_excluded_share,

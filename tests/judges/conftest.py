@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 
+_OWN = re.compile(r"What is \d+\?")
+"""The questions of the suites here; calibration sets ask others."""
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MODEL = "grader"
 
@@ -27,6 +30,7 @@ class Server:
         self.asked: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.requests: list[dict[str, Any]] = []
+        self.canaries: list[dict[str, Any]] = []
         self.keys: set[str | None] = set()
         self.lock = threading.Lock()
         owner = self
@@ -47,8 +51,9 @@ class Server:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 prompt = body["messages"][0]["content"]
                 with owner.lock:
-                    number = len(owner.requests)
-                    owner.requests.append(body)
+                    own = _OWN.search(prompt) is not None
+                    number = len(owner.requests) if own else -1
+                    (owner.requests if own else owner.canaries).append(body)
                     owner.asked[prompt] += 1
                     owner.keys.add(self.headers.get("Authorization"))
                 owner.answer(self, prompt, owner.every or owner.faults.get(number))

@@ -17,8 +17,7 @@ from .conftest import COMMIT, Case, Server
 
 def _right_if_even(prompt: str) -> str:
     found = re.search(r"What is (\d+)\?", prompt)
-    assert found is not None
-    return "EQUAL" if int(found[1]) % 2 == 0 else "DIFFERENT"
+    return "EQUAL" if found is None or int(found[1]) % 2 == 0 else "DIFFERENT"
 
 
 def _verdicts(case: Case) -> list[dict[str, Any]]:
@@ -115,6 +114,8 @@ def test_both_orders_are_asked_and_a_flip_is_a_tie(judged: Case, server: Server)
     judged.write(n=8, k=1, judge="pairwise", reference=lambda i: f"The baseline says {i}.")
 
     def grade(prompt: str) -> str:
+        if "The baseline says" not in prompt:
+            return "A"
         ours_first = prompt.index("It is") < prompt.index("The baseline says")
         number = int(re.findall(r"What is (\d+)\?", prompt)[0])
         won = {0: True, 1: False}.get(number)
