@@ -50,6 +50,7 @@ def test_of_long_texts_the_detector_sees_the_same_beginning(factory: Factory) ->
         address * 40 + "der Zug fährt nicht " * 1000,
         cut + "y" * 5000 + "@example.org " + cut,
         "z" * 30_000,
+        ("https://example.org/" + "a" * 1500 + " ") * 7 + "word " * 4000,
     ):
         whole, quick = Detector(factory), QuickDetector(factory)
         whole.append(text)
