@@ -20,7 +20,7 @@ _BOXES, _BOX_CHARS, _GAP = 64, 10_000, 60
 """How many boxes are looked at, how long one may be, and how far apart two of one list may stand:
 without these bounds a text of nothing but open boxes takes quadratic time."""
 
-_BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])\s*")
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
 _BEGIN_OF_BOX = re.compile(r"<\|begin_of_box\|>(.*?)<\|end_of_box\|>", re.DOTALL)
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _UNBRACED = re.compile(r"[^\s$\\{}.,]+")

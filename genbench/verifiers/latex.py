@@ -81,7 +81,9 @@ _ROOT = re.compile(r"\\sqrt\s+(?=[(\d\w])\(?(?:(?<=\()([^()]*)\)|(\d+(?:\.\d+)?|
 WRAPPERS = (
     r"text|textbf|textit|textrm|textnormal|textsf|texttt|mathrm|mathbf|mathit|mathsf|mathbb|bm|mbox|hbox"
 )
-_WRAPPER = re.compile(rf"\\(?:{WRAPPERS}|boldsymbol|operatorname\*?|underline|fbox|boxed)\s*\{{([^{{}}]*)\}}")
+_WRAPPER = re.compile(
+    rf"\\(?:{WRAPPERS}|boldsymbol|operatorname\*?|underline|fbox|framebox|boxed)\s*\{{([^{{}}]*)\}}"
+)
 _SWITCH = re.compile(
     r"\\(?:displaystyle|textstyle|rm|bf|it|limits|nolimits|strut|phantom\{[^{}]*\})(?![A-Za-z])"
 )
