@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +186,28 @@ def test_a_revision_that_can_move_is_refused(judged: Case, server: Server, revis
     report = judged.run(f"judge.server.revision={revision}", "judge.allow_unpinned=true")
     assert "is unpinned" in report.results["m"]["warnings"][0]
     assert report.results["m"]["tasks"]["free"]["judge"]["unpinned"] is True
+
+
+def test_a_killed_run_asks_for_no_kept_judgment_again(judged: Case, server: Server) -> None:
+    judged.write(n=15, k=2, more=", concurrency: 2")
+
+    def slowly(prompt: str) -> str:
+        time.sleep(0.1)
+        return "EQUAL"
+
+    server.grade = slowly
+    command = [sys.executable, "-m", "genbench.cli", "run", "suite.yaml", "--run-dir", "runs"]
+    command += ["--responses", "answers.jsonl"]
+    process = subprocess.Popen(command, cwd=judged.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    kept = judged.path / "runs" / "m" / "free" / "judgments.jsonl"
+    end = time.monotonic() + 60
+    while time.monotonic() < end and not (kept.exists() and kept.read_bytes().count(b"\n") >= 6):
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    before = kept.read_bytes().count(b"\n")
+    assert 6 <= before < 30
+    server.requests.clear()
+    report = judged.run()
+    assert len(server.requests) == 30 - before
+    assert report.results["m"]["tasks"]["free"]["status_counts"] == {"correct": 30}
