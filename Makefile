@@ -41,6 +41,7 @@ demo: setup
 	@$(BIN)/genbench compare runs/quickstart/base runs/quickstart/tuned
 
 test: setup check
+	@sh requirements/system.sh dev
 	@$(BIN)/python -m pytest -n $(SLOW_WORKERS) --dist loadfile
 
 check: setup

@@ -11,7 +11,7 @@ from genbench.errors import ConfigError, nearest
 from genbench.prepare import Reasoning
 from genbench.report.safe import one_line, printable
 from genbench.store.folder import RunFolder
-from genbench.types import Completion, Verdict
+from genbench.types import STATUSES, Completion, Verdict
 
 _TEXT_LIMIT = 4000
 
@@ -49,7 +49,66 @@ def sample_records(path: Path, task: str, problem_id: str) -> list[dict[str, Any
     verdicts = {v.sample: v for v in folder.verdicts(task) if v.sample.problem_id == problem_id}
     items = [item for item in folder.completions(task) if item.sample.problem_id == problem_id]
     items.sort(key=lambda item: (item.sample.sample_index, item.turn))
-    return [_sample_record(item, verdicts.get(item.sample), reasoning) for item in items]
+    asks = folder.asks(task).get(problem_id, [])
+    records = [_sample_record(item, verdicts.get(item.sample), reasoning) for item in items]
+    return [record | _asked(asks, record["sample_index"]) for record in records]
+
+
+def kept(
+    records: list[dict[str, Any]], status: str | None = None, sample: int | None = None
+) -> list[dict[str, Any]]:
+    """The records (of problems or of samples) with this status, and of this sample_index.
+
+    Raises:
+        ConfigError: no status is called so.
+    """
+    if status is not None and status not in STATUSES:
+        raise ConfigError(f"--status {status}: no such status{nearest(status, STATUSES)}")
+    return [
+        record
+        for record in records
+        if (status is None or status in record.get("statuses", [record.get("status")]))
+        and (sample is None or record.get("sample_index", sample) == sample)
+    ]
+
+
+def beside(
+    left: list[dict[str, Any]], right: list[dict[str, Any]]
+) -> list[tuple[dict[str, Any], dict[str, Any] | None]]:
+    """Each record of the first run with the same problem, sample and turn of the second."""
+    keys = ("problem_id", "sample_index", "turn")
+    other = {tuple(record.get(key) for key in keys): record for record in right}
+    return [(record, other.get(tuple(record.get(key) for key in keys))) for record in left]
+
+
+def beside_text(
+    pairs: list[tuple[dict[str, Any], dict[str, Any] | None]], names: tuple[str, str]
+) -> Iterator[str]:
+    """Lines for the terminal: problems with both scores, or both runs' samples after one another."""
+    for left, right in pairs:
+        if "statuses" in left:
+            change = " -> ".join(_score_text(record) for record in (left, right))
+            counts = " | ".join(_counts(record) for record in (left, right) if record)
+            yield f"{one_line(left['problem_id'])}  {change}  {counts}"
+            continue
+        for name, record in zip(names, (left, right), strict=True):
+            yield f"══ {one_line(name)}"
+            yield from sample_text(record) if record else ("(not drawn)",)
+
+
+def _score_text(record: dict[str, Any] | None) -> str:
+    return "-" if record is None or record["score"] is None else f"{100 * record['score']:.1f}"
+
+
+def _counts(record: dict[str, Any]) -> str:
+    counts = {status: record["statuses"].count(status) for status in dict.fromkeys(record["statuses"])}
+    return " ".join(f"{status} {count}" for status, count in counts.items())
+
+
+def _asked(asks: list[dict[str, Any]], sample_index: int) -> dict[str, Any]:
+    """Prompt and reference of the sample's first turn; None where the folder did not keep them."""
+    ask = next((ask for ask in asks if sample_index in ask["samples"]), None)
+    return {key: ask[key] if ask else None for key in ("prompt", "reference")}
 
 
 def _sample_record(item: Completion, verdict: Verdict | None, reasoning: Reasoning) -> dict[str, Any]:
@@ -88,9 +147,7 @@ def task_text(rows: list[dict[str, Any]]) -> Iterator[str]:
         answers = ", ".join(
             one_line(str(text), 20) if text is not None else "∅" for text in row["extracted"][:8]
         )
-        counts = {status: row["statuses"].count(status) for status in dict.fromkeys(row["statuses"])}
-        shown = " ".join(f"{status} {count}" for status, count in counts.items())
-        yield f"{one_line(row['problem_id']):{width}}  {score}  {shown}  [{answers}]"
+        yield f"{one_line(row['problem_id']):{width}}  {score}  {_counts(row)}  [{answers}]"
 
 
 def sample_text(record: dict[str, Any]) -> Iterator[str]:
@@ -104,8 +161,12 @@ def sample_text(record: dict[str, Any]) -> Iterator[str]:
     )
     if record["extracted"] is not None:
         yield f"extracted: {one_line(str(record['extracted']))}"
+    if record["reference"] is not None:
+        yield f"reference: {one_line(record['reference'], 300)}"
     for key, value in (record["detail"] or {}).items():
         yield f"{key}: {one_line(str(value), 300)}"
+    if record["prompt"] and not record["turn"]:
+        yield f"prompt ({len(record['prompt']):,} characters): {one_line(record['prompt'], 400)}"
     if record["trace"]:
         yield f"trace ({len(record['trace']):,} characters): {one_line(record['trace'], 400)}"
     yield "answer:"

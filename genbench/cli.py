@@ -268,24 +268,37 @@ def import_(
 
 
 @app.command(
-    epilog="Examples: genbench show runs/q-1a2b/tuned | genbench show runs/q-1a2b/tuned arithmetic a-17"
+    epilog="Examples: genbench show runs/q-1a2b/tuned | genbench show runs/q-1a2b/tuned arithmetic a-17 | "
+    "genbench show runs/q/base arithmetic --status truncated --with runs/q/tuned"
 )
 def show(
     run_dir: RunArgument,
     task: Annotated[str | None, typer.Argument(help="one task: its problems")] = None,
     problem: Annotated[str | None, typer.Argument(help="one problem: its samples")] = None,
+    status: Annotated[str | None, typer.Option(help="only what has this status: wrong, truncated …")] = None,
+    sample: Annotated[int | None, typer.Option(help="only the sample of this number")] = None,
+    with_: Annotated[Path | None, typer.Option("--with", help="a second run, shown beside")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Look at a run: its table, a task's problems, a problem's samples."""
+    """Look at a run: its table, a task's problems, a problem's samples; alone or beside another run."""
     if task is None:
         results = _verbs("pipeline").latest_results(run_dir)
         _print_results({results["model"]: results}, {results["model"]: run_dir}, as_json)
         return
     browse = _verbs("browse")
-    records = (
-        browse.task_rows(run_dir, task) if problem is None else browse.sample_records(run_dir, task, problem)
-    )
-    if as_json:
+    runs = [run_dir, *([with_] if with_ else [])]
+    found = [
+        browse.task_rows(run, task) if problem is None else browse.sample_records(run, task, problem)
+        for run in runs
+    ]
+    records = browse.kept(found[0], status, sample)
+    if with_ is not None:
+        pairs = browse.beside(records, found[1])
+        if as_json:
+            _print_json([{"first": first, "second": second} for first, second in pairs])
+        else:
+            _print_lines(browse.beside_text(pairs, (str(run_dir), str(with_))))
+    elif as_json:
         _print_json(records)
     elif problem is None:
         _print_lines(browse.task_text(records))
