@@ -16,7 +16,7 @@ from genbench.engines.checkpoint import Checkpoint, context_length, find
 from genbench.engines.settings import EngineSettings
 from genbench.errors import ConfigError
 from genbench.plan import RequestMaker
-from genbench.prompts import Renderer, fit
+from genbench.prompting import Renderer, fit
 from genbench.reasoning import TraceFormat
 from genbench.shipped import resolve
 from genbench.store.contract import digest

@@ -14,7 +14,7 @@ from genbench.prepare import Reasoning
 from genbench.progress import ProgressLine
 from genbench.results import build_results
 from genbench.runner import StopSwitch, catch_up, load_verifiers, run_coroutine, verifier_specs
-from genbench.score import Judged, Scorer, stale_verifiers
+from genbench.scoring import Judged, Scorer, stale_verifiers
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder

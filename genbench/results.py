@@ -16,7 +16,7 @@ from genbench.analyse import (
 from genbench.config import JudgeConfig
 from genbench.instructions import has_instructions, instruction_record
 from genbench.judged import drift_words, judged_record, too_many_unscored
-from genbench.score import Judged
+from genbench.scoring import Judged
 from genbench.store.folder import FORMAT, RunFolder
 
 

@@ -24,7 +24,7 @@ from genbench.protocols import Engine
 from genbench.responses import Responses
 from genbench.results import build_results
 from genbench.samples import ask_records, merged_asks
-from genbench.score import Judged, Scorer, stale_verifiers
+from genbench.scoring import Judged, Scorer, stale_verifiers
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import FORMAT, Drawn, RunFolder

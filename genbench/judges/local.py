@@ -15,7 +15,7 @@ from genbench.engines import arguments, environment
 from genbench.engines.checkpoint import Checkpoint, context_length, find
 from genbench.engines.settings import EngineSettings
 from genbench.errors import ConfigError, EngineDiedError, EngineError, PromptError, RequestFailedError
-from genbench.prompts import Renderer, fit
+from genbench.prompting import Renderer, fit
 from genbench.protocols import Engine
 from genbench.types import Question, Request, SampleId
 

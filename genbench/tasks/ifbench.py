@@ -55,7 +55,7 @@ class IFBench:
             if instruction == first and version != self.version:
                 raise DataError(
                     f"task ifbench: these are the {version} prompts (key {TELLING_KEY} is '{first}'), not "
-                    f"the {self.version}; write 'options: {{version: {version}}}', and compare no others with it"
+                    f"the {self.version}; write 'options: {{version: {version}}}', and compare none with it"
                 )
 
 

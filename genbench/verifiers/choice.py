@@ -25,7 +25,7 @@ from genbench.verifiers.phrases import (
 
 How = Literal["stated", "bare", "mentioned"]
 
-_VERSION = "1"
+_VERSION = "2"
 _TIME_LIMIT_S = 5.0
 _TAIL = 20_000
 _STATEMENT = 600
@@ -69,8 +69,12 @@ class ChoiceVerifier:
         picked = self._reader(options).pick(case.answer.text, guess=not case.answer.truncated)
         if picked is None:
             return Finding(0.0, "no_answer")
-        detail = {"found": picked.how} | ({"hedged": True} if len(picked.letters) > 1 else {})
-        return Finding(float(picked.letters == letter), extracted=picked.letters, detail=detail)
+        # Votes are for an option's text: its letter changes with the order, from draw to draw.
+        chosen = " / ".join(options[ascii_uppercase.index(name)] for name in picked.letters)
+        detail = {"found": picked.how, "letter": picked.letters} | (
+            {"hedged": True} if len(picked.letters) > 1 else {}
+        )
+        return Finding(float(picked.letters == letter), extracted=chosen, detail=detail)
 
     def close(self) -> None:
         self._reader.cache_clear()

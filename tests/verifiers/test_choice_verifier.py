@@ -101,7 +101,7 @@ LETTER_FORMS = [
 @pytest.mark.parametrize("letter", ["A", "B", "D"])
 def test_a_letter_is_read_in_every_form_that_prompts_ask_for(form: str, letter: str) -> None:
     finding = verify(form.format(letter), letter)
-    assert (finding.score, finding.extracted) == (1, letter)
+    assert (finding.score, finding.detail["letter"]) == (1, letter)
 
 
 @pytest.mark.parametrize("count", range(2, 27))
@@ -109,7 +109,7 @@ def test_two_to_twenty_six_options_each_have_their_letter(count: int) -> None:
     options = [f"thing number {n}" for n in range(count)]
     for letter in ascii_uppercase[:count]:
         for form in ("Answer: {}", "The answer is ({}).", "\\boxed{{{}}}", "{}", "{} is correct."):
-            assert verify(form.format(letter), letter, options).extracted == letter
+            assert verify(form.format(letter), letter, options).detail["letter"] == letter
     wrong = ascii_uppercase[count - 2]
     assert verify(f"Answer: {wrong}", ascii_uppercase[count - 1], options).score == 0
 
@@ -137,32 +137,32 @@ def test_a_letter_beyond_the_options_is_no_answer(count: int) -> None:
     ],
 )
 def test_an_option_text_stands_for_its_letter(text: str, letter: str) -> None:
-    assert verify(text, letter).extracted == letter
+    assert verify(text, letter).detail["letter"] == letter
 
 
 def test_an_option_text_that_begins_with_an_article_is_not_its_letter() -> None:
     options = ["A cat", "A dog", "A cow"]
-    assert verify("The answer is A dog.", "B", options).extracted == "B"
-    assert verify("Answer: a cow", "C", options).extracted == "C"
+    assert verify("The answer is A dog.", "B", options).detail["letter"] == "B"
+    assert verify("Answer: a cow", "C", options).detail["letter"] == "C"
 
 
 def test_the_longer_of_two_option_texts_is_read() -> None:
     options = ["iron", "iron oxide", "oxygen"]
-    assert verify("The answer is iron oxide, of course.", "B", options).extracted == "B"
-    assert verify("The answer is iron, of course.", "A", options).extracted == "A"
+    assert verify("The answer is iron oxide, of course.", "B", options).detail["letter"] == "B"
+    assert verify("The answer is iron, of course.", "A", options).detail["letter"] == "A"
 
 
 def test_option_texts_with_brackets_and_formulas_are_read() -> None:
     options = ["[NeV]", "cyclopenta[c]pyridine", "$\\frac{1}{2}$", "2.5 × 10^3"]
-    assert verify("The answer is cyclopenta[c]pyridine.", "B", options).extracted == "B"
-    assert verify("Answer: [NeV]", "A", options).extracted == "A"
-    assert verify("\\boxed{\\dfrac{1}{2}}", "C", options).extracted == "C"
+    assert verify("The answer is cyclopenta[c]pyridine.", "B", options).detail["letter"] == "B"
+    assert verify("Answer: [NeV]", "A", options).detail["letter"] == "A"
+    assert verify("\\boxed{\\dfrac{1}{2}}", "C", options).detail["letter"] == "C"
 
 
 def test_numbers_as_options_are_no_prefixes_of_one_another() -> None:
     options = ["1", "10", "100", "1000"]
-    assert verify("The answer is 100.", "C", options).extracted == "C"
-    assert verify("\\boxed{10}", "B", options).extracted == "B"
+    assert verify("The answer is 100.", "C", options).detail["letter"] == "C"
+    assert verify("\\boxed{10}", "B", options).detail["letter"] == "B"
 
 
 def test_equal_option_texts_name_no_letter() -> None:
@@ -170,7 +170,7 @@ def test_equal_option_texts_name_no_letter() -> None:
 
 
 def test_letters_as_option_texts_do_not_confuse() -> None:
-    assert verify("Answer: B", "B", ["C", "D", "A", "B"]).extracted == "B"
+    assert verify("Answer: B", "B", ["C", "D", "A", "B"]).detail["letter"] == "B"
 
 
 @pytest.mark.parametrize(
@@ -188,11 +188,11 @@ def test_letters_as_option_texts_do_not_confuse() -> None:
     ],
 )
 def test_the_last_statement_wins(text: str, letter: str) -> None:
-    assert verify(text).extracted == letter
+    assert verify(text).detail["letter"] == letter
 
 
 def test_a_statement_wins_over_a_later_mention() -> None:
-    assert verify("The answer is B. Note that option C would need a river.").extracted == "B"
+    assert verify("The answer is B. Note that option C would need a river.").detail["letter"] == "B"
 
 
 @pytest.mark.parametrize(
@@ -220,8 +220,7 @@ def test_a_text_that_settles_on_nothing_has_no_answer(text: str) -> None:
 def test_a_hedge_is_wrong(text: str) -> None:
     finding = verify(text)
     assert (finding.score, finding.reason) == (0, "wrong")
-    assert finding.extracted is not None
-    assert len(finding.extracted) == 2
+    assert len(finding.detail["letter"]) == 2
 
 
 def test_a_cut_off_answer_counts_only_what_it_states() -> None:
@@ -230,9 +229,9 @@ def test_a_cut_off_answer_counts_only_what_it_states() -> None:
 
 
 def test_unicode_letters_are_letters() -> None:
-    assert verify("答案：Ｂ").extracted == "B"
-    assert verify("Answer: （B）").extracted == "B"
-    assert verify("Ⓑ").extracted == "B"
+    assert verify("答案：Ｂ").detail["letter"] == "B"
+    assert verify("Answer: （B）").detail["letter"] == "B"
+    assert verify("Ⓑ").detail["letter"] == "B"
 
 
 @pytest.mark.parametrize(
@@ -273,8 +272,14 @@ def test_gold_letters_are_all_found(gold: Callable[[str], list[dict[str, Any]]])
     for row in rows:
         options = row["choices"] or [f"text {n}" for n in range(row["n_options"])]
         finding = verify(row["text"], row["reference"], options)
-        assert (finding.score == 1, finding.extracted) == (
+        assert (finding.score == 1, finding.detail.get("letter")) == (
             row["expected"]["correct"],
             row["expected"]["letter"],
         )
     assert len(rows) == 26
+
+
+def test_votes_go_to_the_options_text_since_letters_move_from_draw_to_draw() -> None:
+    first = verify("Answer: B", "B", ["red", "blue"])
+    second = verify("Answer: A", "A", ["blue", "red"])
+    assert first.extracted == second.extracted == "blue"

@@ -11,7 +11,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
 from genbench.errors import ConfigError, DataError, PromptError
-from genbench.prompts import Renderer, fit
+from genbench.prompting import Renderer, fit
 from genbench.reasoning import FORMATS, opened_by_prompt
 from genbench.types import Message
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from genbench.score import conversations, verdict_of
+from genbench.scoring import conversations, verdict_of
 from genbench.types import Answer, Completion, Finding, FinishReason, Problem, SampleId, Status
 
 SAMPLE = SampleId("t", "p", 0)
