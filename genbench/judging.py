@@ -11,7 +11,7 @@ from typing import Any, Self
 from pydantic import Field, ValidationError
 
 from genbench.config import JudgeModel, Strict
-from genbench.errors import ConfigError, RequestFailedError, nearest
+from genbench.errors import ConfigError, GenbenchError, RequestFailedError, nearest
 from genbench.judges.build import build_engine
 from genbench.judges.cache import Judgments, judgment_key
 from genbench.judges.calibration import canary, pin_path
@@ -69,6 +69,7 @@ class JudgeRoom:
             name: build_engine(judge.spec, suite.config.judge, suite.folder, work / "engine" / "judge")
             for name, judge in self._judges.items()
         }
+        self._failures: dict[str, GenbenchError] = {}
         self._canaries: dict[str, dict[str, Any]] = {}
         self._judgments: dict[Path, Judgments] = {}
         self._lock = asyncio.Lock()
@@ -187,14 +188,22 @@ class JudgeRoom:
     async def _engine(self, task: str) -> JudgeEngine:
         key = _engine_key(self._judges[task].spec)
         async with self._lock:
+            if key in self._failures:  # every waiting sample comes by; one start that failed is enough
+                raise self._failures[key]
             if key not in self._engines:
                 if task in self.deferred:
                     await self._close_local()
-                engine = self._built[task]
-                await engine.start()
-                self._engines[key] = engine
+                self._engines[key] = await self._started(key, self._built[task])
             await self._look_at_canary(task, self._engines[key])
         return self._engines[key]
+
+    async def _started(self, key: str, engine: JudgeEngine) -> JudgeEngine:
+        try:
+            await engine.start()
+        except GenbenchError as error:
+            self._failures[key] = error
+            raise
+        return engine
 
     async def _look_at_canary(self, task: str, engine: JudgeEngine) -> None:
         """Once a judge and run: what it says of cases with known labels."""

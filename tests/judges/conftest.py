@@ -27,6 +27,8 @@ class Server:
         self.grade: Callable[[str], str] = lambda prompt: "EQUAL"
         self.faults: dict[int, str] = {}
         self.every: str | None = None
+        self.down = False
+        self.gets = 0
         self.asked: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.requests: list[dict[str, Any]] = []
@@ -40,7 +42,10 @@ class Server:
                 return
 
             def do_GET(self) -> None:
-                if self.path.endswith("/models"):
+                owner.gets += 1
+                if owner.down:
+                    _send(self, 503, {})
+                elif self.path.endswith("/models"):
                     _send(self, 200, {"data": [{"id": MODEL, "root": "weights", "max_model_len": 4096}]})
                 elif self.path == "/version":
                     _send(self, 200, {"version": "9.9"})
@@ -73,7 +78,7 @@ class Server:
         if fault in ("429", "500", "503"):
             _send(handler, int(fault), {"error": "busy"}, {"Retry-After": "0.2"} if fault == "429" else {})
         elif fault == "stall":
-            time.sleep(1.5)
+            time.sleep(4)
         elif fault == "broken":
             _send_bytes(handler, b'{"model": "grader", "choices": [')
         elif fault == "half":
@@ -131,7 +136,7 @@ name: judged
 models:
   m: {{path: nowhere}}
 judge:
-  server: {{base_url: "{url}", model: grader, revision: {commit}, timeout_s: 0.5, retries: {retries}{more}}}
+  server: {{base_url: "{url}", model: grader, revision: {commit}, timeout_s: 3, retries: {retries}{more}}}
 tasks:
   - name: free
     kind: judge

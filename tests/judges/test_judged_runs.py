@@ -211,3 +211,16 @@ def test_a_killed_run_asks_for_no_kept_judgment_again(judged: Case, server: Serv
     report = judged.run()
     assert len(server.requests) == 30 - before
     assert report.results["m"]["tasks"]["free"]["status_counts"] == {"correct": 30}
+
+
+def test_a_judge_that_cannot_start_is_started_once_for_all_samples(judged: Case, server: Server) -> None:
+    judged.write(retries=1)
+    judged.run()
+    for name in ("judgments", "verdicts"):
+        (judged.path / "runs" / "m" / "free" / f"{name}.jsonl").unlink()
+    server.down, server.gets = True, 0
+    with pytest.raises(EngineError, match="status 503"):
+        judged.run()
+    assert server.gets == 2
+    server.down = False
+    assert judged.run().failures == []
