@@ -18,6 +18,7 @@ from genbench.verifiers.constraints.accuracies import (
     tallies,
     turns_of,
 )
+from genbench.verifiers.constraints.defects import DEFECTS
 
 Parts = Mapping[str, float]
 
@@ -27,11 +28,12 @@ def has_instructions(parts: Parts) -> bool:
     return any(name.startswith((f"{STRICT}/", f"{LOOSE}/")) for name in parts)
 
 
-def instruction_record(problems: Sequence[Sequence[Parts]], seed: int) -> dict[str, Any]:
+def instruction_record(problems: Sequence[Sequence[Parts]], seed: int, official: bool) -> dict[str, Any]:
     """The accuracies of each turn with question-population intervals, and how each kind came out.
 
     Args:
         problems: for every problem the parts of its scored samples.
+        official: the verifier keeps the official checkers' defects; each kind then names its own.
         seed: of the resampling, which draws whole prompts (instructions of one prompt hang together).
     """
     samples = [parts for of_problem in problems for parts in of_problem]
@@ -40,6 +42,7 @@ def instruction_record(problems: Sequence[Sequence[Parts]], seed: int) -> dict[s
         "turns": [_turn(problems, turn, seed) for turn in range(turns)],
         "kinds": [
             {"instruction": kind.instruction, "n": kind.n, "strict": kind.strict, "loose": kind.loose}
+            | ({"defect": DEFECTS[kind.instruction]} if official and kind.instruction in DEFECTS else {})
             for kind in by_kind(samples)
         ],
     }

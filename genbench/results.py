@@ -59,7 +59,7 @@ def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[
     record = task_record(table, found, task.task.info.headline, tokens)
     record["strata"] = strata_records(table, task.task.info.headline, seed)
     if any(has_instructions(parts) for samples in table.parts for parts in samples[:1]):
-        record["instructions"] = instruction_record(table.parts, seed)
+        record["instructions"] = instruction_record(table.parts, seed, "(official" in item.version)
     described = manifest["tasks"][task.name]
     if "judge" in described:
         record["judge"] = described["judge"] | judged_record(list(folder.verdicts(task.name)))

@@ -43,6 +43,7 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
     Raises:
         ConfigError: unknown name or bad options; DataError: its rows.
     """
+    entry = _with_paths(suite, entry)
     task = make_task(suite, entry)
     rows, provenance = _rows(suite, entry, task, data_dir)
     problems = task.problems(rows)
@@ -60,6 +61,16 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
         left_out=frozenset(ids) - kept,
         provenance=provenance,
     )
+
+
+def _with_paths(suite: Suite, entry: TaskEntry) -> TaskEntry:
+    """Folders that verifier options name (punkt_dir, tagger_dir) are relative to the suite's folder."""
+    folders = {
+        key: str(resolve(value, suite.folder))
+        for key, value in entry.verifier.items()
+        if key.endswith("_dir") and isinstance(value, str)
+    }
+    return entry.model_copy(update={"verifier": entry.verifier | folders}) if folders else entry
 
 
 def make_task(suite: Suite, entry: TaskEntry) -> Task:
