@@ -28,7 +28,7 @@ def load_tokenizer(path: str, revision: str | None, trust_remote_code: bool) -> 
             "tokenizer_config.json, or name another folder with 'tokenizer'"
         ) from error
     found.chat_template = _one_template(found.chat_template)
-    # A prompt that does not fit is an error of ours with a remedy; transformers' warning would stand before it.
+    # A prompt that does not fit is an error of ours with a remedy; this warning would stand before it.
     found.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = True
     return found
 
