@@ -267,9 +267,7 @@ def main() -> None:
     print(f"{options.workers} workers, load {os.getloadavg()[0]:.1f} at the start")
     starts()
     mixes = {"quick": quick()} if options.skip_slow else {"quick": quick(), "full": full()}
-    print(
-        "| mix, judge | CPU s | CPU ms a program | programs/s | programs/s by CPU on 2 cores | wrong verdicts |"
-    )
+    print("| mix, judge | CPU s | CPU ms a program | programs/s | by CPU on 2 cores | wrong verdicts |")
     print("|---|---|---|---|---|---|")
     for number in range(options.rounds):
         for name, jobs in mixes.items():
