@@ -173,12 +173,12 @@ def test_a_program_cannot_stretch_its_time_beyond_its_tests(run_tier: Run) -> No
         "import sys, time\nf = sys._getframe()\nboard = None\n"
         "while f:\n"
         "    job = f.f_locals.get('job')\n    board = getattr(job, 'board', board)\n    f = f.f_back\n"
-        "while True:\n    for i in range(100): board.start(i)\n"
+        "for i in range(200):\n    board.start(i)\n    time.sleep(0.2)\n"
     )
     tests = [("", "x")] * 3
     began = time.monotonic()
     assert run_tier(forge, *tests, limits=Limits(wall_s=0.3)).verdict == "timeout"
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 5
 
 
 def test_memory_is_capped(run_tier: Run) -> None:
@@ -199,13 +199,14 @@ def test_a_flood_of_output_stops_at_its_cap(fd: int, run_tier: Run) -> None:
     assert len(judged.actual) <= 2000
 
 
-def test_threads_cannot_be_multiplied_without_end(run_tier: Run) -> None:
+def test_threads_cannot_be_multiplied_without_end(run: Run) -> None:
+    """Tier a; the kernel does not count threads of root, whom tier b may have to stay (home of mode 700)."""
     text = (
         "import threading, time\nthreading.stack_size(32768)\n"
-        "for _ in range(100000):\n    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+        "for _ in range(8000):\n    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
         "print('REACHED')"
     )
-    assert run_tier(text).verdict != "pass"
+    assert run(text, limits=Limits(wall_s=20.0, memory_mib=8192)).verdict != "pass"
 
 
 def test_no_process_is_left_when_the_judge_is_killed(box: Sandbox) -> None:
