@@ -6,8 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +41,24 @@ class Place:
     """A folder with the suite, and the command that runs it there."""
 
     path: Path
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "genbench.cli", *arguments]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             self.command(*arguments), cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
+        self.started.append(process)
+        return process
+
+    def end_all(self) -> None:
+        """Ends what a failed test left running."""
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
 
     def run(self, *arguments: str, timeout_s: float = 900) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -68,13 +78,14 @@ class Place:
 
 
 @pytest.fixture(scope="session")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """An undisturbed run in `whole/`, made once."""
     place = Place(tmp_path_factory.mktemp("reference"))
     (place.path / "suite.yaml").write_text(SUITE)
     report = place.results("--run-dir", "whole")
     (place.path / "report.json").write_text(json.dumps(report))
-    return place
+    yield place
+    place.end_all()
 
 
 def lines(folder: Path, task: str, kind: str) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from .conftest import Place, alive, descendants, lines, texts, verdicts
@@ -35,6 +36,10 @@ def kill(process: subprocess.Popen[str]) -> None:
     family = descendants(process.pid)
     process.kill()
     process.communicate()
+    assert_gone(family)
+
+
+def assert_gone(family: list[psutil.Process]) -> None:
     end = time.monotonic() + 5
     while alive(family) and time.monotonic() < end:
         time.sleep(0.05)
@@ -75,6 +80,7 @@ def test_a_run_killed_at_five_moments_ends_as_an_undisturbed_one(reference: Plac
     with torn.open("ab") as file:
         file.write(b'{"task":"arithmetic","problem_id":"half')
     process = reference.start(*command)
+    wait_until(lambda: drawn(folder) > before, process)
     wait_until(lambda: stop_verifiers(process), process)
     wait_until(lambda: drawn(folder) == TOTAL, process)  # only verifiers still work
     assert len(verdicts(folder)) < TOTAL
@@ -96,11 +102,11 @@ def test_a_signal_stops_cleanly_and_says_how_to_go_on(reference: Place, number: 
     wait_until(lambda: drawn(folder) > 100, process)
     family = descendants(process.pid)
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert f"Continue with: genbench run suite.yaml --run-dir {name}" in err
     assert "Traceback" not in err
-    assert alive(family) == []
+    assert_gone(family)
     whole = texts(reference.path / "whole" / "tuned")
     kept = texts(folder)
     assert 0 < len(kept) < TOTAL
