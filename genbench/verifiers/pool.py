@@ -7,7 +7,10 @@ import hashlib
 import json
 import os
 import signal
+import socket
+import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +22,8 @@ from genbench.verifiers.wire import HEADER, case_to_record, finding_from_record,
 
 _BATCH = 16
 """Cases in one worker's pipe: enough to hide the round trip, few enough to spread a tail."""
+_END_S = 5.0
+"""A worker that has closed its end of the socket ends within this."""
 _CRASHES = 2
 """A case whose worker dies this often (not by its own time limit) is a verifier_error."""
 
@@ -72,6 +77,8 @@ class VerifierPool:
         self._keys: dict[str, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._live: set[_Worker] = set()
+        self._taken: list[_Job] = []
+        self._failure: Exception | None = None
         self.replaced = 0
 
     async def __aenter__(self) -> Self:
@@ -108,6 +115,8 @@ class VerifierPool:
 
     async def verify(self, spec: VerifierSpec, case: Case) -> Finding:
         """The finding on one case; a hang becomes `timeout`, a crash `verifier_error`."""
+        if self._failure is not None:
+            raise self._failure
         self._key(spec)
         body = json.dumps(case_to_record(case), separators=(",", ":")).encode()
         job = _Job(spec, body, asyncio.get_running_loop().create_future())
@@ -120,6 +129,16 @@ class VerifierPool:
         return self._keys.setdefault(spec.key, len(self._keys))
 
     async def _run(self) -> None:
+        try:
+            await self._work()
+        except Exception as error:  # a defect of ours: everybody who waits must hear of it
+            self._failure = error
+            for job in (*self._taken, *self._queue):
+                if not job.done.done():
+                    job.done.set_exception(error)
+            raise
+
+    async def _work(self) -> None:
         worker: _Worker | None = None
         while True:
             batch = await self._take()
@@ -141,7 +160,9 @@ class VerifierPool:
         async with self._wake:
             await self._wake.wait_for(lambda: bool(self._queue))
             size = min(_BATCH, len(self._queue) // self.workers + 1, len(self._queue))
-            return [self._queue.popleft() for _ in range(size)]
+            batch = [self._queue.popleft() for _ in range(size)]
+            self._taken = [job for job in self._taken if not job.done.done()] + batch
+            return batch
 
     async def _serve(self, worker: _Worker, batch: list[_Job]) -> list[_Job]:
         """Answers the batch in order; returns what the worker's death left undone."""
@@ -188,27 +209,37 @@ class _WorkerDiedError(Exception):
 
 
 class _Worker:
-    """One worker process and the verifiers that it has loaded."""
+    """One worker process and the verifiers that it has loaded.
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    A plain process on a socket pair: asyncio's own subprocesses end their wait() only when all their
+    pipes are at their end (3.11), which a pipe with unread bytes never is.
+    """
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._process, self._reader, self._writer = process, reader, writer
         self._loaded: dict[int, str] = {}
         self._checking: set[int] = set()
         self.dead = False
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     @classmethod
     async def start(cls, nice: int) -> _Worker:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "genbench.verifiers.worker",
-            str(nice),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-        )
-        return cls(process)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(  # noqa: ASYNC220  milliseconds, and asyncio's own kind can hang
+                [sys.executable, "-m", "genbench.verifiers.worker", str(nice)],
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=subprocess.DEVNULL,
+                env=os.environ | {"OMP_NUM_THREADS": "1"},
+            )
+        reader, writer = await asyncio.open_connection(sock=ours)
+        return cls(process, reader, writer)
 
     async def load(self, key: int, spec: VerifierSpec) -> str:
         if key not in self._loaded:
@@ -241,24 +272,29 @@ class _Worker:
         return finding_from_record(await self._read())
 
     def _write(self, data: bytes) -> None:
-        if self._process.stdin is not None and not self._process.stdin.is_closing():
-            self._process.stdin.write(data)
+        if not self._writer.is_closing():
+            self._writer.write(data)
 
     async def _read(self) -> dict[str, Any]:
-        stream = self._process.stdout
-        if stream is None:
-            raise AssertionError("started with a pipe")
         try:
-            (size,) = HEADER.unpack(await stream.readexactly(HEADER.size))
-            record: dict[str, Any] = json.loads(await stream.readexactly(size))
+            (size,) = HEADER.unpack(await self._reader.readexactly(HEADER.size))
+            record: dict[str, Any] = json.loads(await self._reader.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError):
             self.dead = True
-            raise _WorkerDiedError(await self._process.wait()) from None
+            raise _WorkerDiedError(await self._exit_code()) from None
         return record
 
-    async def close(self) -> None:
-        if self._process.returncode is None:
+    async def _exit_code(self) -> int:
+        """How it ended; one that closed its socket and lives on is ended here."""
+        end = time.monotonic() + _END_S
+        while self._process.poll() is None and time.monotonic() < end:  # noqa: ASYNC110  nothing tells of it
+            await asyncio.sleep(0.01)
+        if self._process.poll() is None:
             self._process.kill()
-        await self._process.wait()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        return self._process.wait()
+
+    async def close(self) -> None:
+        self._writer.transport.abort()
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()

@@ -63,6 +63,17 @@ def test_a_crash_is_a_defect_of_that_sample_alone() -> None:
     assert "died" in found[1].detail["why"]
 
 
+def test_a_pool_closes_while_a_worker_has_much_to_say() -> None:
+    async def work() -> None:
+        async with VerifierPool(1) as pool:
+            judged = [asyncio.create_task(pool.verify(spec(), case("x" * 300_000, i))) for i in range(16)]
+            await asyncio.wait(judged, return_when=asyncio.FIRST_COMPLETED)
+            for task in judged:
+                task.cancel()
+
+    asyncio.run(asyncio.wait_for(work(), timeout=60))
+
+
 def test_an_exception_is_a_defect_with_its_traceback() -> None:
     (found,) = verify(["raise"])
     assert found.reason == "verifier_error"
@@ -103,7 +114,7 @@ def test_workers_do_not_outlive_a_killed_parent() -> None:
         "        case = Case(SampleId('t', 'p', 0), (Answer('hang', 'absent', '', False),), '')\n"
         "        asyncio.create_task(pool.verify(VerifierSpec('plugin_verifier:PlugIn', {}), case))\n"
         "        await asyncio.sleep(1.5)\n"
-        "        print([worker._process.pid for worker in pool._live][0], flush=True)\n"
+        "        print([worker.pid for worker in pool._live][0], flush=True)\n"
         "        await asyncio.sleep(60)\n"
         "asyncio.run(work())\n"
     )
