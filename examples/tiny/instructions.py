@@ -85,8 +85,8 @@ def draw_frequency(rng: Random) -> Rule:
 
 
 def draw_existence(rng: Random) -> Rule:
-    words = rng.sample(KEYWORDS, 2)
-    return Rule("keywords:existence", {"keywords": words}, f"Use the words {words[0]} and {words[1]}.")
+    word = rng.choice(KEYWORDS)
+    return Rule("keywords:existence", {"keywords": [word]}, f"Use the word {word}.")
 
 
 def draw_bullets(rng: Random) -> Rule:
@@ -113,6 +113,15 @@ CONTENT = {
     "existence": draw_existence,
     "bullets": draw_bullets,
     "ending": draw_ending,
+}
+
+TITLE_WORDS = 3
+"""Words that a title adds; a text that must be short leaves room for them in any case."""
+UNFIT = {
+    ("quotation", "bullets"),  # the opening quote would hide the first bullet
+    ("capitals", "frequency"),  # a word said in small letters is too hard for the pair in capitals
+    ("capitals", "existence"),
+    ("capitals", "ending"),
 }
 
 
@@ -163,24 +172,25 @@ def count_words(sentences: list[str]) -> int:
     return len(re.findall(r"\w+", " ".join(sentences)))
 
 
-def write(writer: Writer, content: Rule | None, commas: bool) -> str:
-    """A text that obeys the rule about its content."""
+def sentences(writer: Writer, content: Rule | None, commas: bool) -> list[str]:
+    """Sentences that obey the rule about the text's content."""
     kwargs = content.kwargs if content else {}
     match content.instruction_id if content else None:
+        case "length_constraints:number_words" if kwargs["relation"] == "at least":
+            made = writer.long(kwargs["num_words"], commas)
         case "length_constraints:number_words":
-            build = writer.long if kwargs["relation"] == "at least" else writer.short
-            return " ".join(build(kwargs["num_words"], commas))
+            made = writer.short(kwargs["num_words"] - TITLE_WORDS, commas)
         case "keywords:frequency":
-            return " ".join(writer.mixed([kwargs["keyword"]] * kwargs["frequency"], commas))
+            made = writer.mixed([kwargs["keyword"]] * kwargs["frequency"], commas)
         case "keywords:existence":
-            return " ".join(writer.mixed(kwargs["keywords"], commas))
+            made = writer.mixed(kwargs["keywords"], commas)
         case "detectable_format:number_bullet_lists":
-            return "\n".join(f"- {writer.any(commas)}" for _ in range(kwargs["num_bullets"]))
+            made = [f"- {writer.any(commas)}" for _ in range(kwargs["num_bullets"])]
         case "startend:end_checker":
-            phrase = kwargs["end_phrase"]
-            return " ".join([*writer.some(commas), phrase[0].upper() + phrase[1:]])
+            made = [*writer.some(commas), kwargs["end_phrase"].capitalize()]
         case _:
-            return " ".join(writer.some(commas))
+            made = writer.some(commas)
+    return made
 
 
 def shape(text: str, form: str | None, writer: Writer) -> str:
@@ -204,12 +214,13 @@ def draw(rng: Random) -> Item:
     topic = rng.choice(TOPICS)
     form = rng.choice([*FORM, None, None])
     content_name = rng.choice([*CONTENT, None]) if form else rng.choice(list(CONTENT))
-    if form == "quotation" and content_name == "bullets":
-        content_name = "length"  # an opening quote would hide the first bullet
+    if (form, content_name) in UNFIT:
+        content_name = None
     content = CONTENT[content_name](rng) if content_name else None
     rules = [rule for rule in (FORM[form] if form else None, content) if rule]
     writer = Writer(topic, rng)
-    text = shape(write(writer, content, commas=form != "no_comma"), form, writer)
+    between = "\n" if content_name == "bullets" else " "
+    text = shape(between.join(sentences(writer, content, commas=form != "no_comma")), form, writer)
     said = " ".join(rule.said for rule in rules)
     return Item(
         kind="instructions",
