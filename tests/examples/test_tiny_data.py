@@ -62,13 +62,24 @@ def test_no_training_problem_is_held_out_under_any_wording(
 
 
 def test_order_and_wording_do_not_make_another_problem(data: ModuleType) -> None:
-    numbers: dict[str, set[tuple[str, ...]]] = {}
+    keys: dict[tuple[str, ...], set[str]] = {}
     asked: dict[str, set[str]] = {}
     for item in itertools.islice(data.training_items(7, {"arithmetic": 1.0}), 20_000):
-        numbers.setdefault(item.key, set()).add(tuple(sorted(re.findall(r"\d+", item.question))))
+        numbers = sorted(re.findall(r"\d+", item.question))
+        keys.setdefault((item.family, *numbers), set()).add(item.key)
         asked.setdefault(item.key, set()).add(item.question)
-    assert all(len(sets) == 1 for sets in numbers.values())
+    assert all(len(found) == 1 for found in keys.values())
+    assert len(keys) == len(asked)
     assert max(len(questions) for questions in asked.values()) > 5
+
+
+def test_the_order_of_options_does_not_make_another_problem(data: ModuleType) -> None:
+    keys: dict[tuple[str, ...], set[str]] = {}
+    for item in itertools.islice(data.training_items(7, {"choice": 1.0}), 20_000):
+        told = (item.columns["stem"], *sorted(item.columns["options"]))
+        keys.setdefault(told, set()).add(item.key)
+    assert all(len(found) == 1 for found in keys.values())
+    assert len(set().union(*keys.values())) == len(keys) < 20_000
 
 
 def test_one_problem_in_ten_is_held_out(data: ModuleType) -> None:
