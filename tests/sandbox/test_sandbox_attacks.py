@@ -160,7 +160,7 @@ def test_an_endless_loop_that_ignores_every_signal_ends_in_time(run_tier: Run) -
     )
     began = time.monotonic()
     assert run_tier(text, limits=Limits(wall_s=0.5)).verdict == "timeout"
-    assert time.monotonic() - began < 60  # that it ends, whatever else the machine does
+    assert time.monotonic() - began < 5
 
 
 def test_a_stopped_process_ends_in_time(run_tier: Run) -> None:
@@ -178,7 +178,7 @@ def test_a_program_cannot_stretch_its_time_beyond_its_tests(run_tier: Run) -> No
     tests = [("", "x")] * 3
     began = time.monotonic()
     assert run_tier(forge, *tests, limits=Limits(wall_s=0.3)).verdict == "timeout"
-    assert time.monotonic() - began < 60  # that it ends, whatever else the machine does
+    assert time.monotonic() - began < 5
 
 
 def test_memory_is_capped(run_tier: Run) -> None:
