@@ -11,6 +11,8 @@ TORCH := $(if $(PIP_FIND_LINKS),$(foreach place,$(PIP_FIND_LINKS),--find-links "
 EXCLUDES := $(if $(filter cpu,$(ENGINE)),--excludes requirements/excludes-cpu.txt)
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --no-python-downloads $(TORCH) $(EXCLUDES) \
 	--constraints requirements/constraints-$(ENGINE).txt
+# Many short processes import torch: compiling it anew in each (11 s measured) would be most of their time.
+unexport PYTHONDONTWRITEBYTECODE
 # One worker: engines, cages and their time limits share the cores with it already.
 SLOW_WORKERS ?= 1
 
