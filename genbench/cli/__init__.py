@@ -1,0 +1,26 @@
+"""The command line: parse, call one verb, print; our own errors become a message and an exit code."""
+
+from __future__ import annotations
+
+import sys
+
+from genbench.cli import deciding, house, judge, looking, running
+from genbench.cli.app import app
+from genbench.errors import GenbenchError
+
+__all__ = ["app", "deciding", "house", "judge", "looking", "main", "running"]
+
+
+def main() -> None:
+    """Runs the command line. An error of ours is one message; a defect shows its traceback."""
+    try:
+        app()
+    except GenbenchError as error:
+        print(f"genbench: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("genbench: stopped at once; run the same command again to continue", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)

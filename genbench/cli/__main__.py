@@ -1,0 +1,5 @@
+"""`python -m genbench.cli`."""
+
+from genbench.cli import main
+
+main()

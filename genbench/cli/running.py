@@ -1,0 +1,146 @@
+"""Commands that run a suite, or look at what it would run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from genbench.cli.app import app
+from genbench.cli.options import (
+    DataOption,
+    JsonOption,
+    LimitOption,
+    ModelOption,
+    RunArgument,
+    SetOption,
+    SuiteArgument,
+    TaskOption,
+    TestOption,
+)
+from genbench.cli.output import command_line, print_checks, print_results, say_written, verbs
+
+
+@app.command(
+    epilog="Examples: genbench run quickstart | genbench run suite.yaml --model tuned=./ckpt --limit 30 | "
+    "genbench run suite.yaml --responses answers.jsonl --run-dir scored"
+)
+def run(
+    suite: SuiteArgument,
+    model: ModelOption = [],  # noqa: B006  typer reads the default, nobody appends to it
+    run_dir: Annotated[
+        Path | None, typer.Option(help="folder of the runs, one folder per model in it")
+    ] = None,
+    data_dir: DataOption = None,
+    limit: LimitOption = None,
+    task: TaskOption = [],  # noqa: B006
+    responses: Annotated[
+        Path | None, typer.Option(help="ready responses (JSON Lines) instead of an engine")
+    ] = None,
+    subset: Annotated[
+        str | None, typer.Option(help="'responses': leave out problems without responses")
+    ] = None,
+    set_: SetOption = [],  # noqa: B006
+    with_test: TestOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Sample, verify and estimate every model of a suite; continues what was begun."""
+    pipeline = verbs("pipeline")
+    options = pipeline.RunOptions(
+        suite=suite,
+        models=tuple(model),
+        run_dir=run_dir,
+        data_dir=data_dir,
+        limit=limit,
+        tasks=tuple(task),
+        responses=responses,
+        subset=subset,
+        overrides=tuple(set_),
+        with_test=with_test,
+        command=command_line(),
+    )
+    report = pipeline.run(options)
+    print_results(report.results, report.folders, as_json)
+    say_written([f"report: {report.page}"] if report.page else report.notes, as_json)
+    if report.failures:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: genbench score runs/nightly-1a2b3c4d/tuned")
+def score(
+    run_dir: RunArgument,
+    data_dir: DataOption = None,
+    again: Annotated[bool, typer.Option("--again", help="drop the verdicts that there are first")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Verify a stored run (again) without any engine, and write its results."""
+    results = verbs("pipeline").score(run_dir, data_dir=data_dir, again=again)
+    print_results({results["model"]: results}, {results["model"]: run_dir}, as_json)
+    if results["failed"]:
+        raise typer.Exit(1)
+
+
+@app.command(
+    epilog="Examples: genbench prompts quickstart arithmetic | genbench prompts my.yaml --json > asks.jsonl"
+)
+def prompts(
+    suite: SuiteArgument,
+    task: Annotated[str | None, typer.Argument(help="one task")] = None,
+    model: ModelOption = [],  # noqa: B006
+    data_dir: DataOption = None,
+    limit: LimitOption = None,
+    set_: SetOption = [],  # noqa: B006
+    with_test: TestOption = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="every request of the run, one JSON line each")
+    ] = False,
+) -> None:
+    """Print the rendered prompts and their tokens, without an engine."""
+    pipeline = verbs("pipeline")
+    options = pipeline.RunOptions(
+        suite=suite,
+        models=tuple(model),
+        data_dir=data_dir,
+        limit=limit if as_json or limit else 1,
+        tasks=(task,) if task else (),
+        overrides=tuple(set_),
+        with_test=with_test,
+    )
+    printable = verbs("report.safe").printable
+    for record in pipeline.prompts(options):
+        if as_json:
+            print(json.dumps(record, ensure_ascii=True))
+        elif record["sample_index"] == 0:
+            where = f"{record['model']} / {record['task']} / {record['problem_id']}"
+            print(f"── {where}: {len(record['prompt_token_ids'])} tokens, seed {record['seed']} of sample 0")
+            print(printable(record["prompt"]))
+            print(f"token ids: {record['prompt_token_ids']}")
+
+
+@app.command(epilog="Example: genbench check suite.yaml --data-dir /data/mirror")
+def check(
+    suite: SuiteArgument,
+    model: ModelOption = [],  # noqa: B006
+    data_dir: DataOption = None,
+    limit: LimitOption = None,
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    with_test: TestOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Pre-flight: data, digests, templates, context budget, verifiers, disk; seconds, no engine."""
+    options = verbs("pipeline").RunOptions(
+        suite=suite,
+        models=tuple(model),
+        data_dir=data_dir,
+        limit=limit,
+        tasks=tuple(task),
+        overrides=tuple(set_),
+        with_test=with_test,
+    )
+    checks = verbs("preflight").check_suite(options)
+    print_checks(checks, as_json)
+    if any(item.state == "error" for item in checks):
+        raise typer.Exit(2)
