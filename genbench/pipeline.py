@@ -12,13 +12,14 @@ from typing import Any
 
 from genbench.engines import arguments, environment
 from genbench.errors import ConfigError, InterruptedRunError, RunFolderError, nearest
+from genbench.job import Job
 from genbench.prepare import PreparedModel, folder_digest, prepare_model, prepare_responses
 from genbench.requests import request_records
 from genbench.rescore import judge_folders, score_folder
 from genbench.responses import read_responses
-from genbench.runner import Job, StopSwitch, run_job
+from genbench.runner import run_job
 from genbench.shipped import suite_path
-from genbench.signals import stop_on_signals
+from genbench.signals import StopSwitch, stop_on_signals
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import machine
 from genbench.suitefile import Suite, check_engine_keys, read_suite

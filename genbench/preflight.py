@@ -18,11 +18,11 @@ from genbench.errors import GenbenchError
 from genbench.judging import JudgeRoom
 from genbench.pipeline import RunOptions, check_engine, check_options, data_dir, open_suite
 from genbench.prepare import PreparedModel, prepare_model
-from genbench.runner import load_verifiers, verifier_specs
 from genbench.store.manifest import machine, package_versions
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 from genbench.verifiers.pool import VerifierPool
+from genbench.verifying import load_verifiers, verifier_specs
 from genbench.workload import load_task, selected_entries
 
 _BYTES_PER_TOKEN = 5

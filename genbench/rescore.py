@@ -13,15 +13,16 @@ from genbench.judging import JudgeRoom, forget_unscored, is_judged
 from genbench.prepare import Reasoning
 from genbench.progress import ProgressLine
 from genbench.results import build_results
-from genbench.runner import StopSwitch, catch_up, load_verifiers, run_coroutine, verifier_specs
+from genbench.runner import run_coroutine
 from genbench.scoring import Judged, Scorer, stale_verifiers
+from genbench.signals import StopSwitch
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
-from genbench.types import Case, Finding
 from genbench.verifiers.pool import VerifierPool
+from genbench.verifying import catch_up, load_verifiers, verifier_specs, verify_with
 from genbench.workload import load_task, selected_entries
 
 
@@ -128,14 +129,7 @@ async def _score(
     async with VerifierPool(verify_config.workers, verify_config.nice) as pool:
         judged = await load_verifiers(pool, specs, tasks, room)
         _drop_stale(folder, judged, again)
-
-        async def rule(task: str, case: Case) -> Finding:
-            return await pool.verify(specs[task], case)
-
-        async def verify(task: str, case: Case) -> Finding:
-            judges = task in room
-            return await (room.verify(folder, task, case, rule) if judges else rule(task, case))
-
+        verify = verify_with(pool, specs, room, folder)
         reasoning = Reasoning.from_record(manifest["reasoning"])
         scorer = Scorer(folder, judged, verify, reasoning.split, progress.verdict)
         try:

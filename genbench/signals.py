@@ -1,7 +1,8 @@
-"""Ctrl-C and SIGTERM: the first asks the run to stop cleanly, the second stops at once."""
+"""What stops a run from outside: Ctrl-C and SIGTERM, and the switch that they throw."""
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 @contextmanager
 def stop_on_signals(stop: Callable[[str], None]) -> Iterator[None]:
-    """Calls `stop(name)` at the first signal; a second one raises KeyboardInterrupt.
+    """Calls `stop(name)` at the first signal (the run ends cleanly); a second one raises KeyboardInterrupt.
 
     Only the main thread can have handlers; elsewhere (a notebook's worker, a training loop's
     thread) the host's own handling stays.
@@ -36,3 +37,28 @@ def stop_on_signals(stop: Callable[[str], None]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class StopSwitch:
+    """Tells running work to stop; set by signal handlers, safe from any thread."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._wake: Callable[[], None] | None = None
+
+    def stop(self, reason: str) -> None:
+        self.reason = self.reason or reason
+        if self._wake is not None:
+            self._wake()
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> asyncio.Event:
+        """An event of `loop` that is set when the switch is thrown."""
+        event = asyncio.Event()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(event.set)
+
+        self._wake = wake
+        if self.reason is not None:
+            event.set()
+        return event

@@ -1,0 +1,156 @@
+"""What a run writes of itself: its manifest with the attempts, its problems, the asks that people read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from genbench.job import Job
+from genbench.judging import JudgeRoom
+from genbench.progress import ProgressLine
+from genbench.samples import ask_records, merged_asks
+from genbench.scoring import Judged
+from genbench.store import manifest as manifests
+from genbench.store.contract import digest
+from genbench.store.folder import FORMAT, RunFolder
+from genbench.tasks.loaded import LoadedTask
+
+Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+"""A task's lines of problems.jsonl, and those of asks.jsonl."""
+
+
+def open_manifest(
+    job: Job, folder: RunFolder, judged: Mapping[str, Judged], room: JudgeRoom, asked: Mapping[str, Asked]
+) -> dict[str, Any]:
+    """Begins or continues the folder: its manifest, problems and asks are written.
+
+    Raises:
+        RunFolderError: the folder holds another run.
+    """
+    manifest = manifests.merge(folder, manifest_record(job, judged, room))
+    for name, (records, asks) in asked.items():
+        merged = manifests.check_problems(folder, name, records)
+        (folder.path / name).mkdir(exist_ok=True)
+        folder.write_problems(name, merged)
+        folder.write_asks(name, merged_asks(folder.asks(name), asks))
+    if any(item.task.entry.role == "test" for item in judged.values()):
+        manifest["test_uses"] += 1
+    folder.write_manifest(manifest)
+    return manifest
+
+
+def attempt_record(job: Job, number: int, folder: RunFolder, reused: int) -> dict[str, Any]:
+    """An attempt that begins; `reused` samples are on disk."""
+    settings = job.model.settings
+    return {
+        "attempt": number,
+        "started": manifests.now(),
+        "pid": os.getpid(),
+        "circumstances": {
+            "engine": settings.circumstances if settings else None,
+            "packages": manifests.package_versions(),
+            "machine": dict(job.machine),
+            "locks_are_advisory": folder.locks_are_advisory,
+        },
+        "reused": reused,
+    }
+
+
+def ended_attempt(
+    folder: RunFolder, progress: ProgressLine, stopped_by: str | None, generation_s: float, seconds: float
+) -> dict[str, Any]:
+    """What is added to an attempt's record when it ends, however it ends."""
+    return {
+        "ended": manifests.now(),
+        "interrupted": stopped_by,
+        "drawn": progress.drawn,
+        "verdicts": sum(progress.statuses.values()),
+        "completion_tokens": progress.tokens,
+        "generation_s": round(generation_s, 3),
+        "seconds": round(seconds, 3),
+        "healed_bytes": folder.healed_bytes,
+    }
+
+
+def manifest_record(job: Job, judged: Mapping[str, Judged], room: JudgeRoom) -> dict[str, Any]:
+    """The manifest of this command; attempts and what a folder holds already are merged into it."""
+    config = job.suite.config
+    return {
+        "format": FORMAT,
+        "run_id": job.run_id,
+        "suite": {
+            "name": job.suite.name,
+            "path": str(job.suite.path.resolve()),
+            "overrides": list(job.suite.overrides),
+            "digest": digest(config.model_dump(mode="json")),
+            "git": manifests.git_commit(str(job.suite.folder)),
+            "config": config.model_dump(mode="json"),
+        },
+        "origin": dict(job.origin),
+        "model": {"name": job.model.name, **job.model.config.model_dump(mode="json")},
+        "model_identity": job.model.identity,
+        "run_seed": config.decoding.seed,
+        "terms": dict(job.model.terms),
+        "reasoning": job.model.reasoning.record,
+        "warnings": [*job.model.warnings, *_warnings(judged), *room.warnings],
+        "tasks": {name: task_record(item.task, item, room) for name, item in judged.items()},
+    }
+
+
+def task_record(task: LoadedTask, judged: Judged, room: JudgeRoom) -> dict[str, Any]:
+    """What the manifest says of a task."""
+    info = task.task.info
+    judge = {"judge": room.record(task.name)} if task.name in room else {}
+    return judge | {
+        "version": info.version,
+        "k": task.k,
+        "n": len(task.problems),
+        "of": len(task.problems) + len(task.left_out),
+        "role": task.entry.role,
+        "gating": task.entry.gating,
+        "margin": task.entry.margin,
+        "headline": info.headline,
+        "metrics": list(task.metrics),
+        "chance": info.chance,
+        "decoding": task.decoding.model_dump(mode="json", exclude={"seed"}),
+        "verifier": {"name": info.verifier, "version": judged.version, "digest": judged.verifier},
+        "data": dict(task.provenance),
+        "data_digest": task.provenance.get("digest"),
+    }
+
+
+def _warnings(judged: Mapping[str, Judged]) -> list[str]:
+    """What the tasks' data and verifiers have to say."""
+    data = [
+        str(item.task.provenance["warning"])
+        for item in judged.values()
+        if item.task.provenance.get("warning")
+    ]
+    return data + [item.warning for item in judged.values() if item.warning]
+
+
+def asked_records(job: Job, task: LoadedTask) -> Asked:
+    """Renders every first-turn prompt (one that does not fit stops here): problems, and their asks."""
+    records: list[dict[str, Any]] = []
+    seen: list[dict[str, Any]] = []
+    for problem in task.problems:
+        asks = [task.ask(problem, index, ()) for index in range(task.k)]
+        requests = [job.model.maker.request(task, problem, index, ()) for index in range(task.k)]
+        ask, first = asks[0], requests[0]
+        if ask is None or first is None:
+            raise AssertionError("a problem has a first turn")
+        records.append(
+            {
+                "problem_id": problem.problem_id,
+                "prompt_digest": first.prompt_digest,
+                "reference_digest": digest(ask.reference)[:16],
+                "prompt_tokens": len(first.token_ids) or None,
+                "max_tokens": first.max_tokens,
+                "turns": problem.turns,
+                "strata": dict(problem.strata),
+                "group": problem.group,
+            }
+        )
+        seen += ask_records(problem.problem_id, asks, requests)
+    return records, seen
