@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from genbench.followed import compare_kinds, headline_mode
 from genbench.sides import SideTask
 from genbench.stats.causes import split_by_cause, transitions
 from genbench.stats.estimates import parse_metric
@@ -35,6 +36,7 @@ def task_record(
         "transitions": _transition_records(base, tuned),
         "tokens": _tokens_record(base, tuned),
         "strata": _strata_records(base, tuned, seed, shared_seeds),
+        "instructions": _instruction_records(base, tuned, seed, shared_seeds),
     }
 
 
@@ -163,3 +165,15 @@ def _strata_records(
             {"name": row.name, **paired_record(row.paired), "q_value": row.q_value} for row in rows
         ]
     return tables
+
+
+def _instruction_records(
+    base: SideTask, tuned: SideTask, seed: int, shared_seeds: bool
+) -> dict[str, Any] | None:
+    """Kinds of instruction, one row each with q values; `n` counts the prompts that ask for it."""
+    mode = headline_mode(tuned.described)
+    rows = compare_kinds(base, tuned, mode, seed=seed, shared_seeds=shared_seeds)
+    if not rows:
+        return None
+    found = [{"name": kind, **paired_record(row), "q_value": q_value} for kind, row, q_value in rows]
+    return {"mode": mode, "kinds": found}

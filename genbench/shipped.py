@@ -23,10 +23,18 @@ def folder(name: str) -> Path:
 
 
 def resolve(text: str, base: Path) -> Path:
-    """A path as written in a suite: `shipped:…`, absolute, `~`, or relative to `base`."""
+    """A path as written in a suite: `shipped:…`, absolute, `~`, or relative to `base`.
+
+    Raises:
+        ConfigError: nothing of that name ships.
+    """
     if text.startswith(PREFIX):
         first, _, rest = text.removeprefix(PREFIX).partition("/")
-        return folder(first) / rest
+        place = folder(first) / rest
+        if not place.exists():
+            names = [f"{PREFIX}{first}/{entry.name}" for entry in sorted(place.parent.glob("*"))]
+            raise ConfigError(f"'{text}' does not ship with genbench{nearest(text, names)}")
+        return place
     return base / Path(text).expanduser()
 
 

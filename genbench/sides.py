@@ -56,6 +56,8 @@ class SideTask:
     margin: float | None = None
     described: Mapping[str, Any] = field(default_factory=dict)
     traces: Traces | None = None
+    followed: Mapping[str, tuple[tuple[float | None, ...], ...]] = field(default_factory=dict)
+    """Of instruction tasks: see followed.shares_by_kind."""
 
     @property
     def largest_k(self) -> int:
@@ -94,6 +96,7 @@ class SideTask:
             statuses=None if self.statuses is None else _pick(self.statuses, rows),
             groups=None if self.groups is None else _pick(self.groups, rows),
             strata={column: _pick(labels, rows) for column, labels in self.strata.items()},
+            followed={kind: _pick(shares, rows) for kind, shares in self.followed.items()},
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from genbench.data.subset import nested_subset
 from genbench.errors import InputError, RunFolderError, nearest
+from genbench.followed import shares_by_kind
 from genbench.scorefile import read_score_file
 from genbench.sides import SampleKey, Side, SideTask, Traces
 from genbench.store.folder import RunFolder
@@ -103,6 +104,7 @@ def _task(
         gating=bool(described["gating"]),
         margin=None if margin is None else margin / 100,
         described=described,
+        followed=shares_by_kind(rows),
         traces=_traces(folder, name, {problem: stored[problem] for problem in ids}, k),
     )
 

@@ -96,6 +96,7 @@ def _details(name: str, task: Record) -> Iterator[str]:
         *_causes(task["causes"]),
         *_transitions(task["transitions"]),
         *_strata(task["strata"]),
+        *_instructions(task["instructions"]),
     ]
     if lines:
         yield f"\n{name}"
@@ -162,27 +163,38 @@ def _transitions(cells: Sequence[Record] | None) -> Iterator[str]:
 
 def _strata(tables: Mapping[str, Sequence[Record]]) -> Iterator[str]:
     for column, rows in tables.items():
-        known = [row for row in rows if row["difference"] is not None]
-        shown = known
-        if len(known) > _STRATA_SHOWN:
-            shown = sorted(known, key=lambda row: row["q_value"])[:_STRATA_SHOWN]
-        body = [
-            (
-                str(row["name"]),
-                str(row["n"]),
-                points(row["base"]),
-                points(row["tuned"]),
-                signed(row["difference"]),
-                interval(row["ci"]),
-                p_text(row["q_value"]),
-            )
-            for row in shown
-        ]
-        if not body:
-            continue
-        rest = f"; {len(known) - len(shown)} more in --json" if len(shown) < len(known) else ""
-        yield f"  by {column} (exploratory; q: false discovery rate over its rows{rest}):"
-        yield aligned((column, "n", "base", "tuned", "change", "95% CI", "q"), body, _RIGHT, indent="    ")
+        yield from _stratum_rows(column, f"by {column}", rows)
+
+
+def _instructions(table: Record | None) -> Iterator[str]:
+    if table:
+        what = f"by kind of instruction, followed in {table['mode']} form; n: prompts that ask for it"
+        yield from _stratum_rows("instruction", what, table["kinds"])
+
+
+def _stratum_rows(column: str, what: str, rows: Sequence[Record]) -> Iterator[str]:
+    known = [row for row in rows if row["difference"] is not None]
+    shown = known
+    if len(known) > _STRATA_SHOWN:
+        shown = sorted(known, key=lambda row: 1.0 if row["q_value"] is None else row["q_value"])
+        shown = shown[:_STRATA_SHOWN]
+    if not shown:
+        return
+    rest = f"; {len(known) - len(shown)} more in --json" if len(shown) < len(known) else ""
+    yield f"  {what} (exploratory; q: false discovery rate over its rows{rest}):"
+    body = [
+        (
+            str(row["name"]),
+            str(row["n"]),
+            points(row["base"]),
+            points(row["tuned"]),
+            signed(row["difference"]),
+            interval(row["ci"]),
+            p_text(row["q_value"]),
+        )
+        for row in shown
+    ]
+    yield aligned((column, "n", "base", "tuned", "change", "95% CI", "q"), body, _RIGHT, indent="    ")
 
 
 def _outcome(record: Record) -> str:
