@@ -17,6 +17,10 @@ from genbench.pipeline import RunOptions, run
 
 REAL = Path(__file__).with_name("lm_eval_0_4_13_samples.jsonl")
 """Written by `lm_eval run --model dummy --log_samples` on three problems with two filters."""
+LIGHTEVAL = {
+    name: Path(__file__).with_name(f"lighteval_0_13_0_{name}.parquet") for name in ("sums", "sums_avg")
+}
+"""Written by `lighteval custom … --save-details` on four problems: exact match, and the mean of three samples."""
 SUITE = """\
 models:
   m: {path: ./model}
@@ -161,6 +165,24 @@ def test_several_lighteval_metrics_are_listed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 metrics; it has: em, f1"):
         import_scores(source, tmp_path / "s.jsonl", Choice())
     assert import_scores(source, tmp_path / "s.jsonl", Choice(metric="f1")) == 1
+
+
+def test_real_lighteval_details_import(tmp_path: Path) -> None:
+    source = tmp_path / "details_sums|0_2026-11-21T12-45-10.801255.parquet"
+    source.write_bytes(LIGHTEVAL["sums"].read_bytes())
+    assert import_scores(source, tmp_path / "s.jsonl", Choice()) == 4
+    found = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
+    assert {line["problem_id"]: line["score"] for line in found} == {"0": 0, "1": 1, "2": 0, "3": 1}
+    assert estimate(tmp_path / "s.jsonl")["tasks"]["sums_0"]["value"] == 0.5
+
+
+def test_real_lighteval_details_of_several_samples_import_as_means(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="2 metrics; it has: avg@n:n=3, pass@k:k=1&n=3; choose one"):
+        import_scores(LIGHTEVAL["sums_avg"], tmp_path / "s.jsonl", Choice())
+    choice = Choice(task="sums", metric="avg@n:n=3")
+    assert import_scores(LIGHTEVAL["sums_avg"], tmp_path / "s.jsonl", choice) == 4
+    task = estimate(tmp_path / "s.jsonl")["tasks"]["sums"]
+    assert (task["n"], task["k"], task["value"]) == (4, 1, pytest.approx(0.5))
 
 
 def test_an_unknown_format_is_named(folder: Path, tmp_path: Path) -> None:
