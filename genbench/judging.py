@@ -22,8 +22,6 @@ from genbench.protocols import JudgeEngine
 from genbench.registry import VERIFIERS
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
-from genbench.store.jsonlines import encode, replace
-from genbench.store.records import verdict_to_record
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import OURS, Case, Finding, Question
@@ -234,7 +232,7 @@ def forget_unscored(folder: RunFolder, task: str) -> int:
     verdicts = list(folder.verdicts(task))
     kept = [verdict for verdict in verdicts if verdict.status != "unscored"]
     if len(kept) < len(verdicts):
-        replace(folder.file(task, "verdicts"), b"".join(encode(verdict_to_record(item)) for item in kept))
+        folder.replace_verdicts(task, kept)
     return len(verdicts) - len(kept)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from genbench.config import SuiteConfig
 from genbench.errors import InterruptedRunError, RunFolderError
-from genbench.judging import JudgeRoom, forget_unscored, is_judged
+from genbench.judging import JudgeRoom
 from genbench.prepare import Reasoning
 from genbench.progress import ProgressLine
 from genbench.results import build_results
 from genbench.runner import run_coroutine
-from genbench.scoring import Judged, Scorer, stale_verifiers
+from genbench.scoring import Scorer
 from genbench.signals import StopSwitch
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
@@ -22,7 +22,7 @@ from genbench.store.folder import RunFolder
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 from genbench.verifiers.pool import VerifierPool
-from genbench.verifying import catch_up, load_verifiers, verifier_specs, verify_with
+from genbench.verifying import catch_up, load_verifiers, publish, renew_stale, verifier_specs, verify_with
 from genbench.workload import load_task, selected_entries
 
 
@@ -128,7 +128,7 @@ async def _score(
     progress = ProgressLine(manifest["model"]["name"], total, 0, quiet)
     async with VerifierPool(verify_config.workers, verify_config.nice) as pool:
         judged = await load_verifiers(pool, specs, tasks, room)
-        _drop_stale(folder, judged, again)
+        renew_stale(folder, judged, again)
         verify = verify_with(pool, specs, room, folder)
         reasoning = Reasoning.from_record(manifest["reasoning"])
         scorer = Scorer(folder, judged, verify, reasoning.split, progress.verdict)
@@ -139,6 +139,7 @@ async def _score(
             progress.close()
     if switch.reason is not None:
         raise InterruptedRunError(f"stopped by {switch.reason}; continue with: genbench score {folder.path}")
+    publish(folder, judged)
     for name, item in judged.items():
         verifier = manifest["tasks"][name]["verifier"]
         verifier |= {"version": item.version, "digest": item.verifier}
@@ -149,11 +150,3 @@ async def _score(
     results = build_results(folder, judged, manifest, suite.config.max_excluded_share)
     folder.write_results(results)
     return results
-
-
-def _drop_stale(folder: RunFolder, judged: Mapping[str, Judged], again: bool) -> None:
-    for item in judged.values():
-        if again or stale_verifiers(folder, item):
-            folder.drop_verdicts(item.task.name)
-        if is_judged(item.task):
-            forget_unscored(folder, item.task.name)

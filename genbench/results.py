@@ -49,7 +49,8 @@ def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[
     task = item.task
     table = VerdictTable(task.problems, task.k)
     for verdict in folder.verdicts(task.name):
-        table.add(verdict)
+        if verdict.verifier == item.verifier:  # others wait for their judge to be made again
+            table.add(verdict)
     tokens = TokenCount()
     for completion in folder.completions(task.name):
         if completion.sample.problem_id in item.problems and completion.sample.sample_index < task.k:

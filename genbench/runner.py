@@ -14,19 +14,19 @@ from genbench.engines import environment
 from genbench.errors import InterruptedRunError
 from genbench.generate import Generation
 from genbench.job import Job
-from genbench.judging import JudgeRoom, forget_unscored
+from genbench.judging import JudgeRoom
 from genbench.plan import Draw, missing_draws
 from genbench.progress import ProgressLine
 from genbench.protocols import Engine
 from genbench.results import build_results
 from genbench.runrecord import Asked, asked_records, attempt_record, ended_attempt, open_manifest
-from genbench.scoring import Judged, Scorer, stale_verifiers
+from genbench.scoring import Judged, Scorer
 from genbench.signals import StopSwitch
 from genbench.store.folder import Drawn, RunFolder
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import Completion, SampleId
 from genbench.verifiers.pool import VerifierPool
-from genbench.verifying import catch_up, load_verifiers, verifier_specs, verify_with
+from genbench.verifying import catch_up, load_verifiers, publish, renew_stale, verifier_specs, verify_with
 
 _WORKERS_PER_SLOT = 2
 """Requests in flight per engine slot: enough to keep it full, few enough to start streaming at once."""
@@ -73,15 +73,13 @@ class _Session:
             asked: dict[str, Asked] = {task.name: asked_records(self.job, task) for task in self.tasks}
             manifest = open_manifest(self.job, self.folder, judged, self.room, asked)
             drawn = {task.name: self.folder.drawn(task.name) for task in self.tasks}
-            for item in judged.values():
-                if stale_verifiers(self.folder, item):
-                    self.folder.drop_verdicts(item.task.name)
-                if item.task.name in self.room:
-                    forget_unscored(self.folder, item.task.name)
+            now = {name: item for name, item in judged.items() if name not in self.room.deferred}
+            renew_stale(self.folder, now)
             draws = missing_draws(self.tasks, drawn)
             if draws:
                 await self.room.reach()
-            await self._draw_and_score(pool, judged, manifest, drawn, draws)
+            await self._draw_and_score(pool, now, manifest, drawn, draws)
+            publish(self.folder, now)
         return self._results(judged, manifest)
 
     async def _draw_and_score(
@@ -96,8 +94,7 @@ class _Session:
         progress = ProgressLine(self.job.model.name, total, total - len(draws), self.job.quiet)
         attempt = self._begin_attempt(manifest, total - len(draws))
         verify = verify_with(pool, self.specs, self.room, self.folder)
-        now = {name: item for name, item in judged.items() if name not in self.room.deferred}
-        scorer = Scorer(self.folder, now, verify, self.job.model.reasoning.split, progress.verdict)
+        scorer = Scorer(self.folder, judged, verify, self.job.model.reasoning.split, progress.verdict)
         try:
             if self.job.responses is not None:
                 self._take_responses(drawn, progress)

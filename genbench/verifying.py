@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from genbench.judging import JudgeRoom
-from genbench.scoring import Judged, Scorer, Verify
+from genbench.judging import JudgeRoom, forget_unscored, is_judged
+from genbench.scoring import Judged, Scorer, Verify, stale_verifiers
 from genbench.signals import StopSwitch
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded import LoadedTask
@@ -78,6 +78,26 @@ def _references(task: LoadedTask) -> Iterator[tuple[str, Any]]:
         ask = task.ask(problem, 0, ())
         if ask is not None:
             yield problem.problem_id, ask.reference
+
+
+def renew_stale(folder: RunFolder, judged: Mapping[str, Judged], again: bool = False) -> None:
+    """Begins to make the verdicts of other verifiers anew (`again`: all of them), and forgets unscored ones.
+
+    The old files stay until `publish`: a run that is killed in between keeps them whole.
+    """
+    for name, item in judged.items():
+        if again or stale_verifiers(folder, item):
+            folder.renew_verdicts(name, None if again else item.verifier)
+        else:
+            folder.forget_renewal(name)
+        if is_judged(item.task):
+            forget_unscored(folder, name)
+
+
+def publish(folder: RunFolder, judged: Mapping[str, Judged]) -> None:
+    """Puts verdicts that were made anew in the place of the old ones; call when none lacks."""
+    for name in judged:
+        folder.publish_verdicts(name)
 
 
 async def catch_up(scorer: Scorer, switch: StopSwitch) -> None:

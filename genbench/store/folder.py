@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from genbench.errors import RunFolderError
-from genbench.store.jsonlines import Appender, dumps, encode, read_lines, replace, replace_json
+from genbench.store.jsonlines import Appender, dumps, encode, read_lines, rename, replace, replace_json
 from genbench.store.lock import FolderLock
 from genbench.store.records import (
     completion_from_record,
@@ -20,6 +20,7 @@ from genbench.store.records import (
 from genbench.types import Completion, SampleId, Verdict
 
 FORMAT = 1
+_RENEWED = "verdicts.new"
 
 
 class Drawn:
@@ -49,6 +50,7 @@ class RunFolder:
         self.path = path
         self._lock: FolderLock | None = None
         self._appenders: dict[Path, Appender] = {}
+        self._renewed: set[str] = set()
         self.healed_bytes = 0
 
     @classmethod
@@ -147,7 +149,8 @@ class RunFolder:
         self._appender(item.sample.task, "completions").append(completion_to_record(item))
 
     def append_verdict(self, item: Verdict) -> None:
-        self._appender(item.sample.task, "verdicts").append(verdict_to_record(item))
+        task = item.sample.task
+        self._appender(task, self._verdicts_kind(task)).append(verdict_to_record(item))
 
     def _appender(self, task: str, kind: str) -> Appender:
         path = self.file(task, kind)
@@ -187,7 +190,7 @@ class RunFolder:
 
     def verdicts(self, task: str) -> Iterator[Verdict]:
         """The task's verdicts in file order; the last one of a sample holds."""
-        path = self.file(task, "verdicts")
+        path = self.file(task, self._verdicts_kind(task))
         for number, record in read_lines(path):
             try:
                 item = verdict_from_record(record)
@@ -198,12 +201,42 @@ class RunFolder:
             _belongs(path, number, task, item.sample)
             yield item
 
-    def drop_verdicts(self, task: str) -> None:
-        """Removes the task's verdicts (they were made by another verifier); they are made again."""
-        path = self.file(task, "verdicts")
+    def _verdicts_kind(self, task: str) -> str:
+        return _RENEWED if task in self._renewed else "verdicts"
+
+    def renew_verdicts(self, task: str, keep: str | None) -> None:
+        """From now on the task's verdicts are made anew, in a file beside the old one.
+
+        Readers see the old file until `publish_verdicts`. A renewal that was stopped before leaves its
+        file: verdicts of the verifier `keep` in it stay, None begins from nothing.
+        """
+        self._renewed.add(task)
+        kept = [item for item in self.verdicts(task) if item.verifier == keep] if keep else []
+        self.replace_verdicts(task, kept)
+
+    def publish_verdicts(self, task: str) -> None:
+        """Puts the verdicts that were made anew, now all there, in the place of the old ones, by rename."""
+        if task not in self._renewed:
+            return
+        path = self.file(task, _RENEWED)
+        self._close(path)
+        self._close(self.file(task, "verdicts"))
+        rename(path, self.file(task, "verdicts"))
+        self._renewed.discard(task)
+
+    def replace_verdicts(self, task: str, kept: Iterable[Verdict]) -> None:
+        """Leaves these of the task's verdicts alone, by rename."""
+        path = self.file(task, self._verdicts_kind(task))
+        self._close(path)
+        replace(path, b"".join(encode(verdict_to_record(item)) for item in kept))
+
+    def forget_renewal(self, task: str) -> None:
+        """Removes what a stopped renewal left, where the old verdicts hold after all."""
+        self.file(task, _RENEWED).unlink(missing_ok=True)
+
+    def _close(self, path: Path) -> None:
         if path in self._appenders:
             self._appenders.pop(path).close()
-        path.unlink(missing_ok=True)
 
     def sync(self) -> None:
         """Pushes all appended lines to the disk itself."""

@@ -158,6 +158,14 @@ def replace(path: Path, data: bytes) -> None:
         raise RunFolderError(_why(path, error)) from error
 
 
+def rename(path: Path, target: Path) -> None:
+    """Puts a finished file in the place of another; readers see one or the other."""
+    try:
+        path.replace(target)
+    except OSError as error:
+        raise RunFolderError(_why(target, error)) from error
+
+
 def replace_json(path: Path, record: object) -> None:
     """Writes an indented JSON file by rename."""
     replace(path, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")

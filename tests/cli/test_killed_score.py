@@ -1,0 +1,100 @@
+"""Verification that is killed: the old verdicts stand until the new ones are whole."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+PROBLEMS = 1500
+SUITE = """\
+models:
+  m: {path: ./none}
+tasks:
+  - name: mine
+    kind: math
+    data: {path: rows.jsonl, fields: {id: id, question: question, reference: answer}}
+    prompt: "{question}"
+    k: 2
+"""
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "genbench.cli", *arguments]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A finished run whose verdicts say that another verifier made them."""
+    rows = [{"id": f"p{i}", "question": "?", "answer": str(i)} for i in range(PROBLEMS)]
+    answers = [
+        {"task": "mine", "problem_id": f"p{i}", "sample_index": j, "text": f"it is \\boxed{{{i + j}}}"}
+        for i in range(PROBLEMS)
+        for j in range(2)
+    ]
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    subprocess.run(
+        command("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out"),
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    verdicts = tmp_path / "out/m/mine/verdicts.jsonl"
+    records = [json.loads(line) | {"verifier": "another"} for line in verdicts.read_text().splitlines()]
+    verdicts.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return tmp_path / "out" / "m"
+
+
+def verifiers(run: Path) -> set[str]:
+    lines = (run / "mine" / "verdicts.jsonl").read_text().splitlines()
+    assert len(lines) == 2 * PROBLEMS
+    return {json.loads(line)["verifier"] for line in lines}
+
+
+def kill_in_the_middle(run: Path) -> int:
+    """Kills `genbench score` when some verdicts are made anew; returns how many."""
+    new = run / "mine" / "verdicts.new.jsonl"
+    process = subprocess.Popen(
+        command("score", str(run)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    end = time.monotonic() + 120
+    while not (new.exists() and new.stat().st_size > 0):
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    process.send_signal(signal.SIGSTOP)
+    workers = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.wait()
+    psutil.wait_procs(workers, timeout=10)
+    return len(new.read_text().splitlines())
+
+
+def test_a_killed_verification_keeps_the_old_verdicts_whole_and_goes_on(run: Path) -> None:
+    before = (run / "mine" / "verdicts.jsonl").read_bytes()
+    made = kill_in_the_middle(run)
+    assert 0 < made < 2 * PROBLEMS
+    assert (run / "mine" / "verdicts.jsonl").read_bytes() == before
+    done = subprocess.run(command("score", str(run), "--json"), capture_output=True, text=True, check=True)
+    assert "another" not in verifiers(run)
+    assert not (run / "mine" / "verdicts.new.jsonl").exists()
+    assert json.loads(done.stdout)["models"]["m"]["tasks"]["mine"]["status_counts"] == {
+        "correct": PROBLEMS,
+        "wrong": PROBLEMS,
+    }
+
+
+def test_what_a_killed_verification_made_is_not_taken_where_the_old_verdicts_hold_again(run: Path) -> None:
+    subprocess.run(command("score", str(run)), capture_output=True, check=True)
+    (run / "mine" / "verdicts.new.jsonl").write_text('{"half":')
+    subprocess.run(command("score", str(run)), capture_output=True, check=True)
+    assert not (run / "mine" / "verdicts.new.jsonl").exists()
+    assert "another" not in verifiers(run)
