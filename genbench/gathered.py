@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -21,40 +23,41 @@ PARQUET = "samples.parquet"
 
 @dataclass(slots=True)
 class TaskColumns:
-    """A task's samples in few numbers; position of a sample: row of its problem x k + sample_index.
+    """A task's samples in few bytes; position of a sample: row of its problem x k + sample_index.
 
-    `status` holds indices into STATUSES, -1 where nothing was drawn; `tokens` of completions, `trace` and
-    `answer` are lengths, tokens where the engine counted them, else characters. `chunks` and
-    `ask_chunks` say where the long texts are.
+    `status` holds indices into STATUSES, -1 where nothing was drawn; `scores` are NaN where there is
+    none; `tokens` of completions, `trace` and `answer` are lengths, tokens where the engine counted
+    them, else characters. `chunks` and `ask_chunks` say where the long texts are.
     """
 
     name: str
     problem_ids: tuple[str, ...]
     k: int
     counted: bool = True
-    status: list[int] = field(init=False)
-    score: list[float | None] = field(init=False)
-    tokens: list[int] = field(init=False)
-    trace: list[int] = field(init=False)
-    answer: list[int] = field(init=False)
-    chunks: list[int] = field(init=False)
+    status: array[int] = field(init=False)
+    scores: array[float] = field(init=False)
+    tokens: array[int] = field(init=False)
+    trace: array[int] = field(init=False)
+    answer: array[int] = field(init=False)
+    chunks: array[int] = field(init=False)
     ask_chunks: list[int] = field(init=False)
-    characters: tuple[list[int], list[int]] = field(init=False)
+    characters: tuple[array[int], array[int]] = field(init=False)
     rows: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         size = len(self.problem_ids) * self.k
         self.rows = {name: row for row, name in enumerate(self.problem_ids)}
-        self.status, self.chunks = [-1] * size, [-1] * size
-        self.score = [None] * size
-        self.tokens, self.trace, self.answer = [0] * size, [0] * size, [0] * size
-        self.characters = ([0] * size, [0] * size)
+        self.status, self.chunks = array("b", [-1]) * size, array("i", [-1]) * size
+        self.scores = array("d", [math.nan]) * size
+        self.tokens, self.trace, self.answer, *characters = (array("i", [0]) * size for _ in range(5))
+        self.characters = (characters[0], characters[1])
         self.ask_chunks = [-1] * len(self.problem_ids)
 
     def add(self, sample: Sample, chunk: int) -> None:
         at = self.rows[sample.problem_id] * self.k + sample.sample_index
         self.status[at] = STATUSES.index(sample.verdict.status) if sample.verdict else -1
-        self.score[at], self.chunks[at] = sample.score, chunk
+        self.scores[at] = math.nan if sample.score is None else sample.score
+        self.chunks[at] = chunk
         trace = sum(len(turn.answer.trace) for turn in sample.turns)
         answer = sum(len(turn.answer.text) for turn in sample.turns)
         self.characters[0][at], self.characters[1][at] = trace, answer
@@ -68,7 +71,12 @@ class TaskColumns:
         """Falls back to characters where any sample's tokens were not counted."""
         if not self.counted:
             self.trace, self.answer = self.characters
-            self.tokens = [t + a for t, a in zip(*self.characters, strict=True)]
+            self.tokens = array("i", (t + a for t, a in zip(*self.characters, strict=True)))
+
+    def score(self, at: int) -> float | None:
+        """The score at a position, None where there is none."""
+        score = self.scores[at]
+        return None if math.isnan(score) else score
 
     @property
     def unit(self) -> str:

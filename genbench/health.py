@@ -25,8 +25,9 @@ class TaskHealth:
     """Takes a task's samples one by one; `record` tells what looks wrong. Texts are not kept."""
 
     k: int
-    scores: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    answers: defaultdict[str, list[tuple[str, bool]]] = field(default_factory=lambda: defaultdict(list))
+    scored: Counter[str] = field(default_factory=Counter)
+    totals: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    answers: defaultdict[str, Counter[tuple[str, bool]]] = field(default_factory=lambda: defaultdict(Counter))
     samples: int = 0
     ended: int = 0
     lost: int = 0
@@ -41,10 +42,11 @@ class TaskHealth:
             self.ended += 1
             self.lost += sample.status in _LOST
         if sample.score is not None:
-            self.scores[sample.problem_id].append(sample.score)
+            self.scored[sample.problem_id] += 1
+            self.totals[sample.problem_id] += sample.score
         if sample.verdict and sample.verdict.extracted is not None:
             answer = " ".join(sample.verdict.extracted.split())
-            self.answers[sample.problem_id].append((answer, bool(sample.score)))
+            self.answers[sample.problem_id][answer, bool(sample.score)] += 1
         if sample.prompt and self._is_copy(sample.prompt, sample.answer.text):
             self.copies.append((sample.problem_id, sample.sample_index))
 
@@ -58,7 +60,7 @@ class TaskHealth:
 
     def record(self, prompts: Mapping[str, str]) -> dict[str, Any]:
         """JSON for the report. `prompts` is problem_id -> its prompt, where they were kept."""
-        means = {name: sum(row) / len(row) for name, row in self.scores.items() if row}
+        means = {name: total / self.scored[name] for name, total in self.totals.items()}
         return {
             "problems": len(means),
             "samples": self.samples,
@@ -76,8 +78,8 @@ class TaskHealth:
         """Problems where most samples agree on one answer that the reference does not accept."""
         found: list[dict[str, Any]] = []
         for problem_id, answers in self.answers.items():
-            scored = len(self.scores[problem_id])
-            (answer, right), agreeing = Counter(answers).most_common(1)[0]
+            scored = self.scored[problem_id]
+            (answer, right), agreeing = answers.most_common(1)[0]
             if not right and agreeing >= AGREEING and 2 * agreeing > scored:
                 found.append(
                     {"problem_id": problem_id, "answer": answer, "agreeing": agreeing, "samples": scored}

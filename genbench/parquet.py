@@ -42,7 +42,8 @@ SCHEMA = pa.schema(
 )
 """One row a sample; `detail`, `parts` and `strata` are JSON. A conversation's row holds its last turn,
 `earlier_answers` the turns before."""
-_BATCH_CHARS = 16_000_000
+_BATCH_CHARS, _BATCH_ROWS = 16_000_000, 16_384
+"""What is held before it is written: a row of short texts costs 2 kB however short they are."""
 
 
 class SampleTable:
@@ -59,7 +60,7 @@ class SampleTable:
         row = sample_row(model, sample)
         self._rows.append(row)
         self._chars += len(row["trace"]) + len(row["answer"]) + len(row["prompt"] or "")
-        if self._chars > _BATCH_CHARS:
+        if self._chars > _BATCH_CHARS or len(self._rows) >= _BATCH_ROWS:
             self._flush()
 
     def _flush(self) -> None:

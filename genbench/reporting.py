@@ -153,14 +153,14 @@ def _series(runs: Sequence[GatheredRun]) -> dict[str, list[Series]]:
 
 
 def _task_series(name: str, columns: TaskColumns) -> Series:
-    scored = [at for at in drawn(columns) if columns.score[at] is not None]
+    scored = [at for at in drawn(columns) if columns.score(at) is not None]
     return Series(
         run=name,
         unit=columns.unit,
         trace=[columns.trace[at] for at in scored],
         answer=[columns.answer[at] for at in scored],
         completion=[columns.tokens[at] for at in scored],
-        scores=[columns.score[at] or 0.0 for at in scored],
+        scores=[columns.score(at) or 0.0 for at in scored],
     )
 
 
@@ -218,7 +218,7 @@ def _odd_scores(columns: TaskColumns, places: Sequence[int]) -> Mapping[int, flo
         if at < 0 or columns.status[at] < 0:
             continue
         status = STATUSES[columns.status[at]]
-        score = None if status in OURS else columns.score[at]
+        score = None if status in OURS else columns.score(at)
         if score != float(status == "correct"):
             found[position] = score
     return found

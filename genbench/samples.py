@@ -10,6 +10,7 @@ from typing import Any
 
 from genbench.prepare import Reasoning
 from genbench.store.folder import RunFolder
+from genbench.store.verdictfile import VerdictFile
 from genbench.storedrun import ids_in_force
 from genbench.types import Answer, Ask, Completion, Request, Verdict
 
@@ -88,33 +89,27 @@ class TaskSamples:
             RunFolderError: a damaged line.
         """
         problems, asks = self.folder.problems(self.name), self.asks()
-        verdicts = self._verdicts()
         wanted = set(self.problem_ids)
         begun: defaultdict[_Key, list[Completion]] = defaultdict(list)
-        for item in self.folder.completions(self.name):
-            key = (item.sample.problem_id, item.sample.sample_index)
-            if key[0] not in wanted or key[1] >= self.k:
-                continue
-            begun[key].append(item)
-            if len(begun[key]) == problems[key[0]]["turns"]:
-                yield self._sample(begun.pop(key), verdicts, asks, problems)
-        for items in begun.values():
-            yield self._sample(items, verdicts, asks, problems)
+        with VerdictFile(self.folder, self.name, self.problem_ids, self.k) as verdicts:
+            for item in self.folder.completions(self.name):
+                key = (item.sample.problem_id, item.sample.sample_index)
+                if key[0] not in wanted or key[1] >= self.k:
+                    continue
+                begun[key].append(item)
+                if len(begun[key]) == problems[key[0]]["turns"]:
+                    yield self._sample(begun.pop(key), verdicts, asks, problems)
+            for items in begun.values():
+                yield self._sample(items, verdicts, asks, problems)
 
     def asks(self) -> dict[str, list[dict[str, Any]]]:
         """problem_id -> its asks (`samples`, `prompt`, `reference`)."""
         return self.folder.asks(self.name)
 
-    def _verdicts(self) -> dict[_Key, Verdict]:
-        return {
-            (verdict.sample.problem_id, verdict.sample.sample_index): verdict
-            for verdict in self.folder.verdicts(self.name)
-        }
-
     def _sample(
         self,
         items: list[Completion],
-        verdicts: Mapping[_Key, Verdict],
+        verdicts: VerdictFile,
         asks: Mapping[str, list[dict[str, Any]]],
         problems: Mapping[str, Mapping[str, Any]],
     ) -> Sample:
@@ -127,7 +122,7 @@ class TaskSamples:
             problem_id=key[0],
             sample_index=key[1],
             turns=tuple(Turn(item, self.reasoning.split(item)) for item in items),
-            verdict=verdicts.get(key),
+            verdict=verdicts.get(*key),
             prompt=ask["prompt"] if ask else None,
             reference=ask["reference"] if ask else None,
             strata=problems[key[0]]["strata"],

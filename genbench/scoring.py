@@ -56,6 +56,7 @@ class Scorer:
         self._folder, self._tasks, self._verify = folder, tasks, verify
         self._split, self._on_verdict = split, on_verdict
         self._running: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Event()
         self._failure: BaseException | None = None
 
     def offer(
@@ -74,6 +75,7 @@ class Scorer:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
+        self._room.set()
         if not task.cancelled() and task.exception() is not None:
             self._failure = self._failure or task.exception()
 
@@ -108,8 +110,10 @@ class Scorer:
         await self.drain()
         for judged in self._tasks.values():
             for problem, index, completions in unjudged(self._folder, judged):
+                # Not asyncio.wait on the window: it looks at each of its tasks at every step.
                 while len(self._running) >= _WINDOW:
-                    await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+                    self._room.clear()
+                    await self._room.wait()
                 self._start(judged.task.name, problem, index, completions)
             await self.drain()
 

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from genbench.errors import RunFolderError
-from genbench.store.jsonlines import Appender, dumps, encode, read_lines, rename, replace, replace_json
+from genbench.store.jsonlines import (
+    Appender,
+    dumps,
+    encode,
+    read_lines,
+    read_places,
+    rename,
+    replace,
+    replace_json,
+)
 from genbench.store.lock import FolderLock
 from genbench.store.records import (
     completion_from_record,
@@ -190,8 +199,12 @@ class RunFolder:
 
     def verdicts(self, task: str) -> Iterator[Verdict]:
         """The task's verdicts in file order; the last one of a sample holds."""
-        path = self.file(task, self._verdicts_kind(task))
-        for number, record in read_lines(path):
+        return (item for _, item in self.verdict_places(task))
+
+    def verdict_places(self, task: str) -> Iterator[tuple[int, Verdict]]:
+        """As `verdicts`, with the byte at which each line begins."""
+        path = self.verdict_path(task)
+        for number, place, record in read_places(path):
             try:
                 item = verdict_from_record(record)
             except ValueError as error:
@@ -199,7 +212,11 @@ class RunFolder:
                     f"{path}:{number}: {error}; delete the file, `genbench score` makes it again"
                 ) from error
             _belongs(path, number, task, item.sample)
-            yield item
+            yield place, item
+
+    def verdict_path(self, task: str) -> Path:
+        """The file that `verdicts` reads."""
+        return self.file(task, self._verdicts_kind(task))
 
     def _verdicts_kind(self, task: str) -> str:
         return _RENEWED if task in self._renewed else "verdicts"

@@ -121,8 +121,15 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         RunFolderError: a whole line is not a JSON object; names the line.
     """
+    for number, _, record in read_places(path):
+        yield number, record
+
+
+def read_places(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """As `read_lines`, with the byte at which each line begins: (number, byte, record)."""
     if not path.exists():
         return
+    place = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
@@ -135,7 +142,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 ) from error
             if not isinstance(record, dict):
                 raise RunFolderError(f"{path}:{number}: wanted a JSON object, found {type(record).__name__}")
-            yield number, record
+            yield number, place, record
+            place += len(line)
 
 
 def replace(path: Path, data: bytes) -> None:

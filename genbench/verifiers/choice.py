@@ -97,25 +97,45 @@ def _read_reference(reference: Any) -> tuple[str, tuple[str, ...]]:
     return letter, tuple(map(str, options))
 
 
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """How statements name one of so many letters."""
+
+    leading: re.Pattern[str]
+    alone: re.Pattern[str]
+    confirmed: re.Pattern[str]
+    mentioned: re.Pattern[str]
+    headed: re.Pattern[str]
+    announced: re.Pattern[str]
+
+
+# Every problem has options of its own, but few numbers of them are in use.
+@lru_cache(len(ascii_uppercase))
+def _patterns(letters: str) -> _Patterns:
+    hedge = rf"(?:[/&]|\b(?:{alternation(CONNECTIVES)})\b)\s*(?:option\s+)?"
+    joined = rf"(?:[\s)\]}}*_$]*{hedge}\W{{0,3}}([{letters}])(?![\w'’]))"
+    letter = rf"\W{{0,4}}(?<!\w)([{letters}])(?![\w'’])\W{{0,3}}"
+    return _Patterns(
+        leading=re.compile(rf"([{letters}])(?![\w'’\\])(?!\s*(?:[=>+^]|<(?!/))){joined}?"),
+        alone=re.compile(rf"[^\w\n]*(?:({'|'.join(letters)})|([{letters.lower()}]))[^\w\n]*"),
+        confirmed=re.compile(rf"{letter}(?:{alternation(CONFIRMING)})"),
+        mentioned=re.compile(rf"(?i:(?<![^\W_])(?:{alternation(OPTION_NOUNS)}))\s*{letter}"),
+        headed=re.compile(rf"[\s*_(\[]*([{letters}])\s*[*_]*\s*[).:,。：、\]]"),
+        announced=re.compile(
+            rf"{announcement()}|(?<![^\W_])(?:{alternation(CHOOSING)})[ \t:：*_]*",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+    )
+
+
 class OptionReader:
     """Reads statements about one list of options."""
 
     def __init__(self, options: Sequence[str]) -> None:
         letters = ascii_uppercase[: len(options)]
-        self._letters = letters
         self._by_text = _unique_texts(options, letters)
-        hedge = rf"(?:[/&]|\b(?:{alternation(CONNECTIVES)})\b)\s*(?:option\s+)?"
-        joined = rf"(?:[\s)\]}}*_$]*{hedge}\W{{0,3}}([{letters}])(?![\w'’]))"
-        self._leading = re.compile(rf"([{letters}])(?![\w'’\\])(?!\s*(?:[=>+^]|<(?!/))){joined}?")
-        letter = rf"\W{{0,4}}(?<!\w)([{letters}])(?![\w'’])\W{{0,3}}"
-        self._alone = re.compile(rf"[^\w\n]*(?:({'|'.join(letters)})|([{letters.lower()}]))[^\w\n]*")
-        self._confirmed = re.compile(rf"{letter}(?:{alternation(CONFIRMING)})")
-        self._mentioned = re.compile(rf"(?i:(?<![^\W_])(?:{alternation(OPTION_NOUNS)}))\s*{letter}")
-        self._headed = re.compile(rf"[\s*_(\[]*([{letters}])\s*[*_]*\s*[).:,。：、\]]")
-        self._announced = re.compile(
-            rf"{announcement()}|(?<![^\W_])(?:{alternation(CHOOSING)})[ \t:：*_]*",
-            re.IGNORECASE | re.MULTILINE,
-        )
+        self._longest_first = sorted(self._by_text, key=len, reverse=True)
+        self._patterns = _patterns(letters)
 
     def pick(self, text: str, *, guess: bool = True) -> Picked | None:
         """The option that `text` settles on; without `guess` only statements count."""
@@ -133,10 +153,10 @@ class OptionReader:
         for start, _, inside, end in boxes(text):
             if letters := self._read(text[inside:end]):
                 yield start, letters
-        for match in self._announced.finditer(text):
+        for match in self._patterns.announced.finditer(text):
             if letters := self._read(text[match.end() : match.end() + _STATEMENT]):
                 yield match.start(), letters
-        for match in self._confirmed.finditer(text):
+        for match in self._patterns.confirmed.finditer(text):
             yield match.start(), match[1]
 
     def _read(self, statement: str) -> str | None:
@@ -147,9 +167,9 @@ class OptionReader:
         line = _LINE_END.split(statement, maxsplit=1)[0]
         if (by_text := self._by_option_text(line)) is not None:
             return by_text
-        if (alone := self._alone.fullmatch(line.rstrip("}$ ") or " ")) is not None:
+        if (alone := self._patterns.alone.fullmatch(line.rstrip("}$ ") or " ")) is not None:
             return (alone[1] or alone[2]).upper()
-        match = self._leading.match(line)
+        match = self._patterns.leading.match(line)
         if match is None or _SPOKEN_I.match(line):
             return None
         return "".join(dict.fromkeys(filter(None, match.groups())))
@@ -159,7 +179,7 @@ class OptionReader:
         plain = _plain(line)
         if plain in self._by_text:
             return self._by_text[plain]
-        for text in sorted(self._by_text, key=len, reverse=True):
+        for text in self._longest_first:
             if len(text) >= 3 and plain.startswith(text) and not plain[len(text)].isalnum():
                 return self._by_text[text]
         return None
@@ -167,19 +187,19 @@ class OptionReader:
     def _bare(self, text: str) -> str | None:
         """An answer that is one option, or whose last or first line is, or that begins ``B.``"""
         lines = [line for line in text.splitlines() if line.strip()]
-        headed = {match[1] for match in map(self._headed.match, lines) if match}
+        headed = {match[1] for match in map(self._patterns.headed.match, lines) if match}
         for line in (lines[-1], lines[0]) if lines else ():
             if (by_text := self._by_text.get(_plain(line))) is not None:
                 return by_text
-            if (alone := self._alone.fullmatch(line.strip())) is not None:
+            if (alone := self._patterns.alone.fullmatch(line.strip())) is not None:
                 return (alone[1] or alone[2]).upper()
             # Several lines under letters are a list of the options, not a choice.
-            if len(headed) == 1 and (match := self._headed.match(line)) is not None:
+            if len(headed) == 1 and (match := self._patterns.headed.match(line)) is not None:
                 return match[1]
         return None
 
     def _last_mention(self, text: str) -> Picked | None:
-        mentions = self._mentioned.findall(text)
+        mentions = self._patterns.mentioned.findall(text)
         return Picked(mentions[-1], "mentioned") if mentions else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,10 @@ def columns(name: str, problems: int, k: int) -> TaskColumns:
     """8,000-token traces, their texts over many files beside the page."""
     made = TaskColumns(name, tuple(f"{name}-problem-{i:04}" for i in range(problems)), k)
     size = problems * k
-    made.status = [i % 12 for i in range(size)]
-    made.score = [1.0 if i % 12 == 0 else 0.25 if i % 12 == 1 else 0.0 for i in range(size)]
-    made.tokens = [8000 + i % 977 for i in range(size)]
-    made.chunks = [1000 + i // 30 for i in range(size)]
+    made.status = array("b", (i % 12 for i in range(size)))
+    made.scores = array("d", (1.0 if i % 12 == 0 else 0.25 if i % 12 == 1 else 0.0 for i in range(size)))
+    made.tokens = array("i", (8000 + i % 977 for i in range(size)))
+    made.chunks = array("i", (1000 + i // 30 for i in range(size)))
     return made
 
 
