@@ -18,6 +18,7 @@ _VERBS = {
     "estimate": "estimation",
     "noise": "noiseband",
     "power": "planning",
+    "rank": "ranking",
 }
 """Public name -> room. Loaded on first use, so that `import genbench` costs nothing."""
 
@@ -32,6 +33,7 @@ __all__ = [
     "noise",
     "power",
     "prompts",
+    "rank",
     "run",
     "score",
 ]

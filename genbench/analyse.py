@@ -38,12 +38,12 @@ class VerdictTable:
         self.judged = [[False] * self.k for _ in self.problems]
         self._rows = {problem.problem_id: row for row, problem in enumerate(self.problems)}
 
-    def add(self, verdict: Verdict) -> None:
-        """Takes a verdict; those beyond the run's problems and k are left out."""
+    def add(self, verdict: Verdict) -> bool:
+        """Takes a verdict; False where it is left out: beyond problems and k, or a second one."""
         row = self._rows.get(verdict.sample.problem_id)
         column = verdict.sample.sample_index
         if row is None or column >= self.k or self.judged[row][column]:
-            return
+            return False
         self.judged[row][column] = True
         self.scores[row][column] = verdict.score
         self.answers[row][column] = verdict.extracted
@@ -52,6 +52,7 @@ class VerdictTable:
         self.statuses[verdict.status] += 1
         self.traces[verdict.trace_status] += 1
         self.truncated += verdict.truncated
+        return True
 
     @property
     def lacking(self) -> int:

@@ -130,8 +130,11 @@ def _trace_differences(name: str, base: Traces, tuned: Traces) -> Iterator[Diffe
 
 
 def _judge(task: SideTask) -> dict[str, Any]:
-    """Who judged, without the record of the engine that ran it: that names paths and ports."""
-    return {key: value for key, value in task.described.get("judge", {}).items() if key != "engine"}
+    """Who judged, and what it says of its canary; not the engine's record, which names paths and ports."""
+    judge = task.described.get("judge", {})
+    canary = (judge.get("canary") or {}).get("labels")
+    kept = {key: value for key, value in judge.items() if key not in ("engine", "canary")}
+    return kept | ({"canary": canary} if canary else {})
 
 
 def _groups(task: SideTask) -> dict[str, str | None]:

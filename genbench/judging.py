@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, ValidationError
-
-from genbench.config import JudgeModel, Strict
-from genbench.errors import ConfigError, GenbenchError, RequestFailedError, nearest
+from genbench.baseline import Baseline, read_baseline
+from genbench.config import JudgeModel
+from genbench.errors import ConfigError, GenbenchError, RequestFailedError
+from genbench.judgedtasks import JudgedBy, check_references, is_judged, options_of
 from genbench.judges.build import build_engine
 from genbench.judges.cache import Judgments, judgment_key
 from genbench.judges.calibration import canary, pin_path
 from genbench.judges.file import JudgeSpec, judge_path, read_judge
-from genbench.judges.forms import Judge, Unparsed
+from genbench.judges.forms import Judge, Unparsed, unopposed
 from genbench.judges.local import LocalJudge
 from genbench.protocols import JudgeEngine
-from genbench.registry import VERIFIERS
+from genbench.shipped import resolve
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.suitefile import Suite
@@ -27,21 +28,8 @@ from genbench.tasks.loaded import LoadedTask
 from genbench.types import OURS, Case, Finding, Question
 from genbench.verifiers.pool import VerifierSpec
 
-JUDGE = "judge"
 Rule = Callable[[str, Case], Awaitable[Finding]]
 """(task, case) -> finding of the rule that stands before the judge."""
-
-
-class JudgedBy(Strict):
-    """The options under a judged task's `verifier:`."""
-
-    judge: str | None = Field(None, description="a shipped judge or a judge file; None: the suite's")
-    cascade: tuple[str, ...] = (JUDGE,)
-    rule: dict[str, Any] = Field(default_factory=dict, description="options of the rule before the judge")
-
-
-def is_judged(task: LoadedTask) -> bool:
-    return task.task.info.verifier == JUDGE or "cascade" in task.entry.verifier
 
 
 class JudgeRoom:
@@ -52,16 +40,21 @@ class JudgeRoom:
         work: where a local judge's engine writes its log.
 
     Raises:
-        ConfigError: an unknown judge, an unpinned one, a wrong reference, a missing key.
+        ConfigError: an unknown judge, an unpinned one, a wrong reference, a missing key, no such baseline.
     """
 
     def __init__(self, suite: Suite, tasks: Sequence[LoadedTask], work: Path) -> None:
         self._suite = suite
-        self._options = {task.name: _options(suite, task) for task in tasks if is_judged(task)}
+        judged = {task.name: task for task in tasks if is_judged(task)}
+        self._options = {name: options_of(suite, task) for name, task in judged.items()}
         self._judges = {name: self._read(name, options) for name, options in self._options.items()}
-        self._tasks = {task.name: task for task in tasks if is_judged(task)}
-        for name, task in self._tasks.items():
-            _check_references(task, self._judges[name])
+        for name, task in judged.items():
+            check_references(task, self._judges[name], self._options[name])
+        self._baselines = {
+            name: read_baseline(resolve(options.baseline, suite.folder), judged[name])
+            for name, options in self._options.items()
+            if options.baseline is not None
+        }
         self._engines: dict[str, JudgeEngine] = {}
         self._built = {
             name: build_engine(judge.spec, suite.config.judge, suite.folder, work / "engine" / "judge")
@@ -69,6 +62,8 @@ class JudgeRoom:
         }
         self._failures: dict[str, GenbenchError] = {}
         self._canaries: dict[str, dict[str, Any]] = {}
+        self._stored: dict[str, Mapping[str, Any]] = {}
+        """What a folder's manifest says of its judges, by task: holds where nothing is asked anew."""
         self._judgments: dict[Path, Judgments] = {}
         self._lock = asyncio.Lock()
         self._asking: dict[str, asyncio.Lock] = {}
@@ -107,8 +102,9 @@ class JudgeRoom:
 
     def verifier(self, task: str, rule: str = "") -> tuple[str, str]:
         """(digest, version) that verdicts of the task carry; `rule` is the digest of its rule."""
-        judge = self._judges[task]
-        return digest([judge.digest, rule])[:16], f"judge {judge.file.name} {judge.digest}"
+        judge, baseline = self._judges[task], self._baselines.get(task)
+        facts = [judge.digest, rule, *([baseline.digest] if baseline else [])]
+        return digest(facts)[:16], f"judge {judge.file.name} {judge.digest}"
 
     @property
     def warnings(self) -> list[str]:
@@ -119,9 +115,20 @@ class JudgeRoom:
             if judge.spec.unpinned
         ]
 
+    def remember(self, manifest: Mapping[str, Any] | None) -> None:
+        """Keeps what a folder's manifest says of these very judges, for runs that ask nothing anew."""
+        self._stored = {
+            name: stored
+            for name, judge in self._judges.items()
+            if (stored := ((manifest or {}).get("tasks", {}).get(name) or {}).get("judge"))
+            and stored["digest"] == judge.digest
+        }
+
     def record(self, task: str) -> dict[str, Any]:
         """Who judges, for the manifest."""
         judge, options = self._judges[task], self._options[task]
+        baseline, stored = self._baselines.get(task), self._stored.get(task, {})
+        asked = _engine_key(judge.spec) in self._engines or not stored
         return {
             "name": judge.file.name,
             "digest": judge.digest,
@@ -129,8 +136,10 @@ class JudgeRoom:
             "prompt_digest": judge.file.prompt_digest,
             "unpinned": judge.spec.unpinned,
             "cascade": list(options.cascade),
-            "engine": dict(self._built[task].record),
-            "canary": self._canaries.get(judge.digest),
+            "statuses": dict(judge.file.statuses),
+            "baseline": baseline.record if baseline else None,
+            "engine": dict(self._built[task].record) if asked else stored["engine"],
+            "canary": self._canaries.get(judge.digest) or stored.get("canary"),
         }
 
     async def reach(self) -> None:
@@ -157,6 +166,10 @@ class JudgeRoom:
         if case.answer.trace_status == "unclosed" or not case.answer.text.strip():
             return Finding(0.0, "no_answer", detail={"why": "there is no answer to judge"})
         judge, replies = self._judges[task], list[str]()
+        if task in self._baselines:
+            case = _against(self._baselines[task], case)
+            if not case.reference:
+                return unopposed(case)
         try:
             for question in judge.questions(case):
                 replies.append(await self._reply(folder, task, case, question))
@@ -248,28 +261,7 @@ def _engine_key(spec: JudgeSpec) -> str:
     return json.dumps([spec.engine.model_dump(mode="json"), spec.file.decoding.model_dump(mode="json")])
 
 
-def _options(suite: Suite, task: LoadedTask) -> JudgedBy:
-    where = f"{suite.where_task(task.name)}: task '{task.name}'"
-    try:
-        options = JudgedBy.model_validate(task.entry.verifier)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        hint = nearest(key, JudgedBy.model_fields) if first["type"] == "extra_forbidden" else ""
-        raise ConfigError(f"{where}: verifier.{key}: {first['msg']}{hint}") from None
-    *rules, last = options.cascade or ("",)
-    if last != JUDGE or len(rules) > 1 or JUDGE in rules:
-        raise ConfigError(f"{where}: verifier.cascade: wanted [judge] or [RULE, judge]")
-    for name in rules:
-        if name not in VERIFIERS:
-            raise ConfigError(f"{where}: verifier.cascade: no verifier '{name}'{nearest(name, VERIFIERS)}")
-    return options
-
-
-def _check_references(task: LoadedTask, judge: Judge) -> None:
-    for problem in task.problems:
-        ask = task.ask(problem, 0, ())
-        try:
-            judge.check(ask.reference if ask else None)
-        except ConfigError as error:
-            raise ConfigError(f"task {task.name}, problem {problem.problem_id}: {error}") from None
+def _against(baseline: Baseline, case: Case) -> Case:
+    """The case with the stored run's answer in the place of the reference."""
+    sample = case.sample
+    return replace(case, reference=baseline.answer(sample.problem_id, sample.sample_index))

@@ -37,6 +37,17 @@ def task_record(
         "tokens": _tokens_record(base, tuned),
         "strata": _strata_records(base, tuned, seed, shared_seeds),
         "instructions": _instruction_records(base, tuned, seed, shared_seeds),
+        "judge": _judge_record(base, tuned),
+    }
+
+
+def _judge_record(base: SideTask, tuned: SideTask) -> dict[str, Any] | None:
+    """What each run's own results say beside a judged score; None where neither was judged."""
+    if base.judged is None and tuned.judged is None:
+        return None
+    return {
+        where: {key: (side.judged or {}).get(key) for key in ("unscored", "accuracy", "pairwise", "attempts")}
+        for where, side in (("base", base), ("tuned", tuned))
     }
 
 

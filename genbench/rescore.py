@@ -9,12 +9,13 @@ from typing import Any
 
 from genbench.config import SuiteConfig
 from genbench.errors import InterruptedRunError, RunFolderError
+from genbench.judgedtasks import is_judged
 from genbench.judging import JudgeRoom
 from genbench.prepare import Reasoning
 from genbench.progress import ProgressLine
 from genbench.results import build_results
 from genbench.runner import run_coroutine
-from genbench.scoring import Scorer
+from genbench.scoring import Judged, Scorer
 from genbench.signals import StopSwitch
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
@@ -122,12 +123,13 @@ async def _score(
     switch: StopSwitch,
 ) -> dict[str, Any]:
     suite = stored_suite(manifest)
+    room.remember(manifest)
     specs = verifier_specs(tasks, room)
     verify_config = suite.config.verify
     total = sum(task.samples for task in tasks)
     progress = ProgressLine(manifest["model"]["name"], total, 0, quiet)
     async with VerifierPool(verify_config.workers, verify_config.nice) as pool:
-        judged = await load_verifiers(pool, specs, tasks, room)
+        judged = _judges_first(await load_verifiers(pool, specs, tasks, room))
         renew_stale(folder, judged, again)
         verify = verify_with(pool, specs, room, folder)
         reasoning = Reasoning.from_record(manifest["reasoning"])
@@ -147,6 +149,12 @@ async def _score(
             manifest["tasks"][name]["judge"] = room.record(name)
     manifest["scored"] = [*manifest.get("scored", []), {"at": manifests.now(), "again": again}]
     folder.write_manifest(manifest)
-    results = build_results(folder, judged, manifest, suite.config.max_excluded_share)
+    in_order = {name: judged[name] for name in (task.name for task in tasks)}
+    results = build_results(folder, in_order, manifest, suite.config.max_excluded_share)
     folder.write_results(results)
     return results
+
+
+def _judges_first(judged: Mapping[str, Judged]) -> dict[str, Judged]:
+    """Nothing else needs the device here: a judge that cannot start is told before the rules are run."""
+    return dict(sorted(judged.items(), key=lambda item: not is_judged(item[1].task)))

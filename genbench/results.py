@@ -18,6 +18,7 @@ from genbench.instructions import has_instructions, instruction_record
 from genbench.judged import drift_words, judged_record, too_many_unscored
 from genbench.scoring import Judged
 from genbench.store.folder import FORMAT, RunFolder
+from genbench.types import Verdict
 
 
 def build_results(
@@ -47,10 +48,11 @@ def build_results(
 
 def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[str, Any]:
     task = item.task
-    table = VerdictTable(task.problems, task.k)
+    table, counted = VerdictTable(task.problems, task.k), list[Verdict]()
     for verdict in folder.verdicts(task.name):
-        if verdict.verifier == item.verifier:  # others wait for their judge to be made again
-            table.add(verdict)
+        # Those of another verifier wait for their judge to be made again.
+        if verdict.verifier == item.verifier and table.add(verdict):
+            counted.append(verdict)
     tokens = TokenCount()
     for completion in folder.completions(task.name):
         if completion.sample.problem_id in item.problems and completion.sample.sample_index < task.k:
@@ -63,7 +65,8 @@ def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[
         record["instructions"] = instruction_record(table.parts, seed, "(official" in item.version)
     described = manifest["tasks"][task.name]
     if "judge" in described:
-        record["judge"] = described["judge"] | judged_record(list(folder.verdicts(task.name)))
+        judge = described["judge"]
+        record["judge"] = judge | judged_record(judge, record, table, counted, seed)
     return record | {
         "of": described["of"],
         "role": described["role"],

@@ -28,6 +28,7 @@ def open_manifest(
     Raises:
         RunFolderError: the folder holds another run.
     """
+    room.remember(folder.manifest())
     manifest = manifests.merge(folder, manifest_record(job, judged, room))
     for name, (records, asks) in asked.items():
         merged = manifests.check_problems(folder, name, records)

@@ -58,6 +58,8 @@ class SideTask:
     traces: Traces | None = None
     followed: Mapping[str, tuple[tuple[float | None, ...], ...]] = field(default_factory=dict)
     """Of instruction tasks: see followed.shares_by_kind."""
+    judged: Mapping[str, Any] | None = None
+    """What results.json says of the task's judge, where it has one."""
 
     @property
     def largest_k(self) -> int:

@@ -43,18 +43,21 @@ def read_run(path: Path, tasks: Sequence[str] = ()) -> Side:
     folder = RunFolder(path)
     manifest = folder.require_manifest()
     _check_tasks(path, tasks, manifest["tasks"])
+    results = folder.results() or {}
     found = {
         name: _task(folder, name, described, manifest)
         for name, described in manifest["tasks"].items()
         if not tasks or name in tasks
     }
+    entries = results.get("tasks", {})
+    found = {name: replace(task, judged=entries.get(name, {}).get("judge")) for name, task in found.items()}
     return Side(
         path=path,
         name=manifest["model"]["name"],
         run_id=manifest["run_id"],
         tasks=found,
         manifest=manifest,
-        failed=tuple((folder.results() or {}).get("failed", ())),
+        failed=tuple(results.get("failed", ())),
         noise=folder.noise(),
     )
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from genbench.judging import JudgeRoom, forget_unscored, is_judged
+from genbench.judgedtasks import is_judged
+from genbench.judging import JudgeRoom, forget_unscored
 from genbench.scoring import Judged, Scorer, Verify, stale_verifiers
 from genbench.signals import StopSwitch
 from genbench.store.folder import RunFolder

@@ -118,3 +118,18 @@ def noise(
     """How far one model's score moves by itself, from two runs; stored, and shown by compare."""
     record = verbs("noiseband").noise(run_a, run_b, same_seed=same_seed, allow=allow)
     print_record(record, "noise_text", as_json)
+
+
+@app.command(epilog="Example: genbench rank runs/n/base runs/n/tuned runs/n/rival --task arena_hard")
+def rank(
+    runs: Annotated[list[Path], typer.Argument(help="run folders RUN_DIR/<model>, judged in pairs")],
+    task: Annotated[list[str], typer.Option("--task", help="rank by this task alone")] = [],  # noqa: B006
+    reference: Annotated[
+        str | None, typer.Option(help="the model at strength 0; by default the opponent of most pairs")
+    ] = None,
+    allow: AllowOption = [],  # noqa: B006
+    as_json: JsonOption = False,
+) -> None:
+    """Bradley-Terry strengths of several models, from stored pairs, with intervals."""
+    record = verbs("ranking").rank(runs, tasks=task, reference=reference, allow=allow)
+    print_record(record, "rank_text", as_json)

@@ -125,7 +125,7 @@ class JudgeSpec:
         return digest([_RULES, facts, who])[:16]
 
 
-_RULES = "2"
+_RULES = "3"
 """Changes with the way answers are delimited, capped and replies are read."""
 
 

@@ -53,7 +53,7 @@ class Judge:
         shown = {
             "question": _block("question", case.question),
             "reference": _block("reference", _reference_text(case.reference)),
-            "answer": _block("answer", capped(case.answer.text, self.file.max_answer_chars)),
+            "answer": _block("answer", capped(case.answer.text.strip(), self.file.max_answer_chars)),
             "labels": ", ".join(self.file.labels),
             "dimensions": "\n".join(f"{name}: {words}" for name, words in self.file.dimensions.items()),
         }
@@ -61,8 +61,8 @@ class Judge:
             shown["checklist"] = _block("checklist", _numbered(case.reference))
         if self.file.form != "pairwise":
             return (self._question(shown, case.reference),)
-        ours = capped(case.answer.text, self.file.max_answer_chars)
-        theirs = capped(str(case.reference), self.file.max_answer_chars)
+        ours = capped(case.answer.text.strip(), self.file.max_answer_chars)
+        theirs = capped(str(case.reference).strip(), self.file.max_answer_chars)
         return tuple(
             self._question(
                 shown | {"first": _block("first", first), "second": _block("second", second)}, case.reference
@@ -124,6 +124,11 @@ class Judge:
         return Finding(sum(parts.values()) / len(parts), detail=detail, parts=parts, extracted=replies[0])
 
 
+def unopposed(case: Case) -> Finding:
+    """A pair whose opponent never answered: won, without asking anyone."""
+    return Finding(1.0, extracted="win", detail={"why": "the baseline has no answer"})
+
+
 def _paired(case: Case, ours_first: str, ours_second: str, replies: Sequence[str]) -> Finding:
     """Win 1, tie 1/2, loss 0; a verdict that flips with the order is a tie, and says which place won."""
     direct = {FIRST: 1.0, SECOND: 0.0, TIE: 0.5}[ours_first]
@@ -135,7 +140,7 @@ def _paired(case: Case, ours_first: str, ours_second: str, replies: Sequence[str
         "replies": list(replies),
         "flipped": flipped,
         "place_favoured": {FIRST: "first", SECOND: "second"}.get(place or ""),
-        "chars": [len(case.answer.text), len(str(case.reference))],
+        "chars": [len(case.answer.text.strip()), len(str(case.reference).strip())],
     }
     word = {1.0: "win", 0.5: "tie", 0.0: "loss"}[score]
     return Finding(score, extracted=word, detail=detail)

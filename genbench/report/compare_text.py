@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from genbench.report.figures import interval, points
 from genbench.report.safe import printable
 from genbench.report.table import aligned
-from genbench.report.text import interval, points
 from genbench.report.why import sentence, signed, status_words
 from genbench.types import STATUSES
 
@@ -93,6 +93,7 @@ def _details(name: str, task: Record) -> Iterator[str]:
         *_inconclusive(task),
         *_rerun(task),
         *_mcnemar(task["mcnemar"]),
+        *_judge(task["judge"]),
         *_causes(task["causes"]),
         *_transitions(task["transitions"]),
         *_strata(task["strata"]),
@@ -137,6 +138,27 @@ def _mcnemar(table: Record | None) -> Iterator[str]:
             f"{table['tuned_only']}, in none {table['both_wrong']}; exact McNemar p "
             f"{p_text(table['p_two_sided'])}"
         )
+
+
+def _judge(judge: Record | None) -> Iterator[str]:
+    """Each run's own figures beside a judged score."""
+    sides = [side for side in (judge or {}).values() if side["accuracy"]]
+    if len(sides) == 2:
+        rule, both = (
+            " -> ".join(points(side["accuracy"][name]["value"]) for side in sides)
+            for name in ("rule", "cascade")
+        )
+        yield f"  the rule alone: {rule}; rule and judge: {both}"
+    pairs = [side["pairwise"] for side in (judge or {}).values() if (side["pairwise"] or {}).get("compared")]
+    if len(pairs) == 2:
+        fair = " -> ".join(_fair_rate(pair["length_controlled"]["value"]) for pair in pairs)
+        chars = " -> ".join(f"{pair['mean_chars']['answer']:,.0f}" for pair in pairs)
+        flips = " -> ".join(f"{points(pair['flip_rate'])}%" for pair in pairs)
+        yield f"  win rate at equal lengths: {fair}; mean characters: {chars}; flipped by order: {flips}"
+
+
+def _fair_rate(value: float | None) -> str:
+    return "missing" if value is None else points(value)
 
 
 def _causes(causes: Record | None) -> Iterator[str]:

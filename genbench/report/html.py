@@ -14,9 +14,10 @@ from markupsafe import Markup
 
 from genbench.report import plots
 from genbench.report.compare_text import p_text
+from genbench.report.figures import interval, points
+from genbench.report.judged_text import judged_lines
 from genbench.report.lead import task_sentences
 from genbench.report.safe import printable
-from genbench.report.text import interval, points
 from genbench.report.why import signed, status_words
 from genbench.types import STATUSES
 
@@ -49,6 +50,7 @@ def html(report: Record, series: Mapping[str, Sequence[Series]], index: Record, 
         report=report,
         nonce=nonce,
         statuses=STATUSES,
+        judged=_judged(report),
         forest=_forest(report),
         status_plot=_statuses(report),
         task_plots={task: _task_plots(number, rows) for number, (task, rows) in enumerate(series.items())},
@@ -89,6 +91,16 @@ def sample_link(task: str, problem_id: str, sample_index: int = 0) -> str:
 def _script_json(text: str) -> Markup:
     """JSON that no HTML parser can leave: `<`, `>` and `&` only occur inside its strings."""
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _judged(report: Record) -> list[tuple[str, str, list[str]]]:
+    """(task, run, lines) of every judged task."""
+    return [
+        (name, run["name"], judged_lines(task["judge"]))
+        for name in report["tasks"]
+        for run in report["runs"]
+        if "judge" in (task := run["results"]["tasks"].get(name, {}))
+    ]
 
 
 def _forest(report: Record) -> Markup:

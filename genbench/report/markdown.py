@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from genbench.report.figures import interval, points
+from genbench.report.judged_text import judged_lines
 from genbench.report.lead import task_sentences
 from genbench.report.safe import one_line
-from genbench.report.text import interval, points
 from genbench.report.why import signed
 
 Record = Mapping[str, Any]
@@ -24,6 +25,8 @@ def markdown(report: Record) -> str:
         lines += [*_comparison_table(item), ""]
         lines += _folded("Why", [f"- {escaped(line)}" for line in task_sentences(item)])
     lines += _folded("Scores", _score_table(report)) if compared else [*_score_table(report), ""]
+    judged = _judge_lines(report)
+    lines += _folded("Judges", judged) if judged else []
     lines += _folded("Health of the data", _health_table(report))
     paths = ", ".join(f"`{one_line(run['path'], 200).replace('`', '')}`" for run in report["runs"])
     return "\n".join([*lines, f"Points of 100; intervals of 95%. Runs: {paths}", ""])
@@ -82,6 +85,16 @@ def _score_table(report: Record) -> list[str]:
         if (task := run["results"]["tasks"].get(name))
     ]
     return list(_table(("task", "run", "metric", "value", "95% CI", "n x k", "samples"), rows, 3))
+
+
+def _judge_lines(report: Record) -> list[str]:
+    return [
+        "- " + escaped(f"{name}, {run['name']}: {line}")
+        for name in report["tasks"]
+        for run in report["runs"]
+        if "judge" in (task := run["results"]["tasks"].get(name, {}))
+        for line in judged_lines(task["judge"])
+    ]
 
 
 def _health_table(report: Record) -> list[str]:

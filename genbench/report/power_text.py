@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from genbench.report.figures import points
 from genbench.report.safe import printable
 from genbench.report.table import aligned
-from genbench.report.text import points
 
 Record = Mapping[str, Any]
 

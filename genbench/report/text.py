@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from genbench.report.figures import interval, points
+from genbench.report.judged_text import judged_lines
+
 Results = Mapping[str, Any]
 _HEAD = ("model", "task", "metric", "value", "95% CI", "re-run", "n x k", "status counts")
 _RIGHT = frozenset({"value", "re-run", "n x k"})
@@ -20,15 +23,6 @@ def run_table(results: Mapping[str, Results], folders: Mapping[str, Path]) -> st
     parts += [_totals(model, result, folders.get(model)) for model, result in results.items()]
     parts += _notices(results)
     return "\n".join(part for part in parts if part)
-
-
-def points(value: float) -> str:
-    """A fraction of 1 in points of 100, one decimal."""
-    return f"{100 * value:.1f}"
-
-
-def interval(bounds: Sequence[float] | None) -> str:
-    return f"[{points(bounds[0])}, {points(bounds[1])}]" if bounds else "-"
 
 
 def _row(model: str, name: str, task: Mapping[str, Any]) -> tuple[str, ...]:
@@ -103,6 +97,8 @@ def _task_notices(where: str, task: Mapping[str, Any]) -> list[str]:
             for name, item in accuracies.items()
         )
         lines.append(f"{where}: turn {turn + 1}: {shown}" if turn else f"{where}: {shown}")
+    if "judge" in task:
+        lines += [f"{where}: {line}" for line in judged_lines(task["judge"])]
     if task["clamped"]:
         lines.append(f"{where}: max_tokens was lowered to the context for {task['clamped']} samples")
     return lines

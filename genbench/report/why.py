@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from genbench.report.text import interval, points
+from genbench.report.figures import interval, points
 
 _FEWER = {
     "partial": "partial credit",

@@ -149,7 +149,10 @@ def test_a_rule_goes_first_and_both_accuracies_are_kept(judged: Case, server: Se
     server.grade = _right_if_even
     task = judged.run().results["m"]["tasks"]["free"]
     assert len(server.requests) == 3
-    assert task["judge"]["accuracy"] == {"rule": 0.25, "cascade": 0.5}
+    accuracy = task["judge"]["accuracy"]
+    assert {name: item["value"] for name, item in accuracy.items()} == {"rule": 0.25, "cascade": 0.5}
+    assert accuracy["cascade"]["ci"] == task["ci"]
+    assert task["judge"]["decided_by"] == {"rule": 1, "judge": 3}
 
 
 def test_the_key_comes_from_the_environment_and_is_written_nowhere(
