@@ -147,6 +147,7 @@ def sample_text(sample: Sample) -> dict[str, Any]:
     return {
         "turns": [
             {
+                "prompt": turn.prompt,
                 "trace": turn.answer.trace,
                 "trace_status": turn.answer.trace_status,
                 "answer": turn.answer.text,

@@ -158,7 +158,8 @@ class _Stretch:
         while (request := self._request(draw, replies)) is not None:
             completion = await self._complete(request)
             answer = self._owner.split(completion)
-            completion = replace(completion, trace_tokens=trace_tokens(completion, answer))
+            seen = request.prompt if request.turn else None
+            completion = replace(completion, trace_tokens=trace_tokens(completion, answer), prompt=seen)
             self._owner.sink.append_completion(completion)
             self._owner.progress(completion)
             done.append(completion)
@@ -214,6 +215,7 @@ def failed(request: Request, attempt: int, why: str) -> Completion:
         attempt=attempt,
         seconds=None,
         trace_opened=request.trace_opened,
+        prompt=request.prompt if request.turn else None,
     )
 
 

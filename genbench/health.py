@@ -18,6 +18,8 @@ COPIED = 0.5
 """An answer is a near-copy where this share of the prompt's, or of its own, shingles is in the other."""
 _LOST = frozenset({"no_answer", "format_error", "no_code"})
 _SHOWN = 50
+_ANSWER_CHARS = 200
+"""An answer that most samples agree on is shown so far; the whole of it may have megabytes."""
 
 
 @dataclass(slots=True)
@@ -27,7 +29,9 @@ class TaskHealth:
     k: int
     scored: Counter[str] = field(default_factory=Counter)
     totals: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    answers: defaultdict[str, Counter[tuple[str, bool]]] = field(default_factory=lambda: defaultdict(Counter))
+    answers: defaultdict[str, Counter[tuple[str, int, bool]]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
     samples: int = 0
     ended: int = 0
     lost: int = 0
@@ -46,7 +50,8 @@ class TaskHealth:
             self.totals[sample.problem_id] += sample.score
         if sample.verdict and sample.verdict.extracted is not None:
             answer = " ".join(sample.verdict.extracted.split())
-            self.answers[sample.problem_id][answer, bool(sample.score)] += 1
+            known = (answer[:_ANSWER_CHARS], hash(answer), bool(sample.score))
+            self.answers[sample.problem_id][known] += 1
         if sample.prompt and self._is_copy(sample.prompt, sample.answer.text):
             self.copies.append((sample.problem_id, sample.sample_index))
 
@@ -79,7 +84,7 @@ class TaskHealth:
         found: list[dict[str, Any]] = []
         for problem_id, answers in self.answers.items():
             scored = self.scored[problem_id]
-            (answer, right), agreeing = answers.most_common(1)[0]
+            (answer, _, right), agreeing = answers.most_common(1)[0]
             if not right and agreeing >= AGREEING and 2 * agreeing > scored:
                 found.append(
                     {"problem_id": problem_id, "answer": answer, "agreeing": agreeing, "samples": scored}

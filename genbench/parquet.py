@@ -27,6 +27,7 @@ SCHEMA = pa.schema(
         ("trace", pa.string()),
         ("answer", pa.string()),
         ("earlier_answers", pa.list_(pa.string())),
+        ("later_prompts", pa.list_(pa.string())),
         ("trace_status", pa.string()),
         ("finish_reason", pa.string()),
         ("truncated", pa.bool_()),
@@ -40,8 +41,8 @@ SCHEMA = pa.schema(
         ("strata", pa.string()),
     ]
 )
-"""One row a sample; `detail`, `parts` and `strata` are JSON. A conversation's row holds its last turn,
-`earlier_answers` the turns before."""
+"""One row a sample; `detail`, `parts` and `strata` are JSON. A conversation's row holds its last
+answer and first prompt, `earlier_answers` and `later_prompts` those of the other turns."""
 _BATCH_CHARS, _BATCH_ROWS = 16_000_000, 16_384
 """What is held before it is written: a row of short texts costs 2 kB however short they are."""
 
@@ -113,6 +114,7 @@ def sample_row(model: str, sample: Sample) -> dict[str, Any]:
         "trace": _utf8(last.answer.trace),
         "answer": _utf8(last.answer.text),
         "earlier_answers": [_utf8(turn.answer.text) for turn in sample.turns[:-1]],
+        "later_prompts": [_utf8(turn.prompt) for turn in sample.turns[1:]],
         "trace_status": last.answer.trace_status,
         "finish_reason": last.completion.finish_reason,
         "truncated": last.answer.truncated,

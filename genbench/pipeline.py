@@ -234,17 +234,28 @@ def _how_to_continue(error: InterruptedRunError, options: RunOptions, job: Job) 
     return f"stopped by {error}; everything finished is in {job.path}. Continue with: {command}"
 
 
-def score(
-    run_dir: Path, data_dir: Path | None = None, again: bool = False, quiet: bool = False
-) -> dict[str, Any]:
+def score(run_dir: Path, data_dir: Path | None = None, again: bool = False, quiet: bool = False) -> RunReport:
     """Verifies a stored run without an engine: what has no verdict, or (`again`) everything.
+
+    Results, page and samples.parquet are written anew; the page with the runs that `run` had put beside it.
 
     Raises:
         RunFolderError: no run folder, a damaged line, or data that the run was not drawn for.
     """
     switch = StopSwitch()
     with stop_on_signals(switch.stop):
-        return score_folder(run_dir, data_dir, again, quiet, switch)
+        results = score_folder(run_dir, data_dir, again, quiet, switch)
+    page, notes = _write_report(_together(run_dir))
+    return RunReport({results["model"]: run_dir}, {results["model"]: results}, page, notes)
+
+
+def _together(run_dir: Path) -> list[Path]:
+    """The finished runs of the suite in one folder, in the suite's order; this run among them."""
+    names = RunFolder(run_dir).require_manifest()["suite"]["config"]["models"]
+    place = run_dir.resolve()
+    beside = [place.parent / name for name in names]
+    found = [run_dir if path == place else path for path in beside if RunFolder(path).results_path.is_file()]
+    return found if run_dir in found else [run_dir]
 
 
 def prompts(options: RunOptions) -> Iterator[dict[str, Any]]:

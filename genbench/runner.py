@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from genbench import registry
+from genbench.conversations import with_prompts
 from genbench.engines import environment
 from genbench.errors import InterruptedRunError
 from genbench.generate import Generation
@@ -115,7 +116,7 @@ class _Session:
     def _take_responses(self, drawn: Mapping[str, Drawn], progress: ProgressLine) -> None:
         if self.job.responses is None:
             return
-        for item in self.job.responses.completions():
+        for item in with_prompts(self.job.responses.completions(), self.tasks, self.job.model):
             sample = item.sample
             if drawn[sample.task].add(sample.problem_id, sample.sample_index, item.turn):
                 self.folder.append_completion(item)

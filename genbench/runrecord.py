@@ -15,6 +15,7 @@ from genbench.store import manifest as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import FORMAT, RunFolder
 from genbench.tasks.loaded import LoadedTask
+from genbench.types import Ask, Problem
 
 Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """A task's lines of problems.jsonl, and those of asks.jsonl."""
@@ -113,7 +114,7 @@ def task_record(task: LoadedTask, judged: Judged, room: JudgeRoom) -> dict[str, 
         "margin": task.entry.margin,
         "headline": info.headline,
         "metrics": list(task.metrics),
-        "chance": info.chance,
+        "chance": task.chance,
         "decoding": task.decoding.model_dump(mode="json", exclude={"seed"}),
         "verifier": {"name": info.verifier, "version": judged.version, "digest": judged.verifier},
         "data": dict(task.provenance),
@@ -153,5 +154,13 @@ def asked_records(job: Job, task: LoadedTask) -> Asked:
                 "group": problem.group,
             }
         )
-        seen += ask_records(problem.problem_id, asks, requests)
+        references = [_shown_reference(task, problem, index, ask) for index, ask in enumerate(asks)]
+        seen += ask_records(problem.problem_id, references, requests)
     return records, seen
+
+
+def _shown_reference(task: LoadedTask, problem: Problem, sample_index: int, first: Ask | None) -> Any:
+    """What people see as the reference: that of the one turn, or those of all turns as a list."""
+    later = [task.ask(problem, sample_index, ("",) * turn) for turn in range(1, problem.turns)]
+    found = [ask.reference for ask in (first, *later) if ask is not None]
+    return found[0] if problem.turns == 1 else found

@@ -12,7 +12,7 @@ from genbench.prepare import Reasoning
 from genbench.store.folder import RunFolder
 from genbench.store.verdictfile import VerdictFile
 from genbench.storedrun import ids_in_force
-from genbench.types import Answer, Ask, Completion, Request, Verdict
+from genbench.types import Answer, Completion, Request, Verdict
 
 REFERENCE_CHARS = 10_000
 """References are kept for people; packed test cases of code tasks have megabytes."""
@@ -26,13 +26,18 @@ class Turn:
     completion: Completion
     answer: Answer
 
+    @property
+    def prompt(self) -> str | None:
+        """What was asked in this turn, all before it included; None for the first, see `Sample.prompt`."""
+        return self.completion.prompt
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One sample with everything that its run folder holds of it.
 
-    `turns` are the replies in order, at least one. `prompt` and `reference` are None where the folder
-    was written before they were kept, `verdict` where it has not been verified.
+    `turns` are the replies in order, at least one. `prompt` is the first turn's; it and `reference` are None
+    where the folder was written before they were kept, `verdict` where it has not been verified.
     """
 
     task: str
@@ -140,12 +145,12 @@ def task_samples(folder: RunFolder, task: str) -> TaskSamples:
 
 
 def ask_records(
-    problem_id: str, asks: Sequence[Ask | None], requests: Sequence[Request | None]
+    problem_id: str, references: Sequence[Any], requests: Sequence[Request | None]
 ) -> list[dict[str, Any]]:
     """The lines of asks.jsonl for one problem: samples of one prompt (option order …) share a line."""
     found: dict[str, dict[str, Any]] = {}
-    for index, (ask, request) in enumerate(zip(asks, requests, strict=True)):
-        if ask is None or request is None:
+    for index, (reference, request) in enumerate(zip(references, requests, strict=True)):
+        if request is None:
             continue
         record = found.setdefault(
             request.prompt_digest,
@@ -153,7 +158,7 @@ def ask_records(
                 "problem_id": problem_id,
                 "samples": [],
                 "prompt": request.prompt,
-                "reference": reference_text(ask.reference),
+                "reference": reference_text(reference),
             },
         )
         record["samples"].append(index)

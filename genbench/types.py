@@ -122,6 +122,8 @@ class Completion:
     seconds: float | None
     trace_opened: bool = False
     """The prompt ended inside a trace; kept here since the template may be gone at scoring time."""
+    prompt: str | None = None
+    """Of later turns, for people; the first turn's stands in asks.jsonl, once for all samples."""
 
 
 @dataclass(frozen=True, slots=True)

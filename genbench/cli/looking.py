@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -66,7 +69,7 @@ def import_(
 
 @app.command(
     epilog="Examples: genbench show runs/q-1a2b/tuned | genbench show runs/q-1a2b/tuned arithmetic a-17 | "
-    "genbench show runs/q/base arithmetic --status truncated --with runs/q/tuned"
+    "genbench show runs/q/base arithmetic --status truncated --with runs/q/tuned --flip gained"
 )
 def show(
     run_dir: RunArgument,
@@ -74,7 +77,13 @@ def show(
     problem: Annotated[str | None, typer.Argument(help="one problem: its samples")] = None,
     status: Annotated[str | None, typer.Option(help="only what has this status: wrong, truncated …")] = None,
     sample: Annotated[int | None, typer.Option(help="only the sample of this number")] = None,
-    with_: Annotated[Path | None, typer.Option("--with", help="a second run, shown beside")] = None,
+    min_tokens: Annotated[int | None, typer.Option(help="only samples of this length or longer")] = None,
+    with_: Annotated[
+        Path | None, typer.Option("--with", help="a second run, in columns where the terminal is wide enough")
+    ] = None,
+    flip: Annotated[
+        str | None, typer.Option(help="gained or lost: what --with scores higher, or lower")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Look at a run: its table, a task's problems, a problem's samples; alone or beside another run."""
@@ -83,22 +92,32 @@ def show(
         print_results({results["model"]: results}, {results["model"]: run_dir}, as_json)
         return
     browse = verbs("browse")
-    runs = [run_dir, *([with_] if with_ else [])]
-    found = [
-        browse.task_rows(run, task) if problem is None else browse.sample_records(run, task, problem)
-        for run in runs
-    ]
-    records = browse.kept(found[0], status, sample)
-    if with_ is not None:
-        pairs = browse.beside(records, found[1])
-        if as_json:
-            print_json([{"first": first, "second": second} for first, second in pairs])
-        else:
-            print_lines(browse.beside_text(pairs, (str(run_dir), str(with_))))
-    elif as_json:
-        print_json(records)
-    elif problem is None:
-        print_lines(browse.task_text(records))
+    wanted = browse.Filter(status, sample, min_tokens, flip)
+    if flip is not None and with_ is None:
+        raise typer.BadParameter("goes with --with RUN", param_hint="--flip")
+
+    def read(run: Path, kept: Any) -> Any:
+        if problem is None:
+            return browse.task_rows(run, task, kept)
+        return browse.sample_records(run, task, problem, kept)
+
+    found = browse.paired(run_dir, with_, read, wanted) if with_ else read(run_dir, wanted)
+    if as_json:
+        print_json([{"first": one, "second": two} for one, two in found] if with_ else found)
     else:
-        for record in records:
-            print_lines(browse.sample_text(record))
+        print_lines(_shown(found, problem, (str(run_dir), str(with_)) if with_ else None))
+
+
+def _shown(found: Any, problem: str | None, names: tuple[str, str] | None) -> Iterator[str]:
+    """The records, or pairs of them, as lines."""
+    text = verbs("report.browse_text")
+    if names is None:
+        return (
+            text.task_text(found)
+            if problem is None
+            else chain.from_iterable(text.sample_text(one) for one in found)
+        )
+    if problem is None:
+        return text.task_pairs_text(found)  # type: ignore[no-any-return]
+    width = shutil.get_terminal_size().columns
+    return text.sample_pairs_text(found, names, width)  # type: ignore[no-any-return]

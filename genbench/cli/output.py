@@ -29,7 +29,7 @@ def print_results(results: Any, folders: Any, as_json: bool) -> None:
         folders = {name: str(path) for name, path in folders.items()}
         print_json({"folders": folders, "models": results})
     else:
-        print(verbs("report.text").run_table(results, folders))
+        print(verbs("report.safe").printable(verbs("report.text").run_table(results, folders)))
 
 
 def print_checks(checks: list[Any], as_json: bool) -> None:

@@ -75,10 +75,11 @@ def score(
     again: Annotated[bool, typer.Option("--again", help="drop the verdicts that there are first")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Verify a stored run (again) without any engine, and write its results."""
-    results = verbs("pipeline").score(run_dir, data_dir=data_dir, again=again)
-    print_results({results["model"]: results}, {results["model"]: run_dir}, as_json)
-    if results["failed"]:
+    """Verify a stored run (again) without any engine, and write its results and its report."""
+    report = verbs("pipeline").score(run_dir, data_dir=data_dir, again=again)
+    print_results(report.results, report.folders, as_json)
+    say_written([f"report: {report.page}"] if report.page else report.notes, as_json)
+    if report.failures:
         raise typer.Exit(1)
 
 

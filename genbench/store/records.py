@@ -10,8 +10,8 @@ Record = dict[str, Any]
 
 
 def completion_to_record(item: Completion) -> Record:
-    """The line of completions.jsonl, keys as in ARCHITECTURE."""
-    return {
+    """The line of completions.jsonl, keys as in ARCHITECTURE; `prompt` after the first turn alone."""
+    record: Record = {
         "task": item.sample.task,
         "problem_id": item.sample.problem_id,
         "sample_index": item.sample.sample_index,
@@ -28,6 +28,7 @@ def completion_to_record(item: Completion) -> Record:
         "seconds": None if item.seconds is None else round(item.seconds, 4),
         "trace_opened": item.trace_opened,
     }
+    return record if item.prompt is None else record | {"prompt": item.prompt}
 
 
 def completion_from_record(record: Record) -> Completion:
@@ -46,6 +47,7 @@ def completion_from_record(record: Record) -> Completion:
         attempt=_optional_integer(record, "attempt") or 0,
         seconds=record.get("seconds"),
         trace_opened=bool(record.get("trace_opened")),
+        prompt=record.get("prompt"),
     )
 
 

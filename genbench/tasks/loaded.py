@@ -41,6 +41,14 @@ class LoadedTask:
         return self.entry.metrics or self.task.info.metrics
 
     @property
+    def chance(self) -> float | None:
+        """Score of blind guessing in [0, 1]: the benchmark's own, or that of the options."""
+        counts = [len(problem.row.get("options", ())) for problem in self.problems]
+        if self.task.info.chance is not None or self.task.info.verifier != "choice" or not all(counts):
+            return self.task.info.chance
+        return sum(1 / count for count in counts) / len(counts) if counts else None
+
+    @property
     def samples(self) -> int:
         """How many samples the run needs."""
         return len(self.problems) * self.k

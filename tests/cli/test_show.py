@@ -75,3 +75,30 @@ def test_report_prints_its_path_and_its_markdown(genbench: Cli, out: Path) -> No
     outcome = genbench("report", out / "base", out / "tuned")
     assert outcome.out == f"report: {out / 'report.html'}\n"
     assert genbench("report", out / "base", "--format", "md").out.startswith("### base scores sums")
+
+
+def test_two_runs_stand_in_columns_on_a_wide_terminal(
+    genbench: Cli, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "130")
+    outcome = genbench("show", out / "base", "sums", "a", "--sample", "1", "--with", out / "tuned")
+    lines = outcome.out.splitlines()
+    (head,) = [line for line in lines if "══" in line]
+    assert head.index("══", 10) == 66
+    (answer,) = [line for line in lines if "\\x1b[31mthree\\u202e" in line and "extracted" not in line]
+    assert answer[66:] == "two"
+    assert all(len(line) <= 130 for line in lines)
+
+
+def test_what_flipped_is_kept_alone(genbench: Cli, out: Path) -> None:
+    command = ("show", out / "base", "sums", "a", "--with", out / "tuned", "--json")
+    (pair,) = json.loads(genbench(*command, "--flip", "gained").out)
+    assert (pair["first"]["sample_index"], pair["second"]["status"]) == (1, "correct")
+    assert json.loads(genbench(*command, "--flip", "lost").out) == []
+    outcome = genbench("show", out / "base", "sums", "--flip", "lost")
+    assert outcome.code == 2
+
+
+def test_short_samples_are_left_out(genbench: Cli, out: Path) -> None:
+    assert genbench("show", out / "base", "sums", "--min-tokens", "1", "--json").out == "[]\n"
+    assert len(json.loads(genbench("show", out / "base", "sums", "--min-tokens", "0", "--json").out)) == 2

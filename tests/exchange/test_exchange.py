@@ -20,7 +20,7 @@ REAL = Path(__file__).with_name("lm_eval_0_4_13_samples.jsonl")
 LIGHTEVAL = {
     name: Path(__file__).with_name(f"lighteval_0_13_0_{name}.parquet") for name in ("sums", "sums_avg")
 }
-"""Written by `lighteval custom … --save-details` on four problems: exact match, and the mean of three samples."""
+"""Written by `lighteval custom … --save-details` on four problems: one sample each, then three."""
 SUITE = """\
 models:
   m: {path: ./model}

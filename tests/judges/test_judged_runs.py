@@ -82,9 +82,9 @@ def test_scoring_again_asks_nothing(judged: Case, server: Server) -> None:
     server.grade = _right_if_even
     first = judged.run()
     asked = len(server.requests)
-    results = pipeline.score(judged.path / "runs" / "m", again=True, quiet=True)
+    scored = pipeline.score(judged.path / "runs" / "m", again=True, quiet=True)
     assert len(server.requests) == asked
-    assert results["tasks"]["free"]["value"] == first.results["m"]["tasks"]["free"]["value"]
+    assert scored.results["m"]["tasks"]["free"]["value"] == first.results["m"]["tasks"]["free"]["value"]
 
 
 def test_a_run_cut_off_among_its_judgments_asks_only_for_the_others(judged: Case, server: Server) -> None:

@@ -8,6 +8,7 @@
   const byId = (id) => document.getElementById(id);
   const PAGE = 200;
   const LONG = 100000;
+  const FACT = 2000;
 
   // The same characters that the terminal shows as escapes: control, bidi, unassigned, halves of pairs.
   const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
@@ -154,18 +155,21 @@
     }
   }
 
+  // The beginning of a text, and a button for the rest: megabytes on a page would halt it.
+  function beginning(name, text, limit) {
+    const holder = element(name, {}, text.slice(0, limit));
+    if (text.length <= limit) return [holder];
+    const button = element("button", { type: "button" }, `show all ${text.length.toLocaleString("en")} characters`);
+    button.addEventListener("click", () => {
+      holder.textContent = visible(text);
+      button.remove();
+    });
+    return [holder, button];
+  }
+
   function block(title, text, folded) {
     const shown = text === null || text === undefined ? "(not kept)" : text;
-    const pre = element("pre", {}, shown.length > LONG ? shown.slice(0, LONG) : shown || "(empty)");
-    const parts = [pre];
-    if (shown.length > LONG) {
-      const button = element("button", { type: "button" }, `show all ${shown.length.toLocaleString("en")} characters`);
-      button.addEventListener("click", () => {
-        pre.textContent = visible(shown);
-        button.remove();
-      });
-      parts.push(button);
-    }
+    const parts = beginning("pre", shown || "(empty)", LONG);
     const label = `${title} (${shown.length.toLocaleString("en")} characters)`;
     if (!folded) return [element("h4", {}, title), ...parts];
     return element("details", {}, element("summary", {}, label), parts);
@@ -185,7 +189,8 @@
     for (const [key, value] of Object.entries(record.detail)) rows.push([key.replaceAll("_", " "), plain(value)]);
     const failed = Object.entries(record.parts).filter(([, score]) => score < 1);
     if (failed.length) rows.push(["not met", failed.map(([name, score]) => `${name} (${score})`).join("\n")]);
-    return element("dl", {}, rows.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
+    const cells = ([name, text]) => [element("dt", {}, name), element("dd", {}, beginning("span", String(text), FACT))];
+    return element("dl", {}, rows.flatMap(cells));
   }
 
   async function side(place, number) {
@@ -200,8 +205,9 @@
     const ask = asks.find((one) => one.samples.includes(sample)) || { prompt: null, reference: null };
     const turns = record.turns.flatMap((turn, which) => {
       const turned = record.turns.length > 1 ? `, turn ${which + 1}` : "";
+      const prompt = which ? block(`Prompt${turned}`, turn.prompt, true) : [];
       const trace = turn.trace ? block(`Trace${turned}`, turn.trace, true) : [];
-      return [trace, block(`Answer${turned}`, turn.answer.replace(/^\n+/, ""), false)].flat();
+      return [prompt, trace, block(`Answer${turned}`, turn.answer.replace(/^\n+/, ""), false)].flat();
     });
     const parts = [facts(run, record, ask.reference, at, task.unit), block("Prompt", ask.prompt, true), turns];
     return element("div", { class: `side s-${status}` }, head, parts.flat());
