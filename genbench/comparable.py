@@ -11,6 +11,7 @@ from genbench.sides import Side, SideTask, Traces
 from genbench.store import contract
 
 KINDS = (
+    "shard",
     "tasks",
     "problems",
     "k",
@@ -80,6 +81,11 @@ def _is_allowed(name: str, allow: Sequence[str]) -> bool:
 
 def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
     """What must be equal, base -> tuned: tasks, decoding terms, trace format; then task by task."""
+    for side, where in ((base, "base"), (tuned, "tuned")):
+        shard = side.manifest["origin"].get("shard") if side.manifest else None
+        if shard is not None:
+            detail = f"{where} is shard {shard} alone; run the others, then: genbench merge"
+            yield Difference(f"shard.{where}", detail)
     for name in sorted(base.tasks.keys() ^ tuned.tasks.keys()):
         yield Difference(f"tasks.{name}", f"only in {'base' if name in base.tasks else 'tuned'}")
     shared = [name for name in base.tasks if name in tuned.tasks]

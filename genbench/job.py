@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.judging import JudgeRoom
+from genbench.lengths import Lengths
 from genbench.prepare import PreparedModel
 from genbench.responses import Responses
 from genbench.store.contract import digest
@@ -31,6 +32,10 @@ class Job:
     machine: Mapping[str, Any]
     """Taken once a command, before any engine adds variables of its own to the environment."""
     quiet: bool = False
+    lengths: Lengths | None = None
+    """What tells the order of drawing; None: each task's max_tokens."""
+    reused: bool = False
+    """The folder is a stored run that was named: where it is complete nothing in it is touched."""
 
     @property
     def deferred(self) -> bool:

@@ -109,12 +109,25 @@ class Draw:
         return SampleId(self.task.name, self.problem.problem_id, self.sample_index)
 
 
-def missing_draws(tasks: Iterable[LoadedTask], drawn: Mapping[str, Drawn]) -> list[Draw]:
-    """All samples whose conversation is not complete on disk, longest expected first.
+class Expected(Protocol):
+    """Tells how many tokens one sample of a problem will have."""
 
-    A task's max_tokens stands for the expected length; the k samples of a problem stay together,
-    so that they share their prompt in the engine's prefix cache.
+    def of(self, task: str, problem_id: str, max_tokens: int) -> float: ...
+
+
+def missing_draws(
+    tasks: Iterable[LoadedTask], drawn: Mapping[str, Drawn], expected: Expected | None = None
+) -> list[Draw]:
+    """All samples whose conversation is not complete on disk: one queue, longest expected first.
+
+    `expected` gives one length a problem (None: its task's max_tokens), so that the k samples of a
+    problem stay together and share their prompt in the engine's prefix cache.
     """
+
+    def longest_first(draw: Draw) -> float:
+        most = draw.task.decoding.max_tokens
+        return -(most if expected is None else expected.of(draw.task.name, draw.problem.problem_id, most))
+
     draws = [
         Draw(task, problem, index)
         for task in tasks
@@ -122,4 +135,4 @@ def missing_draws(tasks: Iterable[LoadedTask], drawn: Mapping[str, Drawn]) -> li
         for index in range(task.k)
         if not drawn[task.name].has(problem.problem_id, index, problem.turns - 1)
     ]
-    return sorted(draws, key=lambda draw: -draw.task.decoding.max_tokens)
+    return sorted(draws, key=longest_first)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import InputError
-from genbench.pipeline import RunOptions, load_tasks, open_suite
+from genbench.jobs import load_tasks
+from genbench.options import RunOptions, open_suite
 from genbench.sides import SideTask
 from genbench.stats.differences import ALPHA
 from genbench.stats.power import (

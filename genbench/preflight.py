@@ -15,8 +15,9 @@ from typing import Literal
 from genbench.config import TaskEntry
 from genbench.engines import arguments
 from genbench.errors import GenbenchError
+from genbench.jobs import check_engine
 from genbench.judging import JudgeRoom
-from genbench.pipeline import RunOptions, check_engine, check_options, data_dir, open_suite
+from genbench.options import RunOptions, check_options, data_dir, open_suite
 from genbench.prepare import PreparedModel, prepare_model
 from genbench.store.manifest import machine, package_versions
 from genbench.suitefile import Suite

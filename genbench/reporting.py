@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,20 +32,27 @@ class Written:
     tables: tuple[Path, ...]
 
 
-def write_page(paths: Sequence[Path], output: Path | None = None, parquet: bool = True) -> Written:
+def write_page(
+    paths: Sequence[Path],
+    output: Path | None = None,
+    parquet: bool = True,
+    untouched: Collection[Path] = (),
+) -> Written:
     """Writes report.html (and samples.parquet into each run folder).
 
     Args:
         paths: run folders; the first is what the others are compared with.
+        untouched: run folders that are read alone, no samples.parquet is written there.
         output: the page; by default report.html in the run folder, or in the folder that holds the runs.
 
     Raises:
         InputError: no run, too many, or one that is not finished.
     """
     page = output or default_page(paths)
+    tables = [path for path in paths if parquet and path not in untouched]
     texts = TextStore(page.with_suffix(".files"))
     try:
-        runs = _gather(paths, texts, parquet)
+        runs = _gather(paths, texts, tables)
         record = report_record(runs)
         folder = texts.publish()
     except BaseException:
@@ -53,8 +60,7 @@ def write_page(paths: Sequence[Path], output: Path | None = None, parquet: bool 
         raise
     rendered = html(record, _series(runs), _index(runs, folder), texts.inline())
     replace(page, rendered.encode("utf-8", "backslashreplace"))
-    tables = tuple(path / PARQUET for path in paths) if parquet else ()
-    return Written(page, page.with_name(folder) if folder else None, tables)
+    return Written(page, page.with_name(folder) if folder else None, tuple(path / PARQUET for path in tables))
 
 
 def report_text(paths: Sequence[Path], form: str) -> str:
@@ -62,7 +68,7 @@ def report_text(paths: Sequence[Path], form: str) -> str:
     if form not in ("md", "json"):
         raise InputError(f"--format {form}: wanted html, md or json")
     texts = _NoTexts()
-    record = report_record(_gather(paths, texts, parquet=False))
+    record = report_record(_gather(paths, texts, tables=()))
     return markdown(record) if form == "md" else json.dumps(record, indent=2, ensure_ascii=True)
 
 
@@ -88,12 +94,13 @@ class _NoTexts(TextStore):
         return -1
 
 
-def _gather(paths: Sequence[Path], texts: TextStore, parquet: bool) -> list[GatheredRun]:
+def _gather(paths: Sequence[Path], texts: TextStore, tables: Collection[Path]) -> list[GatheredRun]:
+    """Reads the runs; samples.parquet is written into those of `tables`."""
     if not paths or len(paths) > _MOST_RUNS:
         raise InputError(f"{len(paths)} runs: a report takes 1 to {_MOST_RUNS}")
     names = _names(paths)
     return [
-        gather(path, name, number, texts, parquet)
+        gather(path, name, number, texts, path in tables)
         for number, (path, name) in enumerate(zip(paths, names, strict=True))
     ]
 

@@ -42,7 +42,7 @@ def score_folder(
     RunFolder(path).require_manifest()
     with RunFolder.writer(path) as folder:
         manifest = folder.require_manifest()
-        tasks = _tasks(folder, manifest, data_dir)
+        tasks = stored_tasks(folder, manifest, data_dir)
         room = JudgeRoom(stored_suite(manifest), tasks, path)
 
         async def work() -> dict[str, Any]:
@@ -61,7 +61,9 @@ def judge_folders(
         The results of each model.
     """
     manifests_ = [RunFolder(path).require_manifest() for path in paths]
-    tasks = [_tasks(RunFolder(path), found, data_dir) for path, found in zip(paths, manifests_, strict=True)]
+    tasks = [
+        stored_tasks(RunFolder(path), found, data_dir) for path, found in zip(paths, manifests_, strict=True)
+    ]
     room = JudgeRoom(stored_suite(manifests_[0]), tasks[0], paths[0])
 
     async def work() -> dict[str, Any]:
@@ -84,7 +86,12 @@ def stored_suite(manifest: Mapping[str, Any]) -> Suite:
     return Suite(config, Path(manifest["suite"]["path"]), tuple(manifest["suite"]["overrides"]), {})
 
 
-def _tasks(folder: RunFolder, manifest: Mapping[str, Any], data_dir: Path | None) -> list[LoadedTask]:
+def stored_tasks(folder: RunFolder, manifest: Mapping[str, Any], data_dir: Path | None) -> list[LoadedTask]:
+    """The tasks of a stored run with the problems that its folder holds, in the order of their data.
+
+    Raises:
+        RunFolderError: the data are not what the run was drawn for. DataError: they are not there.
+    """
     suite, origin = stored_suite(manifest), manifest["origin"]
     mirror = data_dir or (Path(origin["data_dir"]) if origin["data_dir"] else None)
     entries = selected_entries(suite, list(manifest["tasks"]), with_test=True)

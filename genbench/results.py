@@ -36,6 +36,7 @@ def build_results(
         "model_path": manifest["model"]["path"],
         "model_identity": manifest["model_identity"],
         "run_seed": manifest["run_seed"],
+        "shard": manifest["origin"].get("shard"),
         "tasks": tasks,
         "totals": _totals(manifest, tasks),
         "warnings": [*manifest["warnings"], *drift_words(tasks)],
@@ -79,12 +80,13 @@ def _totals(manifest: Mapping[str, Any], tasks: Mapping[str, Mapping[str, Any]])
     attempts = [attempt for attempt in manifest["attempts"] if "ended" in attempt]
     seconds = sum(attempt["generation_s"] for attempt in attempts)
     tokens = sum(attempt["completion_tokens"] for attempt in attempts)
-    last = attempts[-1] if attempts else {}
+    merged = manifest.get("merged", {}).get("attempts") == len(manifest["attempts"])
+    last = attempts[-1] if attempts and not merged else {}
     return {
         "samples": sum(task["samples"] for task in tasks.values()),
         "drawn": sum(attempt["drawn"] for attempt in attempts),
         "drawn_now": last.get("drawn", 0),
-        "reused_now": last.get("reused", 0),
+        "reused_now": last.get("reused", sum(task["samples"] for task in tasks.values())),
         "attempts": len(manifest["attempts"]),
         "generation_s": round(seconds, 3),
         "tokens_per_s": round(tokens / seconds, 1) if seconds else None,

@@ -76,7 +76,7 @@ class _Session:
             drawn = {task.name: self.folder.drawn(task.name) for task in self.tasks}
             now = {name: item for name, item in judged.items() if name not in self.room.deferred}
             renew_stale(self.folder, now)
-            draws = missing_draws(self.tasks, drawn)
+            draws = missing_draws(self.tasks, drawn, self.job.lengths)
             if draws:
                 await self.room.reach()
             await self._draw_and_score(pool, now, manifest, drawn, draws)

@@ -8,6 +8,7 @@ from typing import Any
 
 from genbench.job import Job
 from genbench.judging import JudgeRoom
+from genbench.lengths import BY_TASK
 from genbench.progress import ProgressLine
 from genbench.samples import ask_records, merged_asks
 from genbench.scoring import Judged
@@ -51,12 +52,17 @@ def attempt_record(job: Job, number: int, folder: RunFolder, reused: int) -> dic
         "pid": os.getpid(),
         "circumstances": {
             "engine": settings.circumstances if settings else None,
+            "queue_order": None if settings is None else _queue_order(job),
             "packages": manifests.package_versions(),
             "machine": dict(job.machine),
             "locks_are_advisory": folder.locks_are_advisory,
         },
         "reused": reused,
     }
+
+
+def _queue_order(job: Job) -> dict[str, Any]:
+    return dict(BY_TASK) if job.lengths is None else job.lengths.record
 
 
 def ended_attempt(
@@ -72,6 +78,24 @@ def ended_attempt(
         "generation_s": round(generation_s, 3),
         "seconds": round(seconds, 3),
         "healed_bytes": folder.healed_bytes,
+    }
+
+
+def binding_record(job: Job) -> dict[str, Any]:
+    """What says which run it is (see manifests.binding_differences), before any verifier is loaded."""
+    return {
+        "model_identity": job.model.identity,
+        "run_seed": job.suite.config.decoding.seed,
+        "terms": dict(job.model.terms),
+        "reasoning": job.model.reasoning.record,
+        "tasks": {
+            task.name: {
+                "version": task.task.info.version,
+                "data_digest": task.provenance.get("digest"),
+                "decoding": task.decoding.model_dump(mode="json", exclude={"seed"}),
+            }
+            for task in job.tasks
+        },
     }
 
 
@@ -91,10 +115,7 @@ def manifest_record(job: Job, judged: Mapping[str, Judged], room: JudgeRoom) -> 
         },
         "origin": dict(job.origin),
         "model": {"name": job.model.name, **job.model.config.model_dump(mode="json")},
-        "model_identity": job.model.identity,
-        "run_seed": config.decoding.seed,
-        "terms": dict(job.model.terms),
-        "reasoning": job.model.reasoning.record,
+        **binding_record(job),
         "warnings": [*job.model.warnings, *_warnings(judged), *room.warnings],
         "tasks": {name: task_record(item.task, item, room) for name, item in judged.items()},
     }

@@ -1,4 +1,4 @@
-"""What stops a run from outside: Ctrl-C and SIGTERM, and the switch that they throw."""
+"""What stops a run from outside: Ctrl-C, SIGTERM, a time limit, and the switch that they throw."""
 
 from __future__ import annotations
 
@@ -37,6 +37,22 @@ def stop_on_signals(stop: Callable[[str], None]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def stop_after(hours: float | None, stop: Callable[[str], None]) -> Iterator[None]:
+    """Calls `stop` when the time is up, counted by a clock that nobody sets; None: never."""
+    if hours is None:
+        yield
+        return
+    why = f"the limit of {hours:g} hours (--max-hours)"
+    timer = threading.Timer(hours * 3600, stop, [why])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class StopSwitch:

@@ -9,7 +9,8 @@ import typer.core
 
 _LISTED = (
     ("run", "score", "show", "report", "compare", "prompts", "check", "doctor", "init", "tasks"),
-    ("estimate", "power", "noise", "rank", "export", "import", "judge", "sandbox", "schema"),
+    ("status", "merge", "estimate", "power", "noise", "rank"),
+    ("export", "import", "judge", "sandbox", "schema"),
 )
 """--help lists the verbs as they are met: those of the first day, then the others."""
 

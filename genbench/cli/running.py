@@ -25,7 +25,8 @@ from genbench.cli.output import command_line, print_checks, print_results, say_w
 
 @app.command(
     epilog="Examples: genbench run quickstart | genbench run suite.yaml --model tuned=./ckpt --limit 30 | "
-    "genbench run suite.yaml --responses answers.jsonl --run-dir scored"
+    "genbench run suite.yaml --responses answers.jsonl --run-dir scored | genbench run S --shard 2/8 "
+    "--max-hours 3.9 | genbench run S --model base --model tuned=./ckpt --reuse base=runs/n-1a2b/base"
 )
 def run(
     suite: SuiteArgument,
@@ -41,6 +42,21 @@ def run(
     ] = None,
     subset: Annotated[
         str | None, typer.Option(help="'responses': leave out problems without responses")
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="draw part I of N (a job array), then: genbench merge"),
+    ] = None,
+    max_hours: Annotated[
+        float | None, typer.Option(help="stop cleanly after so many hours (exit 130); run again to go on")
+    ] = None,
+    reuse: Annotated[
+        list[str],
+        typer.Option("--reuse", metavar="NAME=RUN", help="take this model's stored run, draw nothing again"),
+    ] = [],  # noqa: B006
+    lengths_from: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="order the queue by a stored run's lengths"),
     ] = None,
     set_: SetOption = [],  # noqa: B006
     with_test: TestOption = False,
@@ -60,6 +76,10 @@ def run(
         overrides=tuple(set_),
         with_test=with_test,
         command=command_line(),
+        shard=shard,
+        max_hours=max_hours,
+        reuse=tuple(reuse),
+        lengths_from=lengths_from,
     )
     report = pipeline.run(options)
     print_results(report.results, report.folders, as_json)
@@ -80,6 +100,28 @@ def score(
     print_results(report.results, report.folders, as_json)
     say_written([f"report: {report.page}"] if report.page else report.notes, as_json)
     if report.failures:
+        raise typer.Exit(1)
+
+
+@app.command(
+    epilog="Examples: genbench merge runs/nightly-1a2b3c4d | genbench merge a/tuned b/tuned --into merged"
+)
+def merge(
+    runs: Annotated[
+        list[Path], typer.Argument(help="run folders, or the folder that holds the shard-I-of-N folders")
+    ],
+    into: Annotated[
+        Path | None, typer.Option(help="where RUN_DIR/<model> is made; default: the folder of the shards")
+    ] = None,
+    data_dir: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Join the parts of one run (see run --shard), verify what lacks a verdict, and write the results."""
+    found = verbs("merging").merge(runs, into, data_dir=data_dir)
+    folders = {path.name: path for path in found}
+    results = {path.name: record for path, record in found.items()}
+    print_results(results, folders, as_json)
+    if any(record["failed"] for record in results.values()):
         raise typer.Exit(1)
 
 

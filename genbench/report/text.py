@@ -73,6 +73,8 @@ def _notices(results: Mapping[str, Results]) -> list[str]:
             lines.append(
                 f"{model}: tasks of role test have been used {result['test_uses']} time(s) in this folder"
             )
+        if result.get("shard"):
+            lines.append(f"{model}: shard {result['shard']} alone; join the parts: genbench merge")
         for name, task in result["tasks"].items():
             lines += _task_notices(f"{model}/{name}", task)
         lines += [f"FAILED: {model}: {line}" for line in result["failed"]]

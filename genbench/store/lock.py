@@ -7,7 +7,9 @@ import fcntl
 import json
 import os
 import socket
+import struct
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -76,6 +78,62 @@ class FolderLock:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who writes a run folder, or was killed while writing it.
+
+    `alive` is None where nobody here can tell: another host's process on a file system without locks.
+    """
+
+    host: str
+    pid: int
+    started: str
+    alive: bool | None
+
+    def __str__(self) -> str:
+        return f"pid {self.pid} on {self.host}, since {self.started}"
+
+
+def writer_of(folder: Path) -> Writer | None:
+    """The recorded writer of a folder, None where nobody writes it; nothing is written or locked.
+
+    Raises:
+        RunFolderError: the folder cannot be read.
+    """
+    try:
+        owner = json.loads((folder / "owner.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    except OSError as error:
+        raise RunFolderError(f"{folder}: cannot be read: {error.strerror}") from error
+    return Writer(
+        host=str(owner.get("host", "?")),
+        pid=int(owner.get("pid", 0)),
+        started=str(owner.get("started", "?")),
+        alive=_is_held(folder, owner),
+    )
+
+
+def _is_held(folder: Path, owner: dict[str, Any]) -> bool | None:
+    """Whether the lock is held, as the system tells without taking it."""
+    if _is_us(owner):  # closing a descriptor of the lock's file in this process would give the lock up
+        return True
+    if _is_gone(owner):
+        return False
+    question = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    try:
+        fd = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        kind: int = struct.unpack("hhqqi4x", fcntl.fcntl(fd, fcntl.F_GETLK, question))[0]
+    except OSError:
+        return True if owner.get("host") == socket.gethostname() else None
+    finally:
+        os.close(fd)
+    return kind != fcntl.F_UNLCK
 
 
 def _is_us(owner: dict[str, Any]) -> bool:

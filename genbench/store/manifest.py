@@ -102,13 +102,7 @@ def merge(folder: RunFolder, new: Mapping[str, Any]) -> dict[str, Any]:
     old = folder.manifest()
     if old is None:
         return {**new, "created": now(), "attempts": [], "test_uses": 0}
-    lines = _binding_differences(old, new)
-    if lines:
-        shown = "\n".join(f"  {line}" for line in lines[:20])
-        raise RunFolderError(
-            f"{folder.path}: holds another run (stored -> wanted):\n{shown}\n"
-            "give another --run-dir, or undo the change"
-        )
+    check_same_run(folder, old, new)
     return {
         **new,
         "created": old.get("created"),
@@ -119,7 +113,19 @@ def merge(folder: RunFolder, new: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _binding_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+def check_same_run(folder: RunFolder, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Raises RunFolderError where the folder's manifest `old` is not that of the run `new`; lists why."""
+    lines = binding_differences(old, new)
+    if lines:
+        shown = "\n".join(f"  {line}" for line in lines[:20])
+        raise RunFolderError(
+            f"{folder.path}: holds another run (stored -> wanted):\n{shown}\n"
+            "give another --run-dir, or undo the change"
+        )
+
+
+def binding_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What makes two manifests those of different runs, one line each; tasks of one alone do not count."""
     lines: list[str] = []
     for key in _BINDING:
         lines += differences(_common(old.get(key), new.get(key)), _common(new.get(key), old.get(key)), key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from genbench.types import STATUSES, Completion, SampleId, Verdict
@@ -29,6 +30,11 @@ def completion_to_record(item: Completion) -> Record:
         "trace_opened": item.trace_opened,
     }
     return record if item.prompt is None else record | {"prompt": item.prompt}
+
+
+def renumbered(item: Completion, attempts_before: int) -> Completion:
+    """The completion in a folder where other attempts come before its own."""
+    return replace(item, attempt=item.attempt + attempts_before) if item.attempt else item
 
 
 def completion_from_record(record: Record) -> Completion:

@@ -95,7 +95,7 @@ def test_no_markup_of_a_model_reaches_the_page(runs: Path) -> None:
 
 
 def test_a_failing_report_does_not_lose_the_run(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise OSError("no space left")
 
     monkeypatch.setattr(reporting, "write_page", fails)

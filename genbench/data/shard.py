@@ -1,0 +1,52 @@
+"""Which problems a part of a job array draws: told by their identity, so that no part knows of another."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+
+from genbench.errors import ConfigError
+
+_FORM = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Part `index` (from 1) of `of` parts; each problem lies in exactly one."""
+
+    index: int
+    of: int
+
+    @classmethod
+    def read(cls, text: str) -> Shard:
+        """Reads `2/8`.
+
+        Raises:
+            ConfigError: no such text, or no such part.
+        """
+        found = _FORM.fullmatch(text.strip())
+        if found is None:
+            raise ConfigError(f"--shard {text}: wanted I/N, such as 2/8 for the second of eight parts")
+        shard = cls(int(found[1]), int(found[2]))
+        if not 1 <= shard.index <= shard.of:
+            raise ConfigError(f"--shard {text}: parts are counted from 1 to {shard.of}")
+        return shard
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.of}"
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder that holds this part's runs."""
+        return f"shard-{self.index}-of-{self.of}"
+
+    def holds(self, task: str, problem_id: str) -> bool:
+        """Whether the problem lies in this part.
+
+        The task is hashed too: a limit takes the smallest hashes of the ids alone, and parts of what it
+        leaves must be even.
+        """
+        identity = json.dumps([task, problem_id]).encode()
+        return int.from_bytes(hashlib.sha256(identity).digest()[:8], "big") % self.of == self.index - 1

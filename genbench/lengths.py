@@ -1,0 +1,70 @@
+"""How long each problem's completions will be, from a stored run: what the queue is ordered by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from genbench.errors import InputError
+from genbench.store.contract import digest
+from genbench.store.folder import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Mean completion tokens of a sample, by task and problem."""
+
+    path: Path
+    run_id: str
+    model: str
+    tokens: Mapping[str, Mapping[str, float]]
+
+    def of(self, task: str, problem_id: str, max_tokens: int) -> float:
+        """The expected tokens of one sample; a problem that the stored run lacks counts as the longest."""
+        return min(self.tokens.get(task, {}).get(problem_id, float(max_tokens)), float(max_tokens))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The rule as circumstances keep it: runs that were ordered by the same lengths have the same one."""
+        rounded = {
+            task: {name: round(value, 1) for name, value in sorted(problems.items())}
+            for task, problems in self.tokens.items()
+        }
+        return {
+            "rule": "longest expected problem first, by the mean tokens of a stored run",
+            "run_id": self.run_id,
+            "model": self.model,
+            "digest": digest(rounded)[:16],
+        }
+
+
+BY_TASK: Mapping[str, Any] = {"rule": "longest expected task first, by max_tokens"}
+"""The rule where no stored run is named."""
+
+
+def read_lengths(path: Path) -> Lengths:
+    """Counts the completions of a stored run.
+
+    Raises:
+        InputError: no run folder, a damaged line, or nobody counted its tokens.
+    """
+    folder = RunFolder(path)
+    manifest = folder.require_manifest()
+    found = {task: _task_lengths(folder, task) for task in manifest["tasks"]}
+    if not any(found.values()):
+        raise InputError(f"{path}: holds no completion whose tokens were counted; name another run")
+    return Lengths(path, manifest["run_id"], manifest["model"]["name"], found)
+
+
+def _task_lengths(folder: RunFolder, task: str) -> dict[str, float]:
+    """All turns of a sample count; problems are in the order of the folder."""
+    tokens: Counter[str] = Counter()
+    samples: Counter[str] = Counter()
+    for item in folder.completions(task):
+        if item.completion_tokens is not None:
+            tokens[item.sample.problem_id] += item.completion_tokens
+            samples[item.sample.problem_id] += item.turn == 0
+    return {name: total / max(samples[name], 1) for name, total in tokens.items()}
