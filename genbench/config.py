@@ -135,6 +135,14 @@ class DataSource(Strict):
         return self
 
 
+class Turn(Strict):
+    """One further turn of a conversation."""
+
+    prompt: str
+    instructions: str | None = Field(None, description="kinds ifeval, ifbench: its column of instruction ids")
+    kwargs: str | None = Field(None, description="their column of arguments")
+
+
 class TaskEntry(Strict):
     """One task of a suite: a built-in by name (`task`), or one written in place (`name` and `kind`)."""
 
@@ -143,6 +151,9 @@ class TaskEntry(Strict):
     kind: str | None = Field(None, description="math, choice, exact … for a task written in place")
     data: DataSource | None = None
     prompt: str | None = None
+    turns: tuple[str | Turn, ...] = Field(
+        (), description="prompts of further turns, asked with the model's own replies before them"
+    )
     system: str | None = None
     shots: tuple[tuple[str, str], ...] = ()
     k: int | None = Field(None, ge=1)
@@ -163,8 +174,9 @@ class TaskEntry(Strict):
             lacking = [key for key in ("name", "data", "k") if getattr(self, key) is None]
             if lacking:
                 raise ValueError(f"a task of your own needs {', '.join(repr(key) for key in lacking)}")
-        elif self.data is not None or self.prompt is not None:
-            raise ValueError("'data' and 'prompt' belong to tasks of your own ('kind'), not to a built-in")
+        elif self.data is not None or self.prompt is not None or self.turns:
+            own = "'data', 'prompt' and 'turns'"
+            raise ValueError(f"{own} belong to tasks of your own ('kind'), not to a built-in")
         return self
 
     @property

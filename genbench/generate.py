@@ -11,7 +11,7 @@ from typing import Protocol
 from genbench.errors import EngineDiedError, EngineError, RequestFailedError
 from genbench.plan import Draw, RequestMaker
 from genbench.protocols import Engine
-from genbench.types import Answer, Completion, Request, SampleId
+from genbench.types import Answer, Completion, FinishReason, Request, SampleId
 
 _DEATHS_IN_A_ROW = 3
 """Engines that may die with nothing finished between them before the run stops."""
@@ -172,6 +172,8 @@ class _Stretch:
         return self._owner.maker.request(draw.task, draw.problem, draw.sample_index, replies)
 
     async def _complete(self, request: Request) -> Completion:
+        if request.max_tokens == 0:
+            return unanswered(request, self._owner.attempt, "", "length")
         try:
             completion = await self._engine.generate(request, self._owner.attempt)
         except RequestFailedError as error:
@@ -201,13 +203,18 @@ class _Stretch:
 
 def failed(request: Request, attempt: int, why: str) -> Completion:
     """The completion of a request that the engine could not answer; its sample is an engine_error."""
+    return unanswered(request, attempt, why, "error")
+
+
+def unanswered(request: Request, attempt: int, text: str, finish_reason: FinishReason) -> Completion:
+    """A completion without a token: an error, or a conversation that has filled the context (length)."""
     return Completion(
         sample=request.sample,
         turn=request.turn,
         seed=request.seed,
         prompt_digest=request.prompt_digest,
-        text=why,
-        finish_reason="error",
+        text=text,
+        finish_reason=finish_reason,
         prompt_tokens=len(request.token_ids),
         completion_tokens=0,
         trace_tokens=0,

@@ -70,9 +70,8 @@ def check_references(task: LoadedTask, judge: Judge, options: JudgedBy) -> None:
             )
         return
     for problem in task.problems:
-        ask = task.ask(problem, 0, ())
         try:
-            judge.check(ask.reference if ask else None)
+            judge.check(task.reference(problem, 0))
         except ConfigError as error:
             hint = ""
             if judge.file.form == "pairwise":

@@ -55,8 +55,11 @@ class RequestMaker:
     ) -> Request | None:
         """The next request of a sample, None when its conversation is over.
 
+        A later turn for which the model's own replies have left no room gets max_tokens 0: it cannot be
+        answered.
+
         Raises:
-            PromptError: the prompt does not fit the context; nothing is ever cut.
+            PromptError: a first prompt does not fit the context; nothing is ever cut.
         """
         ask = task.ask(problem, sample_index, replies)
         if ask is None:
@@ -66,12 +69,7 @@ class RequestMaker:
         sample = SampleId(task.name, problem.problem_id, sample_index)
         max_tokens, clamped = task.decoding.max_tokens, False
         if rendered.token_ids is not None:
-            try:
-                max_tokens, clamped = self._fit(len(rendered.token_ids), max_tokens)
-            except PromptError as error:
-                raise PromptError(
-                    f"task {task.name}, problem {problem.problem_id}, turn {turn}: {error}"
-                ) from error
+            max_tokens, clamped = self._room(len(rendered.token_ids), task, problem, turn)
         return Request(
             sample=sample,
             turn=turn,
@@ -83,6 +81,14 @@ class RequestMaker:
             trace_opened=rendered.opened_trace,
             clamped=clamped,
         )
+
+    def _room(self, tokens: int, task: LoadedTask, problem: Problem, turn: int) -> tuple[int, bool]:
+        try:
+            return self._fit(tokens, task.decoding.max_tokens)
+        except PromptError as error:
+            if turn > 0:
+                return 0, True
+            raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
 
     def _rendered(self, task: str, problem: Problem, messages: tuple[Message, ...], turn: int) -> Rendered:
         """The last first-turn prompt of each problem is kept: most tasks ask all k samples the same."""

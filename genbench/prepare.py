@@ -78,6 +78,14 @@ def prepare_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Prepa
     Raises:
         ConfigError, DataError, PromptError: what is wrong with the model's files or the suite's keys.
     """
+    try:
+        return _prepared(suite, name, tasks)
+    except (ConfigError, PromptError) as error:
+        known = str(error).startswith(str(suite.path))
+        raise type(error)(str(error) if known else f"{suite.where('models', name)}: {error}") from None
+
+
+def _prepared(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> PreparedModel:
     config = suite.config.models[name]
     checkpoint = find(config.path, config.revision, suite.folder)
     adapter = find(config.adapter, None, suite.folder) if config.adapter else None
@@ -85,7 +93,7 @@ def prepare_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Prepa
     load_tokenizer = importlib.import_module("genbench.engines.tokenizer").load_tokenizer
     tokenizer = load_tokenizer(str(source.path), None, config.trust_remote_code)
     template = _template(config, suite.folder) or getattr(tokenizer, "chat_template", None)
-    fmt = trace_format(suite.config.reasoning, template, _added_tokens(tokenizer))
+    fmt = trace_format(suite, template, _added_tokens(tokenizer))
     context = _context(suite.config, checkpoint)
     renderers = _renderers(config, tasks, tokenizer, template, fmt)
     decodings = {task.name: _with_stop(task.decoding, renderers[task.name].stop) for task in tasks}
@@ -123,7 +131,7 @@ def prepare_responses(suite: Suite, name: str, tasks: Sequence[LoadedTask], iden
     """A model that only its ready responses stand for: nothing of it is opened, prompts stay text."""
     config = suite.config.models[name]
     wanted = suite.config.reasoning
-    fmt = reasoning.FORMATS["think"] if wanted == "auto" else trace_format(wanted, None, ())
+    fmt = reasoning.FORMATS["think"] if wanted == "auto" else trace_format(suite, None, ())
     renderer = Renderer(None, system_prompt=config.system_prompt)
     return PreparedModel(
         name=name,
@@ -143,11 +151,19 @@ def prepare_responses(suite: Suite, name: str, tasks: Sequence[LoadedTask], iden
     )
 
 
-def trace_format(wanted: str | TraceTags, template: str | None, added: Sequence[str]) -> TraceFormat:
-    """The format that the suite names, or for `auto` the one that template and tokenizer show."""
-    if isinstance(wanted, TraceTags):
-        return reasoning.resolve({"open": wanted.open, "close": wanted.close})
-    return reasoning.detect(template, added) if wanted == "auto" else reasoning.resolve(wanted)
+def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> TraceFormat:
+    """The format that the suite names, or for `auto` the one that template and tokenizer show.
+
+    Raises:
+        ConfigError: there is no such format.
+    """
+    wanted = suite.config.reasoning
+    try:
+        if isinstance(wanted, TraceTags):
+            return reasoning.resolve({"open": wanted.open, "close": wanted.close})
+        return reasoning.detect(template, added) if wanted == "auto" else reasoning.resolve(wanted)
+    except ConfigError as error:
+        raise ConfigError(f"{suite.where('reasoning')}: {error}") from None
 
 
 def _template(config: ModelConfig, base: Path) -> str | None:

@@ -104,8 +104,7 @@ def _as_drawn(folder: RunFolder, task: LoadedTask, manifest: Mapping[str, Any]) 
     stored = folder.problems(task.name)
     kept = tuple(problem for problem in task.problems if problem.problem_id in stored)
     for problem in kept:
-        ask = task.ask(problem, 0, ())
-        found = digest(ask.reference)[:16] if ask else None
+        found = digest(task.reference(problem, 0))[:16]
         if found != stored[problem.problem_id]["reference_digest"]:
             raise RunFolderError(
                 f"{folder.path}: task {task.name}, problem {problem.problem_id}: the reference in "

@@ -167,7 +167,7 @@ def asked_records(job: Job, task: LoadedTask) -> Asked:
             {
                 "problem_id": problem.problem_id,
                 "prompt_digest": first.prompt_digest,
-                "reference_digest": digest(ask.reference)[:16],
+                "reference_digest": digest(task.reference(problem, 0))[:16],
                 "prompt_tokens": len(first.token_ids) or None,
                 "max_tokens": first.max_tokens,
                 "turns": problem.turns,

@@ -6,12 +6,23 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from genbench.errors import RunFolderError
 from genbench.store.folder import Drawn, RunFolder
 from genbench.tasks.loaded import LoadedTask
-from genbench.types import OURS, Answer, Case, Completion, Finding, Problem, SampleId, Status, Verdict
+from genbench.types import (
+    OURS,
+    Answer,
+    Case,
+    Completion,
+    Finding,
+    Message,
+    Problem,
+    SampleId,
+    Status,
+    Verdict,
+)
 
 _WINDOW = 2048
 """Samples that may wait for a verifier in memory; beyond it they wait in completions.jsonl."""
@@ -157,19 +168,26 @@ def stale_verifiers(folder: RunFolder, judged: Judged) -> set[str]:
 
 
 def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequence[Answer]) -> Case:
-    """What the verifier gets; the references of several turns travel as a list."""
-    references: list[Any] = []
-    question = ""
-    for turn in range(len(answers)):
-        ask = task.ask(problem, sample_index, [answer.text for answer in answers[:turn]])
-        if ask is None:
-            raise RunFolderError(
-                f"task {task.name}, problem {problem.problem_id}: more turns on disk than asked"
-            )
-        references.append(ask.reference)
-        question = next((m.content for m in reversed(ask.messages) if m.role == "user"), "")
-    reference = references[0] if problem.turns == 1 else references
-    return Case(SampleId(task.name, problem.problem_id, sample_index), tuple(answers), reference, question)
+    """What the verifier gets.
+
+    Raises:
+        RunFolderError: more turns are on disk than the task asks.
+    """
+    replies = [answer.text for answer in answers]
+    ask = task.ask(problem, sample_index, replies[:-1])
+    if ask is None:
+        raise RunFolderError(f"task {task.name}, problem {problem.problem_id}: more turns on disk than asked")
+    sample = SampleId(task.name, problem.problem_id, sample_index)
+    reference = task.reference(problem, sample_index, replies)
+    return Case(sample, tuple(answers), reference, _question(ask.messages))
+
+
+def _question(messages: Sequence[Message]) -> str:
+    """What was asked: the user's message, of a conversation everything that was said up to the last one."""
+    said = [message for message in messages if message.role != "system"]
+    if len(said) == 1:
+        return said[0].content
+    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in said)
 
 
 def verdict_of(sample: SampleId, answers: Sequence[Answer], finding: Finding, verifier: str) -> Verdict:

@@ -141,7 +141,8 @@ class Answer:
 class Case:
     """What a verifier is given: the sample's answers, one per turn, and the reference.
 
-    `question` is the last user message (a judge needs it; rules do not look at it).
+    `question` is what was asked, of a conversation all that was said before the last answer (a judge needs
+    it; rules do not look at it).
     """
 
     sample: SampleId

@@ -76,9 +76,7 @@ def _unavailable_words(task: LoadedTask, unavailable: Mapping[str, str]) -> str 
 
 def _references(task: LoadedTask) -> Iterator[tuple[str, Any]]:
     for problem in task.problems:
-        ask = task.ask(problem, 0, ())
-        if ask is not None:
-            yield problem.problem_id, ask.reference
+        yield problem.problem_id, task.reference(problem, 0)
 
 
 def renew_stale(folder: RunFolder, judged: Mapping[str, Judged], again: bool = False) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import Field, ValidationError
 
-from genbench.config import Strict, TaskEntry
+from genbench.config import Strict, TaskEntry, Turn
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.conversation import Conversation
+from genbench.tasks.ifeval import instructions
 from genbench.tasks.options import LETTERS, Order, check_order, letters, listed, option_order
 from genbench.tasks.single_turn import SingleTurn
 from genbench.tasks.template import Template
@@ -56,7 +59,10 @@ class Custom:
     name: str
     kind: str
     fields: Fields
-    template: Template
+    templates: tuple[Template, ...]
+    """One a turn; the first asks the question."""
+    graded: tuple[tuple[str | None, str | None], ...]
+    """Kinds ifeval and ifbench: the columns of instructions and kwargs of each turn."""
     system: str | None
     order: Order
 
@@ -65,7 +71,7 @@ class Custom:
         """Every column that is read, each once; the data digest is over these."""
         fields = self.fields
         wanted: list[str | None] = [fields.id, fields.question, fields.group]
-        wanted += [fields.instructions, fields.kwargs]
+        wanted += [column for columns in self.graded for column in columns]
         if isinstance(fields.reference, dict):
             wanted += fields.reference.values()
         else:
@@ -80,7 +86,8 @@ class Custom:
     def shown(self) -> list[str]:
         """The columns that the prompt shows by their own names."""
         made = ("question", "options", "letters") if self.kind == "choice" else ("question",)
-        return [name for name in self.template.names if name not in made]
+        names = dict.fromkeys(name for template in self.templates for name in template.names)
+        return [name for name in names if name not in made]
 
     @property
     def strata(self) -> dict[str, str]:
@@ -90,7 +97,8 @@ class Custom:
     @property
     def version(self) -> str:
         """Of prompt and columns: a suite's own task has no other."""
-        facts = [self.kind, self.fields.model_dump(), self.template.pieces, self.system, self.order]
+        pieces = [template.pieces for template in self.templates]
+        facts = [self.kind, self.fields.model_dump(), pieces, self.graded, self.system, self.order]
         return "custom-" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
 
     def read(self, place: int, row: Row) -> Problem:
@@ -109,21 +117,35 @@ class Custom:
         problem_id = str(place) if self.fields.id is None else _text(row[self.fields.id], f"{where}: the id")
         strata = {name: str(row[column]) for name, column in self.strata.items() if row[column] is not None}
         group = None if self.fields.group is None else str(row[self.fields.group])
-        self.template.render({"options": "", "letters": "", **shown}, where)
-        return Problem(self.name, problem_id, kept, strata, group)
+        for template in self.templates:
+            template.render({"options": "", "letters": "", **shown}, where)
+        return Problem(self.name, problem_id, kept, strata, group, len(self.templates))
 
-    def pose(self, problem: Problem, sample_index: int) -> Ask:
+    def pose(self, problem: Problem, sample_index: int, turn: int = 0) -> Ask:
+        """One turn's own messages; kinds that list no instructions are graded by their last answer."""
         row, values = problem.row, dict(problem.row["shown"])
-        reference, order = row["reference"], None
+        reference, order = self._reference_of(row["reference"], turn), None
         if self.kind == "choice":
             options = row["options"]
             order = option_order(self.order, len(options), problem.problem_id, sample_index)
             texts = [options[place] for place in order]
-            reference = {"letter": LETTERS[order.index(row["right"])], "options": texts}
+            if reference is not None:
+                reference = {"letter": LETTERS[order.index(row["right"])], "options": texts}
             values |= {"options": listed(texts), "letters": letters(len(texts))}
-        text = self.template.render(values, f"task {self.name}, problem {problem.problem_id}")
-        system = (Message("system", self.system),) if self.system is not None else ()
+        text = self.templates[turn].render(values, f"task {self.name}, problem {problem.problem_id}")
+        system = (Message("system", self.system),) if self.system is not None and turn == 0 else ()
         return Ask((*system, Message("user", text)), reference, order)
+
+    def _reference_of(self, reference: Any, turn: int) -> Any:
+        if len(self.templates) == 1:
+            return reference
+        if self._lists_instructions:
+            return reference[turn]
+        return reference if turn == len(self.templates) - 1 else None
+
+    @property
+    def _lists_instructions(self) -> bool:
+        return any(column is not None for column, _ in self.graded)
 
     def _reference(self, row: Row, where: str) -> Any:
         wanted = self.fields.reference
@@ -131,17 +153,10 @@ class Custom:
             return {name: row[column] for name, column in wanted.items()}
         if wanted is not None:
             return row[wanted]
-        if self.fields.instructions is None:
+        if not self._lists_instructions:
             return None
-        ids = row[self.fields.instructions]
-        kwargs = row[self.fields.kwargs] if self.fields.kwargs else [{}] * len(ids)
-        if len(ids) != len(kwargs):
-            raise DataError(f"{where}: {len(ids)} instructions with {len(kwargs)} kwargs")
-        # The hub's copy of IFEval fills every argument that an instruction does not take with null.
-        return [
-            {"id": name, **{key: value for key, value in (given or {}).items() if value is not None}}
-            for name, given in zip(ids, kwargs, strict=True)
-        ]
+        listed = [_instructions(row, columns, where) for columns in self.graded]
+        return listed if len(listed) > 1 else listed[0]
 
     def _options(self, row: Row, where: str) -> tuple[str, ...]:
         wanted = self.fields.options
@@ -152,6 +167,15 @@ class Custom:
         if len(set(texts)) < len(texts):
             raise DataError(f"{where}: two options are the same text: {list(texts)}")
         return texts
+
+
+def _instructions(row: Row, columns: tuple[str | None, str | None], where: str) -> list[dict[str, Any]]:
+    ids_column, kwargs_column = columns
+    if ids_column is None:
+        return []
+    ids = row[ids_column]
+    kwargs = row[kwargs_column] if kwargs_column else [{}] * len(ids)
+    return instructions(ids, kwargs, where) if ids or kwargs else []
 
 
 def right_option(reference: Any, options: tuple[str, ...], where: str) -> int:
@@ -178,7 +202,7 @@ def _text(value: Any, what: str) -> str:
     return str(value)
 
 
-def custom_task(entry: TaskEntry) -> SingleTurn:
+def custom_task(entry: TaskEntry) -> SingleTurn | Conversation:
     """The task that a suite's entry with `kind` describes.
 
     Raises:
@@ -188,11 +212,18 @@ def custom_task(entry: TaskEntry) -> SingleTurn:
     where = f"task '{name}'"
     if data is None:
         raise ConfigError(f"{where}: a task of your own needs 'data'")
+    fields = _fields(data.fields, kind, where)
+    first = entry.prompt or ("{question}" if entry.turns else PROMPTS.get(kind, "{question}"))
+    turns = [Turn(prompt=turn) if isinstance(turn, str) else turn for turn in entry.turns]
     custom = Custom(
         name=name,
         kind=kind,
-        fields=_fields(data.fields, kind, where),
-        template=Template.parse(entry.prompt or PROMPTS.get(kind, "{question}"), f"{where}: prompt"),
+        fields=fields,
+        templates=tuple(
+            Template.parse(text, f"{where}: prompt of turn {number}")
+            for number, text in enumerate([first, *(turn.prompt for turn in turns)], start=1)
+        ),
+        graded=_graded(fields, turns, kind, where),
         system=entry.system,
         order=_order(entry, where),
     )
@@ -211,7 +242,18 @@ def custom_task(entry: TaskEntry) -> SingleTurn:
         hub = data.hub
         source = HubDataset(hub.repo, hub.config, hub.split, custom.columns, revision=hub.revision)
         info = replace(info, dataset=source)
+    if turns:
+        return Conversation(info, custom.read, custom.pose, custom.columns)
     return SingleTurn(info, custom.read, custom.pose, custom.columns)
+
+
+def _graded(
+    fields: Fields, turns: Sequence[Turn], kind: str, where: str
+) -> tuple[tuple[str | None, str | None], ...]:
+    for turn in turns:
+        if kind not in _INSTRUCTED and (turn.instructions or turn.kwargs):
+            raise ConfigError(f"{where}: turns: instructions belong to the kinds {', '.join(_INSTRUCTED)}")
+    return ((fields.instructions, fields.kwargs), *((turn.instructions, turn.kwargs) for turn in turns))
 
 
 def _fields(given: dict[str, Any], kind: str, where: str) -> Fields:
@@ -241,8 +283,7 @@ def _order(entry: TaskEntry, where: str) -> Order:
 
 def _shots(custom: Custom, entry: TaskEntry, where: str) -> tuple[tuple[str, str], ...]:
     """Exemplar questions are put through the prompt where it shows nothing but the question."""
-    if custom.template.names != ("question",):
+    first = custom.templates[0]
+    if first.names != ("question",):
         return entry.shots
-    return tuple(
-        (custom.template.render({"question": question}, where), answer) for question, answer in entry.shots
-    )
+    return tuple((first.render({"question": question}, where), answer) for question, answer in entry.shots)

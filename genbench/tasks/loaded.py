@@ -56,3 +56,14 @@ class LoadedTask:
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """What the sample is asked next; None when its conversation is over."""
         return self.task.ask(problem, sample_index, replies) if len(replies) < problem.turns else None
+
+    def reference(self, problem: Problem, sample_index: int, replies: Sequence[str] = ()) -> Any:
+        """What the sample's answers are checked against; what is not said yet counts as empty replies.
+
+        Of several turns a list, one reference a turn; where the last turn alone is graded, its own.
+        """
+        said = [*replies, *[""] * problem.turns]
+        asks = [self.ask(problem, sample_index, said[:turn]) for turn in range(problem.turns)]
+        found = [ask.reference if ask is not None else None for ask in asks]
+        last_alone = all(reference is None for reference in found[:-1])
+        return found[-1] if last_alone else found

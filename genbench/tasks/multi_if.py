@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from genbench.errors import DataError
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.conversation import Conversation
 from genbench.tasks.ifeval import METRICS, instructions
 from genbench.types import Ask, Message, Problem
 
@@ -24,47 +23,15 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MultiIF:
-    """Each turn is asked with the model's own replies before it; its reference is its own instructions.
-
-    A turn's list names the instructions of the turns before it again. A row whose last prompts are empty
-    is a shorter conversation.
-    """
-
-    info: TaskInfo
-
-    columns = COLUMNS
-
-    def problems(self, rows: Sequence[Row]) -> list[Problem]:
-        """One problem per conversation.
-
-        Raises:
-            DataError: a row cannot be read, or two have one key.
-        """
-        found = {str(row["key"]): _read(row) for row in rows}
-        if len(found) < len(rows):
-            raise DataError(f"task multi_if: {len(rows) - len(found)} rows have the key of another")
-        return list(found.values())
-
-    def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
-        """The conversation so far, with the next prompt; None when there is none."""
-        turns = problem.row["turns"]
-        if len(replies) >= len(turns):
-            return None
-        messages = [Message("user", turns[0]["prompt"])]
-        for reply, turn in zip(replies, turns[1:], strict=False):
-            messages += [Message("assistant", reply), Message("user", turn["prompt"])]
-        return Ask(tuple(messages), turns[len(replies)]["instructions"])
-
-
-def multi_if() -> MultiIF:
+def multi_if() -> Conversation:
     """4,501 conversations; the score is prompt-level strict accuracy, averaged over turns.
+
+    A turn's list names the instructions of the turns before it again.
 
     The number that is published is the mean of the four accuracies over turns, see
     verifiers/constraints/accuracies.py.
     """
-    return MultiIF(
+    return Conversation(
         TaskInfo(
             name="multi_if",
             version="1",
@@ -77,11 +44,15 @@ def multi_if() -> MultiIF:
             verifier_options={"headline": "strict", "multilingual": True},
             licence="CC-BY-NC-2.0",
             metrics=METRICS,
-        )
+        ),
+        lambda place, row: _read(row),
+        _pose,
+        COLUMNS,
     )
 
 
 def _read(row: Row) -> Problem:
+    """A row whose last prompts are empty is a shorter conversation."""
     where = f"task multi_if, key {row['key']}"
     turns = []
     for turn in range(1, TURNS + 1):
@@ -92,6 +63,11 @@ def _read(row: Row) -> Problem:
         raise DataError(f"{where}: the first prompt is empty")
     language = str(row["language"])
     return Problem("multi_if", str(row["key"]), {"turns": turns}, {"language": language}, turns=len(turns))
+
+
+def _pose(problem: Problem, sample_index: int, turn: int) -> Ask:
+    asked = problem.row["turns"][turn]
+    return Ask((Message("user", asked["prompt"]),), asked["instructions"])
 
 
 def _turn(row: Row, turn: int, where: str) -> dict[str, Any]:

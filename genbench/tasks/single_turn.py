@@ -29,14 +29,23 @@ class SingleTurn:
         Raises:
             DataError: two rows have one id.
         """
-        found = [self.read(place, row) for place, row in enumerate(rows)]
-        places: dict[str, int] = {}
-        for place, problem in enumerate(found):
-            first = places.setdefault(problem.problem_id, place)
-            if first != place:
-                both = f"rows {first + 1} and {place + 1}"
-                raise DataError(f"task {self.info.name}: {both} have the same id '{problem.problem_id}'")
-        return found
+        return read_all(self.info.name, self.read, rows)
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         return None if replies else self.pose(problem, sample_index)
+
+
+def read_all(task: str, read: Callable[[int, Row], Problem], rows: Sequence[Row]) -> list[Problem]:
+    """Every row as a problem.
+
+    Raises:
+        DataError: two rows have one id.
+    """
+    found = [read(place, row) for place, row in enumerate(rows)]
+    places: dict[str, int] = {}
+    for place, problem in enumerate(found):
+        first = places.setdefault(problem.problem_id, place)
+        if first != place:
+            both = f"rows {first + 1} and {place + 1}"
+            raise DataError(f"task {task}: {both} have the same id '{problem.problem_id}'")
+    return found

@@ -134,7 +134,8 @@ def finding(found: Sequence[Sequence[Outcome]], headline: str, blank: bool) -> F
     """The finding of the outcomes of every turn; `blank` where no turn has an answer."""
     verdicts = [[getattr(outcome, headline) for outcome in outcomes] for outcomes in found]
     lacking = any(verdict is None for of_turn in verdicts for verdict in of_turn)
-    score = sum(all(of_turn) for of_turn in verdicts) / len(verdicts)
+    graded = [of_turn for of_turn in verdicts if of_turn] or verdicts
+    score = sum(all(of_turn) for of_turn in graded) / len(graded)
     listed = [(turn, *item) for turn, outcomes in enumerate(found) for item in enumerate(outcomes)]
     return Finding(
         score=0.0 if lacking else score,

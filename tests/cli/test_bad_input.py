@@ -196,12 +196,17 @@ def test_a_damaged_data_line_is_named(genbench: Cli, place: Path) -> None:
 
 def test_a_folder_without_a_model_is_named(genbench: Cli, place: Path) -> None:
     (place / "model" / "config.json").unlink()
-    refused(genbench("run", "suite.yaml"), "model: holds no config.json")
+    refused(genbench("run", "suite.yaml"), "suite.yaml:2: ", "model: holds no config.json")
 
 
 def test_a_model_without_a_chat_template_names_the_two_choices(genbench: Cli, place: Path) -> None:
     (place / "model" / "chat_template.jinja").unlink()
     refused(genbench("run", "suite.yaml"), "chat template", "plain", "few_shot")
+
+
+def test_an_unknown_reasoning_format_is_named_by_its_line(genbench: Cli, place: Path) -> None:
+    (place / "suite.yaml").write_text("reasoning: exaon\n" + SUITE)
+    refused(genbench("run", "suite.yaml"), "suite.yaml:1: unknown reasoning format", "did you mean 'exaone'")
 
 
 def test_a_prompt_that_does_not_fit_stops_before_any_engine(genbench: Cli, place: Path) -> None:

@@ -108,3 +108,37 @@ def test_the_history_of_a_turn_holds_the_replies_without_their_traces(place: Pla
         assert digests[problem, 0, 0] == digests[problem, 1, 0]
         same = answers[problem, 0, 0] == answers[problem, 1, 0]
         assert (digests[problem, 0, 1] == digests[problem, 1, 1]) == same
+
+
+TALK = """\
+name: talk
+models:
+  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+engine: {max_num_seqs: 4, max_model_len: 64}
+decoding: {temperature: 0.8, max_tokens: 24, ignore_eos: true, seed: 1}
+reasoning: {open: "<never>", close: "</never>"}
+tasks:
+  - name: talk
+    kind: exact
+    data: {path: rows.jsonl}
+    turns: ["And {n} more?", "Which of them?"]
+    k: 2
+"""
+
+
+def test_a_conversation_that_fills_the_context_is_cut_off_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(TALK)
+    rows = [{"question": f"Compute {n} + 4.", "reference": "never said", "n": n} for n in range(3)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    place = Place(tmp_path)
+    report = place.results("--run-dir", "out")
+    records = lines(tmp_path / "out" / "tuned", "talk", "completions")
+    assert len(records) == 3 * 2 * TURNS
+    full = [record for record in records if record["max_tokens"] == 0]
+    assert full
+    assert all((r["finish_reason"], r["text"], r["completion_tokens"]) == ("length", "", 0) for r in full)
+    assert {r["turn"] for r in full} <= {1, 2}
+    assert report["models"]["tuned"]["tasks"]["talk"]["status_counts"] == {"truncated": 6}
+    again = place.results("--run-dir", "out")
+    assert again["models"]["tuned"]["tasks"]["talk"]["status_counts"] == {"truncated": 6}
+    assert len(lines(tmp_path / "out" / "tuned", "talk", "completions")) == 3 * 2 * TURNS

@@ -10,6 +10,7 @@ from genbench import registry
 from genbench.config import TaskEntry
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
+from genbench.tasks.conversation import Conversation
 from genbench.tasks.custom import custom_task
 from genbench.tasks.single_turn import SingleTurn
 from genbench.tasks.template import Template
@@ -21,7 +22,7 @@ def entry(kind: str = "math", fields: dict[str, Any] | None = None, **more: Any)
     return TaskEntry.model_validate({"name": "mine", "kind": kind, "data": data, "k": 2} | more)
 
 
-def first_ask(task: SingleTurn, row: Row, sample_index: int = 0) -> Ask:
+def first_ask(task: SingleTurn | Conversation, row: Row, sample_index: int = 0) -> Ask:
     found = task.ask(task.problems([row])[0], sample_index, ())
     assert found is not None
     return found
@@ -197,3 +198,74 @@ def test_values_are_not_read_as_templates() -> None:
     template = Template.parse("{a}{{b}}{a}", "prompt")
     assert template.names == ("a",)
     assert template.render({"a": "{b} {{}} {0}"}, "row") == "{b} {{}} {0}{b}{b} {{}} {0}"
+
+
+TALK = {"question": "Name a fruit.", "second": "Name {n} more.", "reference": "pear", "n": 3}
+
+
+def test_turns_are_asked_with_the_replies_before_them_and_the_last_is_graded() -> None:
+    task = custom_task(
+        entry("exact", system="Be brief.", turns=["Name {n} more.", {"prompt": "Which is green?"}])
+    )
+    [problem] = task.problems([TALK])
+    assert problem.turns == 3
+    first = task.ask(problem, 0, ())
+    assert first is not None
+    assert [(m.role, m.content) for m in first.messages] == [
+        ("system", "Be brief."),
+        ("user", "Name a fruit."),
+    ]
+    assert first.reference is None
+    last = task.ask(problem, 0, ("fig", "kiwi, date, pear"))
+    assert last is not None
+    assert [(m.role, m.content) for m in last.messages[2:]] == [
+        ("assistant", "fig"),
+        ("user", "Name 3 more."),
+        ("assistant", "kiwi, date, pear"),
+        ("user", "Which is green?"),
+    ]
+    assert last.reference == "pear"
+    assert task.ask(problem, 0, ("fig", "kiwi", "pear")) is None
+    assert "n" in task.columns
+
+
+def test_each_turn_lists_instructions_of_its_own() -> None:
+    fields = {"instructions": "ids"}
+    turns = [{"prompt": "Again.", "instructions": "more", "kwargs": "with"}, "Thanks."]
+    task = custom_task(entry("ifeval", fields=fields, turns=turns))
+    row = {"question": "Hi", "ids": ["punctuation:no_comma"], "more": ["length_constraints:number_words"]}
+    [problem] = task.problems([row | {"with": [{"num_words": 5, "relation": "at least", "unused": None}]}])
+    asks = [task.ask(problem, 0, [""] * turn) for turn in range(3)]
+    assert [ask.reference for ask in asks if ask] == [
+        [{"id": "punctuation:no_comma"}],
+        [{"id": "length_constraints:number_words", "num_words": 5, "relation": "at least"}],
+        [],
+    ]
+
+
+def test_other_prompts_of_later_turns_make_another_version() -> None:
+    versions = {
+        custom_task(entry("exact", turns=turns)).info.version for turns in ([], ["a"], ["b"], ["a", "a"])
+    }
+    assert len(versions) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "turns", "message"),
+    [
+        (
+            "exact",
+            [{"prompt": "x", "instructions": "ids"}],
+            "instructions belong to the kinds ifeval, ifbench",
+        ),
+        ("exact", ["{oops"], "prompt of turn 2"),
+    ],
+)
+def test_turns_that_cannot_be_are_refused(kind: str, turns: list[Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        custom_task(entry(kind, turns=turns))
+
+
+def test_a_later_prompt_with_a_column_that_lacks_is_refused_by_its_row() -> None:
+    with pytest.raises(DataError, match="row 1: no column 'm'"):
+        custom_task(entry("exact", turns=["Name {m} more."])).problems([TALK])

@@ -93,7 +93,7 @@ def test_two_rows_of_one_key_are_refused() -> None:
     for task in (ifeval(), ifbench()):
         with pytest.raises(DataError, match=r"(same id '7'|key of another)"):
             task.problems([ROW, ROW])
-    with pytest.raises(DataError, match="1 rows have the key of another"):
+    with pytest.raises(DataError, match="rows 1 and 2 have the same id"):
         multi_if().problems([THREE_TURNS, THREE_TURNS])
 
 
