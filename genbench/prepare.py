@@ -14,7 +14,7 @@ from genbench.config import Decoding, ModelConfig, SuiteConfig, TraceTags
 from genbench.engines import arguments
 from genbench.engines.checkpoint import Checkpoint, context_length, find
 from genbench.engines.settings import EngineSettings
-from genbench.errors import ConfigError
+from genbench.errors import ConfigError, PromptError
 from genbench.plan import RequestMaker
 from genbench.prompting import Renderer, fit
 from genbench.reasoning import TraceFormat
