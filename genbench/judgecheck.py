@@ -8,7 +8,9 @@ from typing import Any
 
 from genbench.config import JudgeConfig
 from genbench.judges.build import build_engine
-from genbench.judges.calibration import CANARIES, check, pin_path, read_calibration, write_pin
+from genbench.judges.calibration import read_calibration
+from genbench.judges.canary import CANARIES, pin_path, write_pin
+from genbench.judges.checking import check
 from genbench.judges.file import judge_path, read_judge
 from genbench.judges.forms import Judge
 from genbench.runner import run_coroutine
@@ -48,12 +50,8 @@ def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> di
         record = run_coroutine(work(Path(folder)))
     record["unpinned"] = judge.spec.unpinned
     if pin:
-        found_labels = {item["id"]: item["found"] for item in record["disagreements"]}
-        labels = {
-            item.case.sample.problem_id: found_labels.get(item.case.sample.problem_id, item.label)
-            for item in known[:CANARIES]
-        }
+        names = [item.case.sample.problem_id for item in known[:CANARIES]]
         path = pin_path(judge.spec, pin_base)
-        write_pin(path, judge, labels)
+        write_pin(path, judge, {name: record["answers"][name] for name in names})
         record["pinned_in"] = str(path)
     return record

@@ -15,7 +15,7 @@ from genbench.errors import ConfigError, GenbenchError, RequestFailedError
 from genbench.judgedtasks import JudgedBy, check_references, is_judged, options_of
 from genbench.judges.build import build_engine
 from genbench.judges.cache import Judgments, judgment_key
-from genbench.judges.calibration import canary, pin_path
+from genbench.judges.canary import canary, pin_path
 from genbench.judges.file import JudgeSpec, judge_path, read_judge
 from genbench.judges.forms import Judge, Unparsed, unopposed
 from genbench.judges.local import LocalJudge

@@ -10,6 +10,9 @@ from scipy.stats import norm
 
 from genbench.errors import InputError
 from genbench.stats.intervals import LEVEL
+from genbench.stats.scores import Floats
+
+_RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +52,61 @@ def cohens_kappa(first: Sequence[str], second: Sequence[str], level: float = LEV
     se = float(np.sqrt(max(spread, 0.0) / n) / (1 - chance) ** 2)
     half = float(norm.ppf((1 + level) / 2)) * se
     return Kappa(kappa, se, (max(kappa - half, -1.0), min(kappa + half, 1.0)), agreed, n)
+
+
+def clustered_kappa(
+    first: Sequence[Sequence[str]],
+    second: Sequence[Sequence[str]],
+    *,
+    seed: int,
+    ordered: Sequence[str] | None = None,
+    level: float = LEVEL,
+) -> Kappa:
+    """Kappa where each case carries several ratings; its interval resamples whole cases (percentile).
+
+    Args:
+        first, second: for each case its ratings by one rater, as many by the other.
+        ordered: the labels from low to high: near misses then count less (quadratic weights, Cohen 1968).
+
+    Raises:
+        InputError: no ratings, or not as many of one as of the other.
+    """
+    sizes = [[len(ratings) for ratings in rater] for rater in (first, second)]
+    if not any(sizes[0]) or sizes[0] != sizes[1]:
+        raise InputError("kappa needs two ratings of each item, as many by one rater as by the other")
+    labels = list(ordered or sorted({word for rater in (first, second) for case in rater for word in case}))
+    tables = np.zeros((len(first), len(labels), len(labels)))
+    for number, (left, right) in enumerate(zip(first, second, strict=True)):
+        for a, b in zip(left, right, strict=True):
+            tables[number, labels.index(a), labels.index(b)] += 1
+    apart = _disagreement(len(labels), quadratic=ordered is not None)
+    n = int(tables.sum())
+    agreement = float(np.trace(tables.sum(axis=0)) / n)
+    value = float(_kappas(tables.sum(axis=0)[None], apart)[0])
+    if np.isnan(value):
+        return Kappa(None, None, None, agreement, n)
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(len(first), np.full(len(first), 1 / len(first)), size=_RESAMPLES)
+    drawn = _kappas(np.tensordot(counts.astype(float), tables, axes=1), apart)
+    drawn = drawn[~np.isnan(drawn)]
+    low, high = (float(q) for q in np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]))
+    return Kappa(value, float(drawn.std(ddof=1)), (low, high), agreement, n)
+
+
+def _disagreement(labels: int, *, quadratic: bool) -> Floats:
+    """How far apart two labels are: 0 on the diagonal, at most 1."""
+    places = np.arange(labels, dtype=float)
+    distance = np.abs(places[:, None] - places[None, :])
+    found: Floats = (distance / max(labels - 1, 1)) ** 2 if quadratic else (distance > 0).astype(float)
+    return found
+
+
+def _kappas(tables: Floats, apart: Floats) -> Floats:
+    """Kappa of each table of counts (tables x labels x labels); NaN where one label is used throughout."""
+    shares = tables / tables.sum(axis=(1, 2), keepdims=True)
+    chance = shares.sum(axis=2)[:, :, None] * shares.sum(axis=1)[:, None, :]
+    observed, expected = (np.sum(apart * item, axis=(1, 2)) for item in (shares, chance))
+    kappas = np.full(len(tables), np.nan)
+    np.divide(observed, expected, out=kappas, where=expected > 0)
+    found: Floats = np.subtract(1.0, kappas)
+    return found

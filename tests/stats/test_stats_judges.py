@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from statsmodels.stats.inter_rater import cohens_kappa as their_kappa
 
 from genbench.errors import InputError
-from genbench.stats.agreement import cohens_kappa
+from genbench.stats.agreement import clustered_kappa, cohens_kappa
 from genbench.stats.pairwise import Pair, bradley_terry, length_controlled
 
 
@@ -38,6 +38,53 @@ def test_kappa_is_not_defined_where_only_one_label_is_used() -> None:
     assert (found.value, found.ci, found.agreement) == (None, None, 1.0)
     with pytest.raises(InputError, match="found 0 and 0"):
         cohens_kappa([], [])
+
+
+def _ratings(seed: int, cases: int, size: int) -> tuple[list[list[str]], list[list[str]]]:
+    """Two raters' scores 1 to 5 of several items a case; a case that is hard is hard in all its items."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(1, 6, (cases, size))
+    hard = rng.random(cases) < 0.4
+    noise = np.where(hard[:, None], rng.integers(-2, 3, (cases, size)), 0)
+    return (
+        [[str(v) for v in row] for row in truth],
+        [[str(v) for v in row] for row in np.clip(truth + noise, 1, 5)],
+    )
+
+
+def test_weighted_kappa_agrees_with_statsmodels() -> None:
+    first, second = _ratings(3, 40, 3)
+    table = np.zeros((5, 5))
+    np.add.at(table, (np.array(first, int).ravel() - 1, np.array(second, int).ravel() - 1), 1)
+    found = clustered_kappa(first, second, ordered="12345", seed=1)
+    assert found.value == pytest.approx(their_kappa(table, wt="quadratic").kappa)
+    plain = clustered_kappa(first, second, seed=1)
+    assert plain.value == pytest.approx(their_kappa(table).kappa)
+    assert plain.value is not None and found.value is not None and plain.value < found.value
+
+
+def test_the_clustered_interval_of_single_ratings_is_the_closed_one() -> None:
+    first, second = _ratings(5, 600, 1)
+    found = clustered_kappa(first, second, seed=1)
+    closed = cohens_kappa([row[0] for row in first], [row[0] for row in second])
+    assert found.value == pytest.approx(closed.value)
+    assert found.se == pytest.approx(closed.se, rel=0.06)
+    assert found.ci == pytest.approx(closed.ci, abs=0.01)
+
+
+def test_ratings_that_hang_together_widen_the_interval() -> None:
+    first, second = _ratings(7, 60, 6)
+    found = clustered_kappa(first, second, seed=1)
+    flat = cohens_kappa([v for row in first for v in row], [v for row in second for v in row])
+    assert found.value == pytest.approx(flat.value)
+    assert found.se is not None and flat.se is not None and found.se > 1.5 * flat.se
+
+
+def test_clustered_kappa_refuses_unequal_raters_and_knows_no_kappa_of_one_label() -> None:
+    with pytest.raises(InputError, match="as many by one rater"):
+        clustered_kappa([["a", "b"]], [["a"]], seed=1)
+    found = clustered_kappa([["a", "a"]], [["a", "a"]], seed=1)
+    assert (found.value, found.agreement, found.n) == (None, 1.0, 2)
 
 
 def _pairs(seed: int, n: int, ties: float = 0.2) -> list[Pair]:
