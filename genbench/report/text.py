@@ -99,6 +99,9 @@ def _task_notices(where: str, task: Mapping[str, Any]) -> list[str]:
             for name, item in accuracies.items()
         )
         lines.append(f"{where}: turn {turn + 1}: {shown}" if turn else f"{where}: {shown}")
+    if "mean_of_turns" in task.get("instructions", {}):
+        mean = points(task["instructions"]["mean_of_turns"])
+        lines.append(f"{where}: mean of the four over turns (as Multi-IF is published): {mean}")
     if "judge" in task:
         lines += [f"{where}: {line}" for line in judged_lines(task["judge"])]
     if task["clamped"]:
