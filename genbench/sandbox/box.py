@@ -13,7 +13,8 @@ from genbench.sandbox.opening import TierWish, open_cage
 from genbench.sandbox.programs import Check, Judgement, Limits, Program
 from genbench.sandbox.worker import SandboxError, Worker
 
-_TRIES = 2
+_TRIES = 3
+"""Cages that may die under one program. Not two: what kills cages at random must not mark an innocent one."""
 
 
 class Sandbox:
@@ -49,7 +50,7 @@ class Sandbox:
         """The judgement on one program; `Checks` can be used again and stay open.
 
         Raises:
-            SandboxError: the cage died twice under this program.
+            SandboxError: the cage died three times under this program.
         """
         if isinstance(checks, Checks):
             return self._judge(program, checks, limits)

@@ -31,7 +31,7 @@ def judge_stream(
 
     Raises:
         InputError: a line is not of that form; lines before it have their verdicts.
-        SandboxError: a program broke its cage twice.
+        SandboxError: a program broke its cage three times.
         UnavailableError: there is no sandbox on this machine.
     """
     failures: list[Exception] = []

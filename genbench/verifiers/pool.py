@@ -24,8 +24,11 @@ _BATCH = 16
 """Cases in one worker's pipe: enough to hide the round trip, few enough to spread a tail."""
 _END_S = 5.0
 """A worker that has closed its end of the socket ends within this."""
-_CRASHES = 2
-"""A case whose worker dies this often (not by its own time limit) is a verifier_error."""
+_CRASHES = 3
+"""A case under which a worker dies this often (not by its own time limit) is a verifier_error. Not two:
+what kills workers at random must not mark an innocent case."""
+_LOAD_DEATHS = 5
+"""Workers that may die one after the other while they load what a batch needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class VerifierPool:
         self._live: set[_Worker] = set()
         self._taken: list[_Job] = []
         self._failure: Exception | None = None
+        self._load_deaths = 0
         self.replaced = 0
 
     async def __aenter__(self) -> Self:
@@ -167,14 +171,19 @@ class VerifierPool:
     async def _serve(self, worker: _Worker, batch: list[_Job]) -> list[_Job]:
         """Answers the batch in order; returns what the worker's death left undone."""
         jobs = deque(batch)
+        loaded = False
         try:
             for job in batch:
                 await worker.load(self._key(job.spec), job.spec)
+            loaded, self._load_deaths = True, 0
             worker.send([(self._key(job.spec), job.body) for job in batch])
             while jobs:
                 finding = await worker.receive()
                 _resolve(jobs.popleft(), finding)
         except _WorkerDiedError as death:
+            if not loaded and self._load_deaths < _LOAD_DEATHS:
+                self._load_deaths += 1
+                return batch
             return _after_death(list(jobs), death)
         except ConfigError as error:
             for job in jobs:
@@ -183,7 +192,7 @@ class VerifierPool:
 
 
 def _after_death(jobs: list[_Job], death: _WorkerDiedError) -> list[_Job]:
-    """The head of the batch was being verified when the worker died; the others are innocent."""
+    """The head of the batch was being verified when the worker died: it goes last. Others are innocent."""
     if not jobs:
         return []
     head, rest = jobs[0], jobs[1:]
@@ -192,7 +201,7 @@ def _after_death(jobs: list[_Job], death: _WorkerDiedError) -> list[_Job]:
         return rest
     head.crashes += 1
     if head.crashes < _CRASHES:
-        return jobs
+        return [*rest, head]
     _resolve(head, Finding(0.0, "verifier_error", detail={"why": f"the verifier's process died: {death}"}))
     return rest
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 from genbench.types import Case, Finding
 
@@ -11,8 +12,19 @@ from genbench.types import Case, Finding
 class PlugIn:
     version = "1"
 
-    def __init__(self, time_limit_s: float = 5.0) -> None:
+    def __init__(self, time_limit_s: float = 5.0, tally: str | None = None, loads_that_die: int = 0) -> None:
         self._limit = time_limit_s
+        self._tally = Path(tally) if tally else None
+        if self._count() <= loads_that_die:
+            os._exit(3)
+
+    def _count(self) -> int:
+        """How often this was asked, over all workers; a byte each time."""
+        if self._tally is None:
+            return 1 << 30
+        with self._tally.open("ab") as file:
+            file.write(b".")
+        return self._tally.stat().st_size
 
     def time_limit_s(self, case: Case) -> float:
         return self._limit
@@ -24,6 +36,8 @@ class PlugIn:
         if text == "hang in c":
             _ = 3 ** (3**19) % 7
         if text == "crash":
+            os._exit(3)
+        if text == "crash twice" and self._count() <= 5:
             os._exit(3)
         if text == "raise":
             _ = 1 / 0

@@ -63,6 +63,22 @@ def test_a_crash_is_a_defect_of_that_sample_alone() -> None:
     assert "died" in found[1].detail["why"]
 
 
+def test_a_case_whose_worker_died_twice_by_chance_is_judged(tmp_path: Path) -> None:
+    # Each worker is counted when it loads, and when it crashes: the third to come is left alone.
+    found = verify(["say a", "crash twice", "say b"], tally=str(tmp_path / "tally"))
+    assert [finding.extracted for finding in found] == ["say a", "crash twice", "say b"]
+
+
+def test_workers_that_die_while_they_load_mark_no_case(tmp_path: Path) -> None:
+    found = verify(["say a", "say b"], tally=str(tmp_path / "tally"), loads_that_die=4)
+    assert [finding.extracted for finding in found] == ["say a", "say b"]
+
+
+def test_a_verifier_that_never_loads_is_a_defect_of_every_case(tmp_path: Path) -> None:
+    found = verify(["say a", "say b"], tally=str(tmp_path / "tally"), loads_that_die=1 << 20)
+    assert [finding.reason for finding in found] == ["verifier_error"] * 2
+
+
 def test_a_pool_closes_while_a_worker_has_much_to_say() -> None:
     async def work() -> None:
         async with VerifierPool(1) as pool:

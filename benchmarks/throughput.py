@@ -1,0 +1,398 @@
+"""What genbench costs over the bare engine: one vLLM engine, alternating rounds, the same requests.
+
+    python benchmarks/throughput.py                                # two pairs: does it work
+    python benchmarks/throughput.py --pairs 16 --k 16              # the measurement, about 20 minutes
+    python benchmarks/throughput.py --pairs 16 --k 16 --lm-eval PYTHON    # and lm-evaluation-harness
+
+One arm is `genbench run` into a fresh folder, from the first request that the engine gets to the last
+verdict on disk; the other hands the same token ids, seeds and lengths to AsyncLLM.generate, all at once,
+and does nothing with what comes back. Tokens of every sample are asserted equal, verdicts complete. The
+engine is shared, so that neither arm pays for its start. PYTHON is an interpreter that has lm_eval and
+vLLM; that arm has an engine, and a floor, of its own (plugins/harness.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import psutil
+from vllm.engine.arg_utils import AsyncEngineArgs
+from vllm.v1.engine.async_llm import AsyncLLM
+from vllm.v1.metrics.loggers import StatLoggerBase
+
+from genbench import pipeline, registry, runner
+from genbench.engines import environment
+from genbench.engines.guard import EngineGuard
+from genbench.engines.settings import EngineSettings
+from genbench.engines.vllm import VllmEngine
+from genbench.errors import InterruptedRunError
+from genbench.store.folder import RunFolder
+from genbench.types import Completion, Request, SampleId, Verdict
+from genbench.verifiers.pool import VerifierSpec
+
+BAR, STARVED_SHARE, EDGES_S = 1.05, 0.01, 1.0
+RESAMPLES = 10_000
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "arithmetic": ("math", {"reference": "reference"}),
+    "choice": ("choice", {"options": "options", "reference": "answer"}),
+    "code": ("code", {"reference": {"fn_name": "fn_name", "tests": "tests"}}),
+    "instructions": ("ifeval", {"instructions": "instruction_id_list", "kwargs": "kwargs"}),
+}
+PLUGINS = Path(__file__).with_name("plugins")
+
+
+@dataclass(slots=True)
+class Clock:
+    """When things happened in one round; seconds of time.monotonic()."""
+
+    first_request: float = math.inf
+    first_token: float = math.inf
+    last_token: float = 0.0
+    last_verdict: float = 0.0
+    starved: float = 0.0
+    verdicts: int = 0
+    verify_cpu: float = 0.0
+    tokens: dict[SampleId, int] = field(default_factory=dict)
+
+    @property
+    def wall(self) -> float:
+        return max(self.last_token, self.last_verdict) - self.first_request
+
+    @property
+    def generation(self) -> float:
+        return self.last_token - self.first_request
+
+    @property
+    def edges(self) -> float:
+        """Seconds before the first and after the last token."""
+        return self.first_token - self.first_request + max(0.0, self.last_verdict - self.last_token)
+
+
+@dataclass(slots=True)
+class Bench:
+    """The shared engine and the round that is being measured."""
+
+    slots: int
+    samples: int
+    llm: AsyncLLM | None = None
+    clock: Clock = field(default_factory=Clock)
+    requests: list[Request] = field(default_factory=list)
+    settings: EngineSettings | None = None
+    stop_at_last_token: bool = False
+    _seen: tuple[float, int, int] | None = None
+    _finished: int = 0
+
+    def begin(self) -> Clock:
+        self.clock, self._seen, self._finished = Clock(), None, 0
+        return self.clock
+
+    def step(self, waiting: int, running: int, tokens: int, finished: int) -> None:
+        """One step of the engine: it starved since the last one if it could have run more than it had."""
+        now = time.monotonic()
+        if self._seen is not None:
+            at, had, left = self._seen
+            self.clock.starved += now - at if had < min(self.slots, left) else 0.0
+        if tokens:
+            self.clock.first_token = min(self.clock.first_token, now)
+        self._finished += finished
+        self._seen = (now, waiting + running, self.samples - self._finished)
+
+    def asked(self) -> None:
+        self.clock.first_request = min(self.clock.first_request, time.monotonic())
+
+    def answered(self, sample: SampleId, tokens: int) -> None:
+        self.clock.tokens[sample] = tokens
+        self.clock.last_token = time.monotonic()
+        if self.stop_at_last_token and len(self.clock.tokens) == self.samples:
+            signal.raise_signal(signal.SIGINT)
+
+
+class Meter(StatLoggerBase):  # type: ignore[misc]  # vLLM carries no types
+    """Hears of every step of the engine."""
+
+    def __init__(self, bench: Bench, config: Any, engine_index: int = 0) -> None:
+        self._bench = bench
+
+    def record(self, scheduler_stats: Any, iteration_stats: Any, *_: Any, **__: Any) -> None:
+        if scheduler_stats is not None and iteration_stats is not None:
+            self._bench.step(
+                scheduler_stats.num_waiting_reqs,
+                scheduler_stats.num_running_reqs,
+                iteration_stats.num_generation_tokens,
+                len(iteration_stats.finished_requests),
+            )
+
+    def log_engine_initialized(self) -> None:
+        return
+
+
+class Shared(VllmEngine):
+    """The engine of genbench's arm: the real one, started once for all rounds."""
+
+    def __init__(self, bench: Bench, settings: EngineSettings) -> None:
+        super().__init__(settings)
+        self._bench = bench
+        bench.settings = bench.settings or settings
+
+    async def start(self) -> None:
+        if self._bench.llm is None:
+            with environment.output_to(self.settings.log):
+                arguments: AsyncEngineArgs = self._arguments()
+                arguments.disable_log_stats = False
+                meter = partial(Meter, self._bench)
+                self._bench.llm = AsyncLLM.from_engine_args(arguments, stat_loggers=[meter])
+        self._engine = self._bench.llm
+
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        self._bench.asked()
+        if len(self._bench.requests) < self._bench.samples:
+            self._bench.requests.append(request)
+        completion = await super().generate(request, attempt)
+        self._bench.answered(request.sample, completion.completion_tokens or 0)
+        return completion
+
+    async def close(self) -> None:
+        self._engine = None
+
+    def parameters(self, request: Request) -> Any:
+        return self._sampling[request.sample.task].params(request)
+
+
+def suite(folder: Path, k: int, slots: int, max_tokens: int) -> Path:
+    """Math, choice, code and instruction tasks for the shipped tiny model."""
+    tasks = [
+        {
+            "name": name,
+            "kind": kind,
+            "data": {
+                "path": f"shipped:data/quickstart/{name}.jsonl",
+                "fields": {"id": "id", "question": "question"} | fields,
+            },
+            "prompt": "{question}",
+            "k": k,
+        }
+        for name, (kind, fields) in KINDS.items()
+    ]
+    record = {
+        "name": "throughput",
+        "models": {"tuned": {"path": "shipped:checkpoints/tiny-tuned"}},
+        "engine": {"max_num_seqs": slots},
+        "decoding": {"temperature": 0.6, "top_p": 0.95, "max_tokens": max_tokens, "seed": 0},
+        "verify": {"nice": 12},
+        "tasks": tasks,
+    }
+    path = folder / "suite.yaml"
+    path.write_text(json.dumps(record))  # JSON is YAML
+    return path
+
+
+@contextmanager
+def in_one_loop(bench: Bench) -> Iterator[asyncio.Runner]:
+    """Runs take the shared engine, live in one event loop (an AsyncLLM belongs to one), and tell verdicts."""
+    shared = ModuleType("shared_engine")
+    shared.__dict__["make"] = partial(Shared, bench)
+    sys.modules["shared_engine"] = shared
+    registry.ENGINES["vllm"] = "shared_engine:make"
+    append = RunFolder.append_verdict
+
+    def told(folder: RunFolder, item: Verdict) -> None:
+        append(folder, item)
+        bench.clock.last_verdict = time.monotonic()
+        bench.clock.verdicts += 1
+        if bench.clock.verdicts == bench.samples:
+            bench.clock.verify_cpu = verifier_cpu_s()
+
+    with asyncio.Runner() as loop, EngineGuard():
+
+        def run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
+            return loop.run(work)
+
+        with patch.object(RunFolder, "append_verdict", told), patch.object(runner, "run_coroutine", run):
+            try:
+                yield loop
+            finally:
+                if bench.llm is not None:
+                    bench.llm.shutdown()
+
+
+def verifier_cpu_s() -> float:
+    """CPU seconds of the verifier workers and all that they started."""
+    family: set[psutil.Process] = set()
+    for child in psutil.Process().children():
+        if "genbench.verifiers.worker" in " ".join(child.cmdline()):
+            family |= {child, *child.children(recursive=True)}
+    times = [member.cpu_times() for member in family if member.is_running()]
+    return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))
+
+
+def genbench_round(bench: Bench, path: Path, folder: Path) -> Clock:
+    """One `genbench run` into a fresh folder."""
+    clock = bench.begin()
+    with Path(os.devnull).open("w") as sink, redirect_stdout(sink):
+        pipeline.run(pipeline.RunOptions(str(path), run_dir=folder, quiet=True))
+    run = folder / "tuned"
+    lines = sum((run / task / "verdicts.jsonl").read_bytes().count(b"\n") for task in KINDS)
+    assert lines == clock.verdicts == bench.samples, (lines, clock.verdicts, bench.samples)
+    return clock
+
+
+def raw_round(bench: Bench, loop: asyncio.Runner, number: int) -> Clock:
+    """The same requests, all handed to the engine at once."""
+    assert bench.settings is not None
+    shared = Shared(bench, bench.settings)
+    prepared = [(request, shared.parameters(request)) for request in bench.requests]
+    clock = bench.begin()
+
+    async def one(request: Request, parameters: Any, place: int) -> None:
+        assert bench.llm is not None
+        prompt = {"prompt_token_ids": list(request.token_ids)}
+        bench.asked()
+        async for output in bench.llm.generate(prompt, parameters, f"raw-{number}-{place}"):
+            bench.answered(request.sample, len(output.outputs[0].token_ids))
+
+    async def every() -> None:
+        await asyncio.gather(*(one(*pair, place) for place, pair in enumerate(prepared)))
+
+    loop.run(every())
+    return clock
+
+
+def sleeping_round(bench: Bench, path: Path, folder: Path) -> Clock:
+    """A verifier that sleeps half a second a sample; the run is stopped at its last token."""
+
+    def sleeping(*_: Any) -> dict[str, VerifierSpec]:
+        return dict.fromkeys(KINDS, VerifierSpec("sleeping:Sleeping", {}))
+
+    clock = bench.begin()
+    bench.stop_at_last_token = True
+    try:
+        with patch.object(runner, "verifier_specs", sleeping):
+            pipeline.run(pipeline.RunOptions(str(path), run_dir=folder, quiet=True))
+    except InterruptedRunError:
+        return clock
+    finally:
+        bench.stop_at_last_token = False
+    raise AssertionError("a sleeping verifier cannot be done when the engine is")
+
+
+def bootstrap(ratios: list[float]) -> tuple[float, float]:
+    """Percentile interval (95 %) of the median, pairs resampled."""
+    rng = np.random.default_rng(0)
+    drawn = rng.choice(np.array(ratios), (RESAMPLES, len(ratios)))
+    low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def report(bench: Bench, ours: list[Clock], raw: list[Clock], sleeping: list[Clock]) -> bool:
+    """Prints the figures; whether every bar holds that could be resolved."""
+    ratios = [mine.wall / bare.wall for mine, bare in zip(ours, raw, strict=True)]
+    median, (low, high) = statistics.median(ratios), bootstrap(ratios)
+    verdict = "not resolved" if low <= BAR < high else "met" if high <= BAR else "MISSED"
+    starved = max(clock.starved / clock.wall for clock in ours)
+    edges = statistics.median(clock.edges for clock in ours)
+    print(
+        "wall of each pair, s: "
+        + ", ".join(f"{m.wall:.1f}/{r.wall:.1f}" for m, r in zip(ours, raw, strict=True))
+    )
+    print(
+        f"ratio: median {median:.3f} [{low:.3f}, {high:.3f}] of {len(ratios)} pairs; at most {BAR}: {verdict}"
+    )
+    generation = statistics.median(m.generation / r.generation for m, r in zip(ours, raw, strict=True))
+    print(f"first request to last token alone: median {generation:.3f}")
+    print(f"starved: {starved:.2%} of the wall in the worst round (at most {STARVED_SHARE:.0%})")
+    print(
+        f"before the first and after the last token: median {edges:.2f} s, worst "
+        f"{max(clock.edges for clock in ours):.2f} s (at most {EDGES_S} s)"
+    )
+    cpu = statistics.median(clock.verify_cpu for clock in ours)
+    print(f"verification: {cpu:.1f} CPU s, {1000 * cpu / bench.samples:.1f} ms a sample")
+    slow = statistics.median(clock.generation for clock in sleeping) / statistics.median(
+        clock.generation for clock in ours
+    )
+    verified = statistics.median(clock.verdicts for clock in sleeping)
+    print(
+        f"with a verifier that sleeps 0.5 s a sample: generation takes {slow:.3f} times as long "
+        f"({verified:.0f} of {bench.samples} verdicts by then)"
+    )
+    return high <= BAR and starved <= STARVED_SHARE and edges <= EDGES_S
+
+
+def harness(python: str, folder: Path, bench: Bench, rounds: int, max_tokens: int) -> None:
+    """The same prompts through lm-evaluation-harness, in its own process."""
+    prompts = folder / "prompts.jsonl"
+    k = max(request.sample.sample_index for request in bench.requests) + 1
+    first = [request for request in bench.requests if request.sample.sample_index == 0]
+    prompts.write_text("".join(json.dumps({"prompt": r.prompt, "task": r.sample.task}) + "\n" for r in first))
+    assert bench.settings is not None
+    command = [python, str(PLUGINS / "harness.py"), str(prompts), str(bench.settings.model)]
+    options = {"rounds": rounds, "k": k, "slots": bench.slots, "max-tokens": max_tokens}
+    command += [f"--{name}={value}" for name, value in options.items()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    if done.returncode != 0:
+        print("lm-evaluation-harness does not run here: " + done.stderr.strip().splitlines()[-1])
+    else:
+        print(done.stdout.strip())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pairs", type=int, default=2)
+    parser.add_argument("--k", type=int, default=2, help="samples of each of the 400 problems")
+    parser.add_argument("--slots", type=int, default=64, help="max_num_seqs")
+    parser.add_argument("--max-tokens", type=int, default=96)
+    parser.add_argument("--lm-eval", metavar="PYTHON", help="an interpreter that has lm_eval and vLLM")
+    arguments = parser.parse_args()
+    environment.prepare()
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(PLUGINS), os.environ.get("PYTHONPATH", "")])
+    bench = Bench(slots=arguments.slots, samples=400 * arguments.k)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = suite(folder, arguments.k, arguments.slots, arguments.max_tokens)
+        ours: list[Clock] = []
+        raw: list[Clock] = []
+        with in_one_loop(bench) as loop:
+            warm = genbench_round(bench, path, folder / "warm")
+            raw_round(bench, loop, 0)
+            for number in range(1, arguments.pairs + 1):
+                arms = [
+                    lambda n=number: ours.append(genbench_round(bench, path, folder / f"run{n}")),
+                    lambda n=number: raw.append(raw_round(bench, loop, n)),
+                ]
+                for arm in arms if number % 2 else reversed(arms):
+                    arm()
+                assert ours[-1].tokens == raw[-1].tokens == warm.tokens
+            sleeping = [
+                sleeping_round(bench, path, folder / f"sleep{n}") for n in range(min(3, arguments.pairs))
+            ]
+        tokens = sum(warm.tokens.values())
+        print(
+            f"{bench.samples} samples, {tokens} tokens a round, {arguments.slots} slots, "
+            f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS')}"
+        )
+        met = report(bench, ours, raw, sleeping)
+        if arguments.lm_eval:
+            harness(arguments.lm_eval, folder, bench, max(1, arguments.pairs // 4), arguments.max_tokens)
+    sys.exit(0 if met or arguments.pairs < 15 else 1)
+
+
+if __name__ == "__main__":
+    main()

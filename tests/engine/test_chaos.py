@@ -1,0 +1,179 @@
+"""Everything that a run consists of is killed at seeded random moments; nothing is lost and nothing moves."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+from .conftest import Place, descendants, lines
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+
+SUITE = """\
+name: chaos
+models:
+  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+engine: {max_num_seqs: 64}
+decoding: {temperature: 0.6, top_p: 0.95, max_tokens: 96, seed: 11}
+tasks:
+  - name: code
+    kind: code
+    data: {path: "shipped:data/quickstart/code.jsonl",
+           fields: {id: id, question: question, reference: {fn_name: fn_name, tests: tests}}}
+    prompt: "{question}"
+    k: 6
+  - name: arithmetic
+    kind: math
+    data: {path: "shipped:data/quickstart/arithmetic.jsonl",
+           fields: {id: id, question: question, reference: reference}}
+    prompt: "{question}"
+    k: 6
+  - name: choice
+    kind: choice
+    data: {path: "shipped:data/quickstart/choice.jsonl",
+           fields: {id: id, question: question, options: options, reference: answer}}
+    prompt: "{question}"
+    k: 5
+  - name: instructions
+    kind: ifeval
+    data: {path: "shipped:data/quickstart/instructions.jsonl",
+           fields: {id: id, question: question, instructions: instruction_id_list, kwargs: kwargs}}
+    prompt: "{question}"
+    k: 5
+"""
+TASKS = {"code": 600, "arithmetic": 600, "choice": 500, "instructions": 500}
+TOTAL = sum(TASKS.values())
+FAULTS = {"engine": 3, "run": 2, "verifier": 4, "sandbox": 3}
+SIGNS = {"engine": "VLLM::", "verifier": "genbench.verifiers.worker", "sandbox": "bwrap"}
+"""What the command line of a process to kill holds."""
+DEADLINE_S = 600.0
+
+Key = tuple[str, str, int]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    place = Place(tmp_path_factory.mktemp("chaos"))
+    (place.path / "suite.yaml").write_text(SUITE)
+    yield place
+    place.end_all()
+
+
+def drawn(folder: Path) -> int:
+    """Completions on disk; a line in the middle of its write counts when it is whole."""
+    files = [folder / task / "completions.jsonl" for task in TASKS]
+    return sum(path.read_bytes().count(b"\n") for path in files if path.exists())
+
+
+def samples(folder: Path, kind: str) -> dict[Key, dict[str, object]]:
+    """Identity -> its line; a second line for one sample fails."""
+    found: dict[Key, dict[str, object]] = {}
+    for task in TASKS:
+        for record in lines(folder, task, kind):
+            key = (task, record["problem_id"], record["sample_index"])
+            assert key not in found
+            found[key] = record
+    return found
+
+
+@dataclass
+class Chaos:
+    """Keeps a run going that it kills itself, piece by piece.
+
+    A fault waits for its number of completions on disk (seeded, so that a slow machine sees the same),
+    then a moment of random length, then until what it kills is alive.
+    """
+
+    place: Place
+    folder: Path
+    rng: random.Random
+    done: list[str] = field(default_factory=list)
+
+    def plan(self) -> list[tuple[int, str]]:
+        """(completions, what is killed): code comes first in the queue, so its sandbox dies early."""
+        last = {"sandbox": 0.5, "verifier": 0.95}
+        return sorted(
+            (round(self.rng.uniform(0.03, last.get(what, 0.85)) * TOTAL), what)
+            for what, times in FAULTS.items()
+            for _ in range(times)
+        )
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        """Starts the run, again after each kill, until it ends by itself."""
+        process = self._start()
+        for at, what in self.plan():
+            # An engine killed while it loads ends the run with advice: that is no fault to survive.
+            again = drawn(self.folder) + 1 if self.done and self.done[-1] in ("engine", "run") else 0
+            self._wait(process, max(at, again))
+            time.sleep(self.rng.uniform(0.0, 0.5))
+            if what == "run":
+                process.kill()
+                process.communicate()
+                process = self._start()
+            else:
+                self._kill(process, SIGNS[what])
+            self.done.append(what)
+        out, err = process.communicate(timeout=DEADLINE_S)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def _start(self) -> subprocess.Popen[str]:
+        return self.place.start("run", "suite.yaml", "--run-dir", "killed", "--json")
+
+    def _wait(self, process: subprocess.Popen[str], at: int) -> None:
+        end = time.monotonic() + DEADLINE_S
+        while drawn(self.folder) < at:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end, (at, self.done)
+            time.sleep(0.02)
+
+    def _kill(self, process: subprocess.Popen[str], sign: str) -> None:
+        end = time.monotonic() + DEADLINE_S
+        while not (targets := [member for member in descendants(process.pid) if sign in words(member)]):
+            assert process.poll() is None, (sign, self.done, process.communicate())
+            assert time.monotonic() < end, (sign, self.done)
+            time.sleep(0.02)
+        self.rng.choice(sorted(targets, key=lambda member: member.pid)).kill()
+
+
+def words(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def test_a_run_whose_every_part_is_killed_ends_as_an_undisturbed_one(place: Place) -> None:
+    whole = place.path / "whole" / "tuned"
+    undisturbed = place.results("--run-dir", "whole")["models"]["tuned"]
+    chaos = Chaos(place, place.path / "killed" / "tuned", random.Random(20_261_121))
+    ended = chaos.run()
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(chaos.done) == sorted(what for what, times in FAULTS.items() for _ in range(times))
+
+    completions, verdicts = samples(chaos.folder, "completions"), samples(chaos.folder, "verdicts")
+    assert len(completions) == len(verdicts) == TOTAL
+    told = ("text", "finish_reason", "seed", "completion_tokens")
+    expected = samples(whole, "completions")
+    assert {key: [line[name] for name in told] for key, line in completions.items()} == {
+        key: [line[name] for name in told] for key, line in expected.items()
+    }
+    found = ("score", "status", "extracted", "parts")
+    assert {key: [line.get(name) for name in found] for key, line in verdicts.items()} == {
+        key: [line.get(name) for name in found] for key, line in samples(whole, "verdicts").items()
+    }
+    report = json.loads(ended.stdout)["models"]["tuned"]
+    assert report["totals"]["attempts"] == 1 + FAULTS["run"]
+    for name, task in report["tasks"].items():
+        assert (task["value"], task["ci"]) == (
+            undisturbed["tasks"][name]["value"],
+            undisturbed["tasks"][name]["ci"],
+        )
+        assert task["excluded"] == 0
