@@ -89,6 +89,10 @@ def info_record(info: TaskInfo) -> dict[str, Any]:
         "licence": info.licence,
         "metrics": list(info.metrics),
         "chance": info.chance,
+        "published": [
+            {"model": score.model, "value": score.value, "source": score.source, "decoding": score.decoding}
+            for score in info.published
+        ],
     }
 
 

@@ -143,6 +143,15 @@ class Turn(Strict):
     kwargs: str | None = Field(None, description="their column of arguments")
 
 
+class Reference(Strict):
+    """A score to hold a task's own against; shown in reports, never in a verdict."""
+
+    model: str = Field(description="whose score it is")
+    value: float | None = Field(None, ge=0, le=100, description="points of 100; None: the published one")
+    source: str = Field("the suite", description="who reports it")
+    decoding: str = Field("not stated", description="under which decoding")
+
+
 class TaskEntry(Strict):
     """One task of a suite: a built-in by name (`task`), or one written in place (`name` and `kind`)."""
 
@@ -162,6 +171,7 @@ class TaskEntry(Strict):
     gating: bool = False
     margin: float | None = Field(None, gt=0, description="points of 100 that count as no loss")
     metrics: tuple[str, ...] | None = None
+    reference: Reference | None = Field(None, description="a score that reports show beside the task's own")
     decoding: DecodingOverride = DecodingOverride()
     options: dict[str, Any] = Field(default_factory=dict, description="of the built-in: release, window …")
     verifier: dict[str, Any] = Field(default_factory=dict, description="options of the verifier")

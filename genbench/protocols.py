@@ -33,6 +33,16 @@ class HubDataset:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishedScore:
+    """A score that someone else reports for a model; `value` is a fraction of 1."""
+
+    model: str
+    value: float
+    source: str
+    decoding: str
+
+
+@dataclass(frozen=True, slots=True)
 class TaskInfo:
     """The facts about a benchmark that can be told without reading its data."""
 
@@ -51,6 +61,8 @@ class TaskInfo:
     headline: str = "avg@k"
     shots: tuple[tuple[str, str], ...] = ()
     """(question, answer) pairs for a few-shot prompt of a base model."""
+    published: tuple[PublishedScore, ...] = ()
+    """What others report for known models, see tasks/published.py."""
 
 
 @runtime_checkable

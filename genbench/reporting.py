@@ -118,15 +118,31 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 def report_record(runs: Sequence[GatheredRun]) -> dict[str, Any]:
-    """The report as JSON: `lead`, `tasks`, `runs` (results, health, terms), `comparisons` with the first."""
+    """The report as JSON: see `$defs/report` in docs/json.schema.json."""
     record: dict[str, Any] = {
         "format": FORMAT,
         "title": " and ".join(dict.fromkeys(str(run.results["suite"]) for run in runs)),
-        "tasks": list(dict.fromkeys(task for run in runs for task in run.results["tasks"])),
+        "tasks": list(_tasks(runs)),
+        "published": _published(runs),
         "runs": [_run_record(run) for run in runs],
         "comparisons": [_comparison(runs[0], other) for other in runs[1:]],
     }
     return record | {"lead": lead(record)}
+
+
+def _published(runs: Sequence[GatheredRun]) -> list[dict[str, Any]]:
+    """What others report, task by task, each once: `task`, `model`, `value`, `of`, `source`, `decoding`."""
+    found: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        for task, result in run.results["tasks"].items():
+            for score in result.get("published", ()):
+                key = json.dumps([task, score["model"], score["value"], score["source"], score["decoding"]])
+                found.setdefault(key, {"task": task, **score})
+    return sorted(found.values(), key=lambda item: list(_tasks(runs)).index(item["task"]))
+
+
+def _tasks(runs: Sequence[GatheredRun]) -> dict[str, None]:
+    return dict.fromkeys(task for run in runs for task in run.results["tasks"])
 
 
 def _run_record(run: GatheredRun) -> dict[str, Any]:

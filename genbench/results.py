@@ -72,6 +72,7 @@ def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[
         "of": described["of"],
         "role": described["role"],
         "chance": described["chance"],
+        "published": described.get("published", []),
         "verifier": described["verifier"],
     }
 

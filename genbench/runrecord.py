@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from genbench.config import ModelConfig
 from genbench.job import Job
 from genbench.judging import JudgeRoom
 from genbench.lengths import BY_TASK
@@ -16,7 +17,7 @@ from genbench.store import manifest as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import FORMAT, RunFolder
 from genbench.tasks.loaded import LoadedTask
-from genbench.types import Ask, Problem
+from genbench.tasks.published import references
 
 Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """A task's lines of problems.jsonl, and those of asks.jsonl."""
@@ -117,11 +118,13 @@ def manifest_record(job: Job, judged: Mapping[str, Judged], room: JudgeRoom) -> 
         "model": {"name": job.model.name, **job.model.config.model_dump(mode="json")},
         **binding_record(job),
         "warnings": [*job.model.warnings, *_warnings(judged), *room.warnings],
-        "tasks": {name: task_record(item.task, item, room) for name, item in judged.items()},
+        "tasks": {
+            name: task_record(item.task, item, room, job.model.config) for name, item in judged.items()
+        },
     }
 
 
-def task_record(task: LoadedTask, judged: Judged, room: JudgeRoom) -> dict[str, Any]:
+def task_record(task: LoadedTask, judged: Judged, room: JudgeRoom, model: ModelConfig) -> dict[str, Any]:
     """What the manifest says of a task."""
     info = task.task.info
     judge = {"judge": room.record(task.name)} if task.name in room else {}
@@ -136,6 +139,7 @@ def task_record(task: LoadedTask, judged: Judged, room: JudgeRoom) -> dict[str, 
         "headline": info.headline,
         "metrics": list(task.metrics),
         "chance": task.chance,
+        "published": references(info.published, model, task.entry.reference),
         "decoding": task.decoding.model_dump(mode="json", exclude={"seed"}),
         "verifier": {"name": info.verifier, "version": judged.version, "digest": judged.verifier},
         "data": dict(task.provenance),
@@ -158,10 +162,9 @@ def asked_records(job: Job, task: LoadedTask) -> Asked:
     records: list[dict[str, Any]] = []
     seen: list[dict[str, Any]] = []
     for problem in task.problems:
-        asks = [task.ask(problem, index, ()) for index in range(task.k)]
         requests = [job.model.maker.request(task, problem, index, ()) for index in range(task.k)]
-        ask, first = asks[0], requests[0]
-        if ask is None or first is None:
+        first = requests[0]
+        if first is None:
             raise AssertionError("a problem has a first turn")
         records.append(
             {
@@ -175,13 +178,6 @@ def asked_records(job: Job, task: LoadedTask) -> Asked:
                 "group": problem.group,
             }
         )
-        references = [_shown_reference(task, problem, index, ask) for index, ask in enumerate(asks)]
-        seen += ask_records(problem.problem_id, references, requests)
+        found = [task.reference(problem, index) for index in range(task.k)]
+        seen += ask_records(problem.problem_id, found, requests)
     return records, seen
-
-
-def _shown_reference(task: LoadedTask, problem: Problem, sample_index: int, first: Ask | None) -> Any:
-    """What people see as the reference: that of the one turn, or those of all turns as a list."""
-    later = [task.ask(problem, sample_index, ("",) * turn) for turn in range(1, problem.turns)]
-    found = [ask.reference for ask in (first, *later) if ask is not None]
-    return found[0] if problem.turns == 1 else found

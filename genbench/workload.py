@@ -16,6 +16,7 @@ from genbench.protocols import Row, Task
 from genbench.shipped import resolve
 from genbench.suitefile import Suite, check_k
 from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.published import named_scores
 
 
 def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list[TaskEntry]:
@@ -46,6 +47,7 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
     entry = _with_paths(suite, entry)
     task = make_task(suite, entry)
     rows, provenance = _rows(suite, entry, task, data_dir)
+    _check_reference(suite, entry, task)
     problems = task.problems(rows)
     ids = [problem.problem_id for problem in problems]
     kept = set(nested_subset(ids, _smaller(limit, entry.limit)))
@@ -61,6 +63,13 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
         left_out=frozenset(ids) - kept,
         provenance=provenance,
     )
+
+
+def _check_reference(suite: Suite, entry: TaskEntry, task: Task) -> None:
+    try:
+        named_scores(task.info.published, entry.reference)
+    except ConfigError as error:
+        raise ConfigError(f"{suite.where_task(entry.label)}: task '{entry.label}': {error}") from error
 
 
 def _with_paths(suite: Suite, entry: TaskEntry) -> TaskEntry:

@@ -114,7 +114,10 @@ def _forest(report: Record) -> Markup:
                 marks.append(plots.Mark(name, number, 100 * task["value"], 100 * low, 100 * high))
             if task["chance"]:
                 chance[name] = 100 * task["chance"]
-    return Markup(plots.forest("forest", tasks, [run["name"] for run in runs], marks, chance))
+    others = [(item["task"], 100 * item["value"]) for item in report["published"]]
+    return Markup(
+        plots.forest("forest", tasks, [run["name"] for run in runs], marks, chance=chance, published=others)
+    )
 
 
 def _statuses(report: Record) -> Markup:

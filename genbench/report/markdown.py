@@ -27,6 +27,8 @@ def markdown(report: Record) -> str:
     lines += _folded("Scores", _score_table(report)) if compared else [*_score_table(report), ""]
     judged = _judge_lines(report)
     lines += _folded("Judges", judged) if judged else []
+    if report["published"]:
+        lines += _folded("What others report", _published_table(report))
     lines += _folded("Health of the data", _health_table(report))
     paths = ", ".join(f"`{one_line(run['path'], 200).replace('`', '')}`" for run in report["runs"])
     return "\n".join([*lines, f"Points of 100; intervals of 95%. Runs: {paths}", ""])
@@ -95,6 +97,19 @@ def _judge_lines(report: Record) -> list[str]:
         if "judge" in (task := run["results"]["tasks"].get(name, {}))
         for line in judged_lines(task["judge"])
     ]
+
+
+def _published_table(report: Record) -> list[str]:
+    rows = [
+        (
+            escaped(item["task"]),
+            points(item["value"]),
+            escaped(f"{item['model']} ({item['of']})"),
+            escaped(f"{item['decoding']}; {item['source']}"),
+        )
+        for item in report["published"]
+    ]
+    return list(_table(("task", "value", "model", "decoding and source"), rows, 1))
 
 
 def _health_table(report: Record) -> list[str]:

@@ -59,10 +59,20 @@ class Mark:
 
 
 def forest(
-    name: str, tasks: Sequence[str], models: Sequence[str], marks: Sequence[Mark], chance: Mapping[str, float]
+    name: str,
+    tasks: Sequence[str],
+    models: Sequence[str],
+    marks: Sequence[Mark],
+    *,
+    chance: Mapping[str, float],
+    published: Sequence[tuple[str, float]] = (),
 ) -> str:
-    """All tasks with 95 % intervals, models beside one another, a grey tick at chance level."""
+    """All tasks with 95 % intervals, models beside one another; ticks at chance, diamonds where published.
+
+    `published` is (task, points of 100), as often as a task has such scores.
+    """
     spread = 0.5 / max(len(models), 1)
+    others = [label for label, there in (("chance", chance), ("published", published)) if there]
 
     def draw(axes: Axes) -> None:
         for row, task in enumerate(tasks):
@@ -76,13 +86,18 @@ def forest(
             axes.errorbar(x, y, xerr=reach, fmt="o", ms=4, lw=1.4, color=_model(model), label=_short(label))
         if chance:
             axes.plot([], [], marker="|", ls="", ms=10, mew=2, color=_COLOURS["rule"], label="chance")
+        if published:
+            y = [tasks.index(task) + 0.38 for task, _ in published]
+            x = [value for _, value in published]
+            ink = _COLOURS["ink"]
+            axes.plot(x, y, marker="D", ls="", ms=4, mew=1, mfc="none", color=ink, label="published")
         _rows(axes, tasks)
         axes.set_xlim(0, 100)
         axes.set_xlabel("points of 100, 95% interval")
         axes.grid(axis="x", lw=0.5)
 
     lines = len(tasks) * (0.24 + 0.13 * len(models))
-    return _svg(name, draw, 0.85 + lines + _legend_height(len(models) + bool(chance)))
+    return _svg(name, draw, 0.85 + lines + _legend_height(len(models) + len(others)))
 
 
 def status_bars(name: str, rows: Sequence[tuple[str, Mapping[str, int]]]) -> str:
@@ -119,8 +134,10 @@ def lengths(name: str, unit: str, series: Sequence[tuple[str, Sequence[int], Seq
                         np.percentile(values, at), at, color=_model(model), lw=1.4, label=_short(row[0])
                     )
             axes.set_xlabel(f"{title}, {unit}")
-            axes.set_ylim(0, 100)
-            axes.locator_params(axis="x", nbins=4)
+            longest = max((int(max(row[column], default=0)) for row in series), default=0)
+            axes.set_xlim(0, max(1.02 * longest, 1))
+            axes.set_ylim(0, 101)
+            axes.locator_params(axis="x", nbins=4, integer=True)
             axes.grid(lw=0.5)
         left.set_ylabel("% of samples up to")
         right.set_yticklabels([])
@@ -131,23 +148,31 @@ def lengths(name: str, unit: str, series: Sequence[tuple[str, Sequence[int], Seq
 def score_by_length(
     name: str, unit: str, series: Sequence[tuple[str, Sequence[int], Sequence[float]]]
 ) -> str:
-    """Mean score of the samples in each length group (up to eight of equal size), one line a model."""
+    """Mean score of the samples in each length group (see length_groups), one line a model."""
 
     def draw(axes: Axes) -> None:
         for model, (label, sizes, scores) in enumerate(series):
             if not len(sizes):
                 continue
-            order = np.argsort(np.asarray(sizes), kind="stable")
-            groups = np.array_split(order, max(1, min(8, len(sizes) // 5)))
+            groups = length_groups(sizes)
             x = [float(np.median(np.asarray(sizes)[group])) for group in groups]
             y = [100 * float(np.mean(np.asarray(scores)[group])) for group in groups]
             axes.plot(x, y, "o-", ms=4, lw=1.2, color=_model(model), label=_short(label))
         axes.set_ylim(-3, 103)
-        axes.set_xlabel(f"completion, {unit} (medians of groups of equal size)")
+        axes.set_xlabel(f"completion, {unit} (medians of groups)")
         axes.set_ylabel("mean score")
         axes.grid(lw=0.5)
 
     return _svg(name, draw, 2.0 + _legend_height(len(series)))
+
+
+def length_groups(sizes: Sequence[int]) -> list[np.ndarray[Any, Any]]:
+    """Indices of the samples in up to eight groups of about equal size; equal lengths stay together."""
+    values = np.asarray(sizes)
+    count = max(1, min(8, len(values) // 5))
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, count + 1)[1:-1]))
+    group = np.searchsorted(edges, values, side="left")
+    return [np.flatnonzero(group == number) for number in np.unique(group)]
 
 
 def _rows(axes: Axes, labels: Sequence[str]) -> None:

@@ -85,6 +85,11 @@ def _task_notices(where: str, task: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     if task["missing"]:
         lines.append(f"{where}: {task['metric']} is missing: {task['missing']}")
+    for item in task.get("published", ()):
+        lines.append(
+            f"{where}: {item['model']} ({item['of']}) is published with {points(item['value'])}: "
+            f"{item['source']}; {item['decoding']}"
+        )
     if task["n"] < task["of"]:
         lines.append(f"{where}: {task['n']} of {task['of']} problems")
     if task["excluded"]:

@@ -6,6 +6,7 @@ from functools import partial
 
 from genbench.errors import DataError
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.published import published
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -81,6 +82,7 @@ def _aime(name: str, title: str, dataset: HubDataset) -> SingleTurn:
         k=64,
         verifier="math",
         licence="problems: Mathematical Association of America; the dataset states none",
+        published=published(name),
         shots=tuple((_PROMPT.format(problem=problem), answer) for problem, answer in _EXEMPLARS),
     )
     return SingleTurn(info, partial(_read, name), _pose)

@@ -7,6 +7,7 @@ from functools import partial
 from genbench.errors import ConfigError
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.tasks.options import LETTERS, Order, check_order, letters, listed, option_order
+from genbench.tasks.published import published
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -75,6 +76,7 @@ def gpqa_diamond(order: str = "per_sample") -> SingleTurn:
         verifier="choice",
         licence="CC-BY-4.0; its authors ask that examples are not shown online",
         chance=0.25,
+        published=published("gpqa_diamond"),
         shots=tuple(
             (_question(question, options), f"{reason}\nAnswer: {letter}")
             for question, options, reason, letter in _EXEMPLARS

@@ -6,6 +6,7 @@ import re
 
 from genbench.errors import DataError
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.published import published
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -55,6 +56,7 @@ def gsm8k() -> SingleTurn:
         k=1,
         verifier="math",
         licence="MIT",
+        published=published("gsm8k"),
         shots=tuple((_PROMPT.format(question=question), answer) for question, answer in _EXEMPLARS),
     )
     return SingleTurn(info, _read, _pose)

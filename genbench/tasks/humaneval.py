@@ -8,6 +8,7 @@ from typing import Any
 from genbench.data.asserts import split
 from genbench.errors import DataError
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.published import published
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -45,6 +46,7 @@ def _task(name: str, summary: str, dataset: HubDataset, licence: str) -> SingleT
         verifier="code",
         verifier_options={"mode": "real"},
         licence=licence,
+        published=published(name),
         metrics=("avg@k", "pass@k"),
     )
     return SingleTurn(info, partial(_read, name), _pose, _COLUMNS)

@@ -7,6 +7,7 @@ from typing import Any
 
 from genbench.errors import DataError
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.published import published
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -36,6 +37,7 @@ def ifeval() -> SingleTurn:
         verifier="ifeval",
         verifier_options={"headline": "strict"},
         licence="Apache-2.0",
+        published=published("ifeval"),
         metrics=METRICS,
     )
     return SingleTurn(info, lambda place, row: read("ifeval", row), pose, COLUMNS)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.published import published
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -115,6 +116,7 @@ def livecodebench(
         verifier="code",
         verifier_options={"mode": "lcb-compat"},
         licence="cc, as its page says; the problems belong to their contest sites",
+        published=published(f"livecodebench {release}") if window == (None, None) else (),
         metrics=("avg@k", "pass@k"),
     )
     return LiveCodeBench(info, _read, _pose, _COLUMNS, window)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.published import published
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -46,6 +47,7 @@ def math500() -> SingleTurn:
         k=4,
         verifier="math",
         licence="MIT",
+        published=published("math500"),
         shots=tuple((_PROMPT.format(problem=problem), answer) for problem, answer in _EXEMPLARS),
     )
     return SingleTurn(info, _read, _pose)

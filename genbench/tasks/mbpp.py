@@ -8,6 +8,7 @@ from typing import Any, Literal
 from genbench.data.asserts import split
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.published import published
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -55,6 +56,7 @@ def _task(name: str, summary: str, dataset: HubDataset, licence: str) -> SingleT
         verifier="code",
         verifier_options={"mode": "real"},
         licence=licence,
+        published=published(name),
         metrics=("avg@k", "pass@k"),
     )
     return SingleTurn(info, partial(_read, name), _pose, dataset.columns)

@@ -151,3 +151,11 @@ def test_a_name_is_no_markup_in_a_plot() -> None:
 
 def test_links_are_stable_and_encoded() -> None:
     assert sample_link("aime25", "a/b <c>#1", 3) == "#aime25/a%2Fb%20%3Cc%3E%231/3"
+
+
+def test_samples_of_one_length_stand_in_one_group() -> None:
+    sizes = [10] * 30 + [20] * 5 + list(range(30, 70))
+    groups = plots.length_groups(sizes)
+    assert sorted(int(at) for group in groups for at in group) == list(range(75))
+    assert [10 in {sizes[at] for at in group} for group in groups].count(True) == 1
+    assert len(plots.length_groups([7, 7])) == 1
