@@ -21,6 +21,10 @@ TASKS: dict[str, str] = {
     "humaneval_plus": "genbench.tasks.humaneval:humaneval_plus",
     "mbpp": "genbench.tasks.mbpp:mbpp",
     "mbpp_plus": "genbench.tasks.mbpp:mbpp_plus",
+    "simpleqa": "genbench.tasks.simpleqa:simpleqa",
+    "mixeval_hard_free_form": "genbench.tasks.mixeval:mixeval_hard_free_form",
+    "arena_hard": "genbench.tasks.arena:arena_hard",
+    "alpaca_eval": "genbench.tasks.arena:alpaca_eval",
 }
 KINDS: dict[str, str] = {
     "math": "genbench.tasks.custom:custom_task",

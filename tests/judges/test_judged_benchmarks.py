@@ -1,0 +1,168 @@
+"""The built-in benchmarks that a judge grades, from rows of their datasets' own shape to their results."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench import pipeline, registry
+from genbench.data.hub import how_to_mirror
+from genbench.errors import ConfigError, DataError
+from genbench.protocols import Row, Task
+
+from .conftest import COMMIT, Server
+
+FACTS = "{'topic': 'Geography', 'answer_type': 'Place', 'urls': ['https://example.org/a']}"
+ROWS: dict[str, list[Row]] = {
+    "simpleqa": [
+        {"metadata": FACTS, "problem": f"Which town is number {i}?", "answer": f"Town {i}"} for i in range(4)
+    ],
+    "mixeval_hard_free_form": [
+        {"context": None, "prompt": "Who wrote it?", "target": ["Ann", "A. Lee"], "benchmark_name": "TriviaQA"},
+        {"context": "Ann had 3.", "prompt": "How many?", "target": ["3"], "benchmark_name": "GSM8k"},
+    ],
+    "arena_hard": [
+        {"question_id": f"q-{i}", "turns": [{"content": f"Write poem {i}."}]} for i in range(3)
+    ],
+    "alpaca_eval": [
+        {"dataset": "koala", "instruction": f"Say {i}.", "output": f"The best {i}.", "generator": "g"}
+        for i in range(3)
+    ],
+}
+SUITE = """\
+models:
+  old: {{path: nowhere}}
+  new: {{path: nowhere}}
+judge:
+  server: {{base_url: "{url}", model: grader, revision: {commit}}}
+tasks:
+  - {{task: {task}, k: 1{more}}}
+"""
+
+
+def make(name: str) -> Task:
+    task = registry.load(registry.TASKS, name, "task")()
+    assert isinstance(task, Task)
+    return task
+
+
+def run(path: Path, server: Server, name: str, answers: list[str], model: str = "old", more: str = "") -> Any:
+    """Results of one model's answers to the task's rows, read from a mirror."""
+    dataset = make(name).info.dataset
+    assert dataset is not None
+    mirror = path / "mirror" / dataset.repo / dataset.config / f"{dataset.split}.jsonl"
+    mirror.parent.mkdir(parents=True, exist_ok=True)
+    mirror.write_text("".join(json.dumps(row) + "\n" for row in ROWS[name]))
+    (path / "suite.yaml").write_text(SUITE.format(url=server.url, commit=COMMIT, task=name, more=more))
+    ids = [problem.problem_id for problem in make(name).problems(ROWS[name])]
+    lines = [
+        {"task": name, "problem_id": problem_id, "sample_index": 0, "text": text, "model": model}
+        for problem_id, text in zip(ids, answers, strict=True)
+    ]
+    (path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    options = pipeline.RunOptions(
+        suite=str(path / "suite.yaml"),
+        models=(model,),
+        run_dir=path / "runs",
+        data_dir=path / "mirror",
+        responses=path / "answers.jsonl",
+        quiet=True,
+    )
+    return pipeline.run(options).results[model]["tasks"][name]
+
+
+def said(prompt: str, *names: str) -> list[str]:
+    """What the judge is shown under these names."""
+    found = dict(re.findall(r"<<<(\w+)-\w+\n(.*?)\n\w+-\w+>>>", prompt, re.S))
+    return [found[name] for name in names]
+
+
+def test_simpleqa_tells_wrong_from_not_attempted(tmp_path: Path, server: Server) -> None:
+    def grade(prompt: str) -> str:
+        if "Which town" not in prompt:
+            return "CORRECT"
+        reference, answer = said(prompt, "reference", "answer")
+        return "CORRECT" if reference in answer else "NOT_ATTEMPTED" if "know" in answer else "INCORRECT"
+
+    server.grade = grade
+    task = run(tmp_path, server, "simpleqa", ["Town 0", "It is Town 1.", "Town 9", "I do not know."])
+    assert task["status_counts"] == {"correct": 2, "wrong": 1, "no_answer": 1}
+    attempts = task["judge"]["attempts"]
+    assert (attempts["correct"], attempts["incorrect"], attempts["not_attempted"]) == (0.5, 0.25, 0.25)
+    assert attempts["correct_given_attempted"] == pytest.approx(2 / 3)
+    assert attempts["f1"] == pytest.approx(2 * (1 / 2) * (2 / 3) / (1 / 2 + 2 / 3))
+    assert task["judge"]["name"] == "simpleqa"
+    [problem] = make("simpleqa").problems(ROWS["simpleqa"][:1])
+    assert problem.strata == {"topic": "Geography", "answer_type": "Place"}
+
+
+def test_mixeval_shows_context_and_every_target(tmp_path: Path, server: Server) -> None:
+    asked: list[list[str]] = []
+
+    def grade(prompt: str) -> str:
+        asked.append(said(prompt, "question", "reference", "answer"))
+        return "EQUAL"
+
+    server.grade = grade
+    task = run(tmp_path, server, "mixeval_hard_free_form", ["Ann Lee", "three"])
+    assert task["value"] == 1.0 and set(task["strata"]["source"]) == {"TriviaQA", "GSM8k"}
+    own = {answer: (question, reference) for question, reference, answer in asked}
+    assert own["Ann Lee"] == ("Who wrote it?\n\nAnswer in a few words.", "- Ann\n- A. Lee")
+    assert own["three"][0].startswith("Ann had 3.\n\nHow many?\n\nWork it out")
+
+
+def test_alpaca_eval_holds_answers_against_the_dataset_s_own(tmp_path: Path, server: Server) -> None:
+    def grade(prompt: str) -> str:
+        if "The best" not in prompt:
+            return "TIE"
+        first, _ = said(prompt, "first", "second")
+        return "B" if "The best" in first else "A"
+
+    server.grade = grade
+    task = run(tmp_path, server, "alpaca_eval", ["mine"] * 3)
+    assert task["judge"]["pairwise"]["wins"] == 3 and task["judge"]["baseline"] is None
+    assert task["judge"]["pairwise"]["mean_chars"] == {"answer": 4.0, "baseline": len("The best 0.")}
+
+
+def test_arena_hard_needs_a_stored_run_and_takes_one(tmp_path: Path, server: Server) -> None:
+    server.grade = lambda prompt: "TIE"
+    with pytest.raises(ConfigError, match=r"or set verifier: \{baseline: RUN_DIR/<model>\}"):
+        run(tmp_path, server, "arena_hard", ["a poem"] * 3)
+    # The opponent's own run needs no judge: its answers are what counts.
+    own = ", verifier: {judge: rubric}"
+    server.grade = lambda prompt: "correctness: 3\ncompleteness: 3\nclarity: 3"
+    run(tmp_path, server, "arena_hard", ["old poem"] * 3, more=own)
+    server.grade = lambda prompt: "TIE"
+    task = run(tmp_path, server, "arena_hard", ["new"] * 3, "new", ", verifier: {baseline: runs/old}")
+    assert task["value"] == 0.5 and task["judge"]["baseline"]["name"] == "old"
+    assert task["judge"]["pairwise"]["mean_chars"] == {"answer": 3.0, "baseline": 8.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("simpleqa", {"metadata": "not a literal("}, "row 1: metadata is no Python literal"),
+        ("simpleqa", {"answer": " "}, "row 1: the problem or its answer is empty"),
+        ("mixeval_hard_free_form", {"target": []}, "row 1: no targets"),
+        ("arena_hard", {"turns": [{"content": "a"}, {"content": "b"}]}, "row 1: wanted one turn"),
+        ("alpaca_eval", {"output": ""}, "row 1: the instruction or its output is empty"),
+    ],
+)
+def test_a_damaged_row_is_refused(name: str, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        make(name).problems([{**ROWS[name][0], **change}])
+
+
+def test_a_dataset_behind_a_loading_script_is_mirrored_from_its_files() -> None:
+    dataset = make("alpaca_eval").info.dataset
+    assert dataset is not None
+    text = how_to_mirror(dataset, Path("M"))
+    assert (
+        "load_dataset('json', data_files=['hf://datasets/tatsu-lab/alpaca_eval@"
+        "2955709b93b0e08df511a752a3874b0a89b8910b/alpaca_eval_gpt4_baseline.json'], split='train')"
+    ) in text
+    assert "M/tatsu-lab/alpaca_eval/alpaca_eval_gpt4_baseline/eval.parquet" in text
