@@ -16,8 +16,10 @@ _VERBS = {
     "doctor": "preflight",
     "compare": "comparison",
     "estimate": "estimation",
+    "merge": "merging",
     "noise": "noiseband",
     "power": "planning",
+    "status": "watching",
     "rank": "ranking",
 }
 """Public name -> room. Loaded on first use, so that `import genbench` costs nothing."""
@@ -30,12 +32,14 @@ __all__ = [
     "doctor",
     "estimate",
     "latest_results",
+    "merge",
     "noise",
     "power",
     "prompts",
     "rank",
     "run",
     "score",
+    "status",
 ]
 
 

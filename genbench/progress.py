@@ -29,6 +29,8 @@ class ProgressLine:
         self.drawn = 0
         self.tokens = 0
         self.statuses: Counter[str] = Counter()
+        self.state = "starting"
+        self.drawn_of: Counter[str] = Counter()
         self._quiet = quiet
         self._stream = stream or sys.stderr
         self._tty = self._stream.isatty()
@@ -37,13 +39,15 @@ class ProgressLine:
     def begin(self) -> None:
         """Drawing starts now (the engine is up): rates count from here."""
         self._started = time.monotonic()
+        self.state = "drawing"
 
     def completion(self, item: Completion) -> None:
         self.tokens += item.completion_tokens or 0
 
-    def sample(self) -> None:
+    def sample(self, task: str) -> None:
         """A sample's conversation is complete."""
         self.drawn += 1
+        self.drawn_of[task] += 1
         self._show()
 
     def verdict(self, item: Verdict) -> None:
@@ -54,11 +58,16 @@ class ProgressLine:
     def seconds(self) -> float:
         return max(time.monotonic() - self._started, 1e-9)
 
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until all is drawn at the rate so far; None before the first sample."""
+        rate = self.drawn / self.seconds
+        return (self.total - self.done - self.drawn) / rate if rate else None
+
     def line(self) -> str:
         """What is shown: `base 120/480 samples  1,234 tok/s  0:42 left  correct 80, wrong 31`."""
         at = self.done + self.drawn
-        rate = self.drawn / self.seconds
-        left = (self.total - at) / rate if rate else None
+        left = self.left_s
         parts = [f"{self.label} {at}/{self.total} samples"]
         if self.tokens:
             parts.append(f"{self.tokens / self.seconds:,.0f} tok/s")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,6 +14,7 @@ from genbench.conversations import with_prompts
 from genbench.engines import environment
 from genbench.errors import InterruptedRunError
 from genbench.generate import Generation
+from genbench.heartbeat import Heartbeat
 from genbench.job import Job
 from genbench.judging import JudgeRoom
 from genbench.plan import Draw, missing_draws
@@ -96,15 +97,20 @@ class _Session:
         attempt = self._begin_attempt(manifest, total - len(draws))
         verify = verify_with(pool, self.specs, self.room, self.folder)
         scorer = Scorer(self.folder, judged, verify, self.job.model.reasoning.split, progress.verdict)
+        waiting = Counter(draw.task.name for draw in draws)
+        on_disk = {task.name: task.samples - waiting[task.name] for task in self.tasks}
         try:
-            if self.job.responses is not None:
-                self._take_responses(drawn, progress)
-            elif draws:
-                await self._generate(draws, scorer, progress, attempt["attempt"])
-            else:
-                progress.say(f"{self.job.model.name}: all {total} samples are on disk, nothing is drawn")
-            if self.switch.reason is None:
-                await catch_up(scorer, self.switch)
+            async with Heartbeat(self.folder, progress, attempt["attempt"], on_disk) as heartbeat:
+                if self.job.responses is not None:
+                    self._take_responses(drawn, progress)
+                elif draws:
+                    heartbeat.tell("loading the engine")
+                    await self._generate(draws, scorer, progress, attempt["attempt"])
+                else:
+                    progress.say(f"{self.job.model.name}: all {total} samples are on disk, nothing is drawn")
+                if self.switch.reason is None:
+                    heartbeat.tell("verifying")
+                    await catch_up(scorer, self.switch)
         finally:
             await scorer.cancel()
             self.folder.sync()
@@ -121,7 +127,7 @@ class _Session:
             if drawn[sample.task].add(sample.problem_id, sample.sample_index, item.turn):
                 self.folder.append_completion(item)
                 progress.completion(item)
-                progress.sample()
+                progress.sample(sample.task)
 
     async def _generate(
         self, draws: Sequence[Draw], scorer: Scorer, progress: ProgressLine, attempt: int
@@ -140,7 +146,7 @@ class _Session:
             return engine
 
         def offer(draw: Draw, completions: list[Completion]) -> None:
-            progress.sample()
+            progress.sample(draw.task.name)
             if draw.task.name not in self.room.deferred:
                 scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
 

@@ -13,7 +13,7 @@ import typer
 
 from genbench.cli.app import app
 from genbench.cli.options import JsonOption, RunArgument, RunsArgument
-from genbench.cli.output import print_json, print_lines, print_results, say_written, verbs
+from genbench.cli.output import print_json, print_lines, print_record, print_results, say_written, verbs
 
 
 @app.command(
@@ -65,6 +65,15 @@ def import_(
     reading = verbs("exchange.reading")
     lines = reading.import_scores(source, output, reading.Choice(task, metric, filter_))
     say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)
+
+
+@app.command(epilog="Examples: genbench status runs/n-1a2b | watch genbench status runs/n-1a2b")
+def status(
+    run_dir: Annotated[Path, typer.Argument(help="RUN_DIR, or one run RUN_DIR/<model>; it may be running")],
+    as_json: JsonOption = False,
+) -> None:
+    """What a run is doing, from another terminal: samples, tokens a second, time left, who writes it."""
+    print_record(verbs("watching").status(run_dir), "status_text", as_json)
 
 
 @app.command(

@@ -73,6 +73,7 @@ class RunFolder:
         lock = FolderLock(path)
         folder = cls(path)
         folder._lock = lock
+        folder.end_live()  # that of a writer that was killed
         return folder
 
     @property
@@ -113,6 +114,16 @@ class RunFolder:
 
     def write_results(self, record: Mapping[str, Any]) -> None:
         replace_json(self.results_path, record)
+
+    def live(self) -> dict[str, Any] | None:
+        """What the folder's writer told of itself last (see progress.ProgressLine.record); None: nothing."""
+        return self._json(self.path / "live.json")
+
+    def write_live(self, record: Mapping[str, Any]) -> None:
+        replace_json(self.path / "live.json", record)
+
+    def end_live(self) -> None:
+        (self.path / "live.json").unlink(missing_ok=True)
 
     def noise(self) -> dict[str, Any] | None:
         """The false-alarm band of noise.json, None where it was not measured."""
