@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import ConfigError, GenbenchError, nearest
-from genbench.prepare import Reasoning
+from genbench.prepared import Reasoning
 from genbench.store.contract import differences, digest
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded import LoadedTask

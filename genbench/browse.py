@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import ConfigError, nearest
-from genbench.prepare import Reasoning
+from genbench.prepared import Reasoning
 from genbench.store.folder import RunFolder
 from genbench.types import STATUSES, Completion, Verdict
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
 Name = str
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -69,6 +69,27 @@ class DecodingOverride(Strict):
         return Decoding.model_validate(base.model_dump() | self.model_dump(exclude_none=True))
 
 
+BaseUrl = Annotated[
+    str,
+    Field(
+        pattern=r"^https?://[^\s@?#]+$", description="ends before /completions, mostly in /v1; no key in it"
+    ),
+]
+ApiKeyEnv = Annotated[
+    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="the variable with the key; never the key")
+]
+
+
+class ServedModel(Strict):
+    """Where one model is served and what it is said to be, in the place of the engine's own keys."""
+
+    base_urls: tuple[BaseUrl, ...] | None = Field(None, min_length=1)
+    model: str | None = Field(None, description="its name at the servers; None: the path as written")
+    declared: dict[str, Any] = Field(
+        default_factory=dict, description="what no server proves: quantization, kv_cache_dtype …; terms"
+    )
+
+
 class ModelConfig(Strict):
     """One model under test."""
 
@@ -85,6 +106,7 @@ class ModelConfig(Strict):
     prompt_style: Literal["chat", "plain", "few_shot"] = "chat"
     shots: int = Field(4, ge=1, description="exemplars under prompt_style few_shot")
     trust_remote_code: bool = False
+    server: ServedModel | None = Field(None, description="with engine.kind http: where this model is served")
 
 
 class TraceTags(Strict):
@@ -95,11 +117,13 @@ class TraceTags(Strict):
 
 
 class EngineConfig(BaseModel):
-    """The engine's own settings. Further keys go to vLLM's AsyncEngineArgs by name."""
+    """vLLM in process. Further keys go to vLLM's AsyncEngineArgs by name."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     kind: Literal["vllm"] = "vllm"
+    replicas: int = Field(1, ge=1, description="engines beside one another, each with GPUs of its own")
+    load_timeout_s: float = Field(3600.0, gt=0, description="an engine that is not up by then is given up")
     max_num_seqs: int = Field(256, ge=1)
     max_num_batched_tokens: int | None = Field(
         None, ge=1, description="None: 8192, on CPU at least max_model_len"
@@ -110,6 +134,35 @@ class EngineConfig(BaseModel):
     def extra(self) -> dict[str, Any]:
         """The keys that are vLLM's."""
         return dict(self.__pydantic_extra__ or {})
+
+
+class HttpEngineConfig(ServedModel):
+    """OpenAI-compatible servers that hold the models under test."""
+
+    kind: Literal["http"]
+    api: Literal["vllm", "openai"] = Field(
+        "vllm", description="sampling fields that the servers take: vLLM's, or only those of OpenAI's API"
+    )
+    prompts: Literal["token_ids", "chat"] = Field(
+        "token_ids", description="token ids to /completions, or messages to /chat/completions"
+    )
+    api_key_env: ApiKeyEnv | None = None
+    concurrency: int = Field(64, ge=1, description="requests in flight per server")
+    timeout_s: float = Field(1800.0, gt=0, description="for one whole reply")
+    retries: int = Field(6, ge=0, description="of one request at one server, before it is drawn later")
+    outage_s: float = Field(600.0, gt=0, description="a server that is gone for so long is given up")
+    max_model_len: int | None = Field(None, ge=16, description="None: what the servers or the model state")
+
+
+def _engine_kind(value: Any) -> str:
+    kind = value.get("kind", "vllm") if isinstance(value, dict) else getattr(value, "kind", "vllm")
+    return f"{kind} engine"
+
+
+AnyEngineConfig = Annotated[
+    Annotated[EngineConfig, Tag("vllm engine")] | Annotated[HttpEngineConfig, Tag("http engine")],
+    Discriminator(_engine_kind),
+]
 
 
 class HubSource(Strict):
@@ -212,16 +265,20 @@ class JudgeModel(Strict):
     trust_remote_code: bool = False
     engine: EngineConfig = EngineConfig()
 
+    @model_validator(mode="after")
+    def _one_engine(self) -> Self:
+        if self.engine.replicas != 1:
+            raise ValueError("a judge has one engine; leave out 'replicas' (data_parallel_size works)")
+        return self
+
 
 class JudgeServer(Strict):
     """A judge behind an OpenAI-compatible server."""
 
-    base_url: str = Field(pattern=r"^https?://", description="ends before /chat/completions, mostly in /v1")
+    base_url: BaseUrl
     model: str
     revision: str | None = Field(None, description="what the server is said to serve; reported as declared")
-    api_key_env: str | None = Field(
-        None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="the variable with the key; never the key"
-    )
+    api_key_env: ApiKeyEnv | None = None
     concurrency: int = Field(16, ge=1)
     timeout_s: float = Field(120.0, gt=0)
     retries: int = Field(6, ge=0)
@@ -250,7 +307,7 @@ class SuiteConfig(Strict):
 
     name: str | None = Field(None, pattern=NAME_PATTERN, description="None: the file's name")
     models: dict[str, ModelConfig] = Field(min_length=1)
-    engine: EngineConfig = EngineConfig()
+    engine: AnyEngineConfig = EngineConfig()
     decoding: Decoding = Decoding()
     reasoning: str | TraceTags = "auto"
     tasks: tuple[TaskEntry, ...] = Field(min_length=1)

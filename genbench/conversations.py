@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from genbench.prepare import PreparedModel
+from genbench.prepared import PreparedModel
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import Completion, Problem, SampleId
 

@@ -64,6 +64,10 @@ class RequestFailedError(EngineError):
     """One request failed; the engine goes on."""
 
 
+class RequestStuckError(EngineError):
+    """One request got no answer in all its tries; it is drawn again later, and the engine may be fine."""
+
+
 class RunFailedError(GenbenchError):
     """The run ended, but its numbers must not be used (too many samples were excluded)."""
 

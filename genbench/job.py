@@ -9,7 +9,7 @@ from typing import Any
 
 from genbench.judging import JudgeRoom
 from genbench.lengths import Lengths
-from genbench.prepare import PreparedModel
+from genbench.prepared import PreparedModel
 from genbench.responses import Responses
 from genbench.store.contract import digest
 from genbench.suitefile import Suite

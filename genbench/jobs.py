@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from genbench.config import HttpEngineConfig
 from genbench.data.shard import Shard
 from genbench.engines import arguments, environment
 from genbench.errors import ConfigError
 from genbench.job import Job
 from genbench.lengths import read_lengths
 from genbench.options import RunOptions, data_dir, reused
-from genbench.prepare import PreparedModel, folder_digest, prepare_model, prepare_responses
+from genbench.prepare import folder_digest, prepare_model, prepare_responses
+from genbench.prepared import PreparedModel
 from genbench.responses import read_responses
 from genbench.store.manifest import machine
 from genbench.suitefile import Suite, check_engine_keys
@@ -47,7 +49,8 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     models = [prepare_model(suite, name, tasks) for name in chosen]
     folder = options.run_dir or _default_folder(suite, models)
     stored = reused(options, chosen)
-    environment.prepare()
+    if not isinstance(suite.config.engine, HttpEngineConfig):
+        environment.prepare()
     here = machine()
     return [
         Job(
@@ -91,7 +94,9 @@ def _at(model: PreparedModel, path: Path) -> PreparedModel:
 
 
 def check_engine(suite: Suite) -> None:
-    """Refuses keys under `engine:` that the installed vLLM does not have."""
+    """Refuses keys under `engine:` that the installed vLLM does not have; servers need none installed."""
+    if isinstance(suite.config.engine, HttpEngineConfig):
+        return
     if suite.config.engine.extra:
         names = arguments.engine_argument_names()
         check_engine_keys(suite, names, arguments.PINNED)

@@ -25,6 +25,8 @@ class Rendered(Protocol):
     def opened_trace(self) -> bool: ...
     @property
     def digest(self) -> str: ...
+    @property
+    def messages(self) -> tuple[Message, ...]: ...
 
 
 Render = Callable[[str, tuple[Message, ...]], Rendered]
@@ -80,6 +82,7 @@ class RequestMaker:
             prompt=rendered.text,
             trace_opened=rendered.opened_trace,
             clamped=clamped,
+            messages=rendered.messages,
         )
 
     def _room(self, tokens: int, task: LoadedTask, problem: Problem, turn: int) -> tuple[int, bool]:

@@ -12,13 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from genbench.config import TaskEntry
+from genbench.config import HttpEngineConfig, TaskEntry
 from genbench.engines import arguments
 from genbench.errors import GenbenchError
 from genbench.jobs import check_engine
 from genbench.judging import JudgeRoom
 from genbench.options import RunOptions, check_options, data_dir, open_suite
-from genbench.prepare import PreparedModel, prepare_model
+from genbench.prepare import prepare_model
+from genbench.prepared import PreparedModel
 from genbench.store.manifest import machine, package_versions
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
@@ -89,17 +90,22 @@ async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[st
 
 def _check_engine(suite: Suite) -> list[str]:
     check_engine(suite)
+    engine = suite.config.engine
+    if isinstance(engine, HttpEngineConfig):
+        return [f"http: OpenAI-compatible servers, {engine.api} fields, {engine.prompts} prompts"]
     name, version = arguments.distribution()
     return [f"{name} {version}"]
 
 
 def _check_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> list[str]:
     model = prepare_model(suite, name, tasks)
-    lines = [f"{model.identity}, trace format {model.reasoning.format.name}", _budget(model, tasks)]
+    lines = [f"{model.identity}, trace format {model.reasoning.format.name}"]
+    if model.settings is not None and model.settings.max_model_len is not None:
+        lines.append(_budget(model, tasks, model.settings.max_model_len))
     return lines + [f"!{warning}" for warning in model.warnings]
 
 
-def _budget(model: PreparedModel, tasks: Sequence[LoadedTask]) -> str:
+def _budget(model: PreparedModel, tasks: Sequence[LoadedTask], context: int) -> str:
     """The longest prompt against the context; a prompt that does not fit raises PromptError."""
     longest = clamped = 0
     for task in tasks:
@@ -108,7 +114,8 @@ def _budget(model: PreparedModel, tasks: Sequence[LoadedTask]) -> str:
             if request is not None:
                 longest = max(longest, len(request.token_ids))
                 clamped += request.clamped
-    context = model.settings.max_model_len if model.settings else 0
+    if not longest:
+        return f"context {context:,}; the server makes the prompts' tokens, so none can be measured"
     tail = f"; max_tokens is lowered to the context for {clamped} problems" if clamped else ""
     return ("!" if clamped else "") + f"context {context:,}, longest prompt {longest:,} tokens{tail}"
 

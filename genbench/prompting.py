@@ -44,6 +44,8 @@ class Rendered:
     """The prompt ends inside a reasoning trace."""
     digest: str
     """SHA-256 of the token ids, of the text where there are none."""
+    messages: tuple[Message, ...] = ()
+    """What it was rendered from, the model's system prompt included."""
 
 
 def _opens_nothing(text: str) -> bool:
@@ -103,10 +105,10 @@ class Renderer:
                 f"the prompt holds half of a surrogate pair at character {error.start}"
             ) from error
         if self.tokenizer is None:
-            return Rendered(text, None, False, hashlib.sha256(encoded).hexdigest())
+            return Rendered(text, None, False, hashlib.sha256(encoded).hexdigest(), tuple(whole))
         ids = self._token_ids(text)
         digest = hashlib.sha256(json.dumps(ids).encode()).hexdigest()
-        return Rendered(text, tuple(ids), self.opens_trace(text), digest)
+        return Rendered(text, tuple(ids), self.opens_trace(text), digest, tuple(whole))
 
     def _with_system_prompt(self, messages: Sequence[Message]) -> list[Message]:
         """System messages of model and task as one: many templates take only one, and only first."""

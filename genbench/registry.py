@@ -45,7 +45,10 @@ VERIFIERS: dict[str, str] = {
     "json_schema": "genbench.verifiers.json_schema:JsonSchemaVerifier",
     "code": "genbench.verifiers.code:CodeVerifier",
 }
-ENGINES: dict[str, str] = {"vllm": "genbench.engines.vllm:VllmEngine"}
+ENGINES: dict[str, str] = {
+    "vllm": "genbench.engines.vllm:VllmEngine",
+    "http": "genbench.engines.http:HttpEngine",
+}
 
 
 def load(table: dict[str, str], name: str, what: str) -> Any:

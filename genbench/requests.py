@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from genbench.prepare import PreparedModel
+from genbench.prepared import PreparedModel
 from genbench.tasks.loaded import LoadedTask
 
 

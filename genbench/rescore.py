@@ -11,7 +11,7 @@ from genbench.config import SuiteConfig
 from genbench.errors import InterruptedRunError, RunFolderError
 from genbench.judgedtasks import is_judged
 from genbench.judging import JudgeRoom
-from genbench.prepare import Reasoning
+from genbench.prepared import Reasoning
 from genbench.progress import ProgressLine
 from genbench.results import build_results
 from genbench.runner import run_coroutine

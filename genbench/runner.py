@@ -7,6 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from genbench import registry
@@ -19,7 +20,6 @@ from genbench.job import Job
 from genbench.judging import JudgeRoom
 from genbench.plan import Draw, missing_draws
 from genbench.progress import ProgressLine
-from genbench.protocols import Engine
 from genbench.results import build_results
 from genbench.runrecord import Asked, asked_records, attempt_record, ended_attempt, open_manifest
 from genbench.scoring import Judged, Scorer
@@ -29,9 +29,6 @@ from genbench.tasks.loaded import LoadedTask
 from genbench.types import Completion, SampleId
 from genbench.verifiers.pool import VerifierPool
 from genbench.verifying import catch_up, load_verifiers, publish, renew_stale, verifier_specs, verify_with
-
-_WORKERS_PER_SLOT = 2
-"""Requests in flight per engine slot: enough to keep it full, few enough to start streaming at once."""
 
 
 def run_job(job: Job, switch: StopSwitch) -> dict[str, Any]:
@@ -136,14 +133,10 @@ class _Session:
         if settings is None:
             raise AssertionError("ready responses draw nothing")
         progress.say(
-            f"{self.job.model.name}: loading the engine for {len(draws)} samples (log: {settings.log})"
+            f"{self.job.model.name}: {settings.opening} for {len(draws)} samples (log: {settings.log})"
         )
         with environment.output_to(settings.log):
             make = registry.load(registry.ENGINES, self.job.suite.config.engine.kind, "engine")
-
-        def make_engine() -> Engine:
-            engine: Engine = make(settings)
-            return engine
 
         def offer(draw: Draw, completions: list[Completion]) -> None:
             progress.sample(draw.task.name)
@@ -151,17 +144,18 @@ class _Session:
                 scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
 
         generation = Generation(
-            make_engine=make_engine,
+            engines={name: partial(make, member) for name, member in settings.members.items()},
             maker=self.job.model.maker,
             sink=self.folder,
             split=self.job.model.reasoning.split,
             offer=offer,
             progress=progress.completion,
-            workers=_WORKERS_PER_SLOT * settings.max_num_seqs,
+            workers=settings.workers,
             attempt=attempt,
             stop=self.switch.attach(asyncio.get_running_loop()),
             stored=self._open_conversations(draws),
             started=progress.begin,
+            tell=progress.say,
         )
         try:
             await generation.run(draws)

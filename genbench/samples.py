@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from genbench.prepare import Reasoning
+from genbench.prepared import Reasoning
 from genbench.store.folder import RunFolder
 from genbench.store.verdictfile import VerdictFile
 from genbench.storedrun import ids_in_force

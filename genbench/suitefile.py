@@ -10,8 +10,9 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from genbench.config import Decoding, SuiteConfig
+from genbench.config import Decoding, EngineConfig, HttpEngineConfig, SuiteConfig
 from genbench.errors import ConfigError, nearest
+from genbench.serving import served_mistake
 
 Loc = tuple[str | int, ...]
 
@@ -191,7 +192,9 @@ def _message(item: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]
     key = ".".join(str(part) for part in loc)
     where = place(path, loc, lines)
     if item["type"] == "extra_forbidden":
-        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(loc[:-1]))}"
+        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(item['loc'][:-1]))}"
+    if item["type"] == "union_tag_invalid":
+        return f"{where}: {key}.kind: wanted vllm or http, found {str(item['ctx']['tag']).split()[0]!r}"
     if item["type"] == "missing":
         return f"{where}: '{key}' is missing"
     message = re.sub(r"^(Value|Assertion) error, ", "", item["msg"])
@@ -199,7 +202,8 @@ def _message(item: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]
     return f"{where}: {key}: {message[0].lower() + message[1:]}{found}"
 
 
-_UNION_PARTS = frozenset({"str", "TraceTags", "constrained-str"})
+_ENGINES = {"vllm engine": EngineConfig, "http engine": HttpEngineConfig}
+_UNION_PARTS = frozenset({"str", "TraceTags", "constrained-str", *_ENGINES})
 
 
 def place(path: Path, loc: Loc, lines: Mapping[Loc, int | str]) -> str:
@@ -217,7 +221,8 @@ def _keys_at(loc: Loc) -> Iterable[str]:
     for part in loc:
         if isinstance(part, int):
             continue
-        kind = _model_in(kind.model_fields[part].annotation) if part in kind.model_fields else kind
+        inner = _model_in(kind.model_fields[part].annotation) if part in kind.model_fields else kind
+        kind = _ENGINES.get(part, inner)
     return tuple(kind.model_fields)
 
 
@@ -249,6 +254,10 @@ def _check_tasks(config: SuiteConfig, path: Path, lines: Mapping[Loc, int | str]
                 f"{place(path, ('models', name), lines)}: model name '{name}' becomes a folder: "
                 "use letters, digits, '.', '_' and '-'"
             )
+        mistake = served_mistake(name, config)
+        if mistake is not None:
+            loc, why = mistake
+            raise ConfigError(f"{place(path, loc, lines)}: {'.'.join(loc)}: {why}")
 
 
 def check_k(k: int, decoding: Decoding, where: str) -> None:
@@ -268,7 +277,8 @@ def check_engine_keys(suite: Suite, valid: Iterable[str], pinned: Mapping[str, s
         pinned: argument -> where to set it instead.
     """
     names = set(valid)
-    for key in suite.config.engine.extra:
+    engine = suite.config.engine
+    for key in engine.extra if isinstance(engine, EngineConfig) else ():
         where = suite.where("engine", key)
         if key in pinned:
             raise ConfigError(f"{where}: engine.{key} is set by genbench; {pinned[key]}")

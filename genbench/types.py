@@ -96,6 +96,8 @@ class Request:
     """The prompt ends inside a trace."""
     clamped: bool = False
     """max_tokens was lowered so that prompt and completion fit the context."""
+    messages: tuple[Message, ...] = ()
+    """The chat that the prompt was rendered from, for servers that render it themselves."""
     structured: Mapping[str, Any] | None = None
     """What the engine must hold the text to: {"choice": [...]} or {"regex": "..."}; None: nothing."""
 

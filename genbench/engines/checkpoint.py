@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +37,11 @@ class Checkpoint:
         return loaded
 
 
-def find(path: str, revision: str | None, base: Path) -> Checkpoint:
-    """The checkpoint that a suite names.
+_WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.gguf", "*.onnx", "*.h5", "*.msgpack")
+
+
+def find(path: str, revision: str | None, base: Path, *, weights: bool = True) -> Checkpoint:
+    """The checkpoint that a suite names; of a hub id without its weights where others hold them.
 
     Raises:
         ConfigError: a local folder that is missing or holds no model.
@@ -52,14 +56,14 @@ def find(path: str, revision: str | None, base: Path) -> Checkpoint:
         raise ConfigError(
             f"model path '{path}': no such folder (looked at {local}), and not a hub id (ORG/NAME)"
         )
-    return _from_hub(path, revision)
+    return _from_hub(path, revision, () if weights else _WEIGHTS)
 
 
-def _from_hub(repo: str, revision: str | None) -> Checkpoint:
+def _from_hub(repo: str, revision: str | None, without: Sequence[str]) -> Checkpoint:
     from huggingface_hub import snapshot_download  # noqa: PLC0415  0.3 s, needed for hub ids only
 
     try:
-        path = Path(snapshot_download(repo, revision=revision))
+        path = Path(snapshot_download(repo, revision=revision, ignore_patterns=list(without)))
     except Exception as error:  # the hub client raises a dozen unrelated classes for network trouble
         raise DataError(
             f"model '{repo}' cannot be had from the hub ({type(error).__name__}: {str(error)[:200]}); "

@@ -6,7 +6,7 @@ import json
 import logging.config
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,21 @@ def output_to(log: Path) -> Iterator[None]:
         os.dup2(saved[1], 2)
         for fd in (target, *saved):
             os.close(fd)
+
+
+@contextmanager
+def variables(values: Mapping[str, str]) -> Iterator[None]:
+    """The environment with `values`, for the processes that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _log_config(log: Path) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,11 @@ from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
 from genbench.config import Decoding
-from genbench.engines.environment import log_tail, output_to
+from genbench.engines import devices
+from genbench.engines.advice import load_failure
+from genbench.engines.environment import log_tail, output_to, variables
 from genbench.engines.guard import EngineGuard
+from genbench.engines.loading import load_beside
 from genbench.engines.settings import EngineSettings
 from genbench.errors import EngineDiedError, EngineError, RequestFailedError
 from genbench.types import Completion, FinishReason, Request
@@ -41,21 +44,27 @@ class VllmEngine:
             self._lora = LoRARequest("adapter", 1, str(settings.adapter))
 
     async def start(self) -> None:
-        """Loads the model; tens of seconds.
+        """Loads the model; tens of seconds, minutes for large ones.
 
         Raises:
             EngineError: with advice and the engine's last log lines.
         """
-        guard = EngineGuard()
-        guard.__enter__()
-        try:
-            with output_to(self.settings.log):
-                self._engine = AsyncLLM.from_engine_args(self._arguments())
-        except BaseException as error:
-            guard.__exit__(None, None, None)
-            if not isinstance(error, Exception):
-                raise
-            raise EngineError(_load_failure(error, self.settings.log)) from error
+        settings = self.settings
+        async with settings.loading:
+            guard = EngineGuard()
+            guard.__enter__()
+            try:
+                with output_to(settings.log), variables(_replica_variables(settings)):
+                    self._engine = await load_beside(
+                        lambda: AsyncLLM.from_engine_args(self._arguments()),
+                        settings.load_timeout_s,
+                        AsyncLLM.shutdown,
+                    )
+            except BaseException as error:
+                guard.__exit__(None, None, None)
+                if not isinstance(error, Exception):
+                    raise
+                raise EngineError(load_failure(error, settings)) from error
         guard.settled()
         self._guard = guard
 
@@ -191,20 +200,11 @@ def _neutral_generation_config(work: Path) -> Path:
     return folder
 
 
-_ADVICE: Mapping[str, str] = {
-    "out of memory": "lower engine.gpu_memory_utilization, engine.max_model_len or engine.max_num_seqs, "
-    "or raise engine.tensor_parallel_size",
-    "no available memory for the cache blocks": "raise engine.gpu_memory_utilization, "
-    "or lower engine.max_model_len",
-    "kv cache": "lower engine.max_model_len, or raise engine.gpu_memory_utilization "
-    "(on CPU the variable VLLM_CPU_KVCACHE_SPACE, in GiB)",
-    "max_num_batched_tokens": "raise engine.max_num_batched_tokens to at least engine.max_model_len",
-}
-
-
-def _load_failure(error: Exception, log: Path) -> str:
-    tail = log_tail(log)
-    text = f"{error}\n{tail}".lower()
-    advice = next((advice for sign, advice in _ADVICE.items() if sign in text), None)
-    hint = f"\nwhat may help: {advice}" if advice else ""
-    return f"the engine could not be started: {error}{hint}\nlast lines of {log}:\n{tail}"
+def _replica_variables(settings: EngineSettings) -> dict[str, str]:
+    """What keeps one of several engines to its own GPUs; on CPU all would bind to the same cores."""
+    if settings.replicas == 1:
+        return {}
+    if current_platform.is_cpu():
+        return {"VLLM_CPU_OMP_THREADS_BIND": os.environ.get("VLLM_CPU_OMP_THREADS_BIND", "nobind")}
+    own = devices.share(devices.visible(), settings.replica, settings.replicas, settings.gpus)
+    return {devices.VISIBLE: ",".join(own)}
