@@ -31,7 +31,14 @@ KINDS = (
 )
 """What a difference's name begins with; `--allow` takes one of these, or a longer part of the name."""
 _SHOWN = 40
-_NOT_CIRCUMSTANCES = ("host", "locks_are_advisory", "VLLM_LOGGING_", "VLLM_NO_USAGE_STATS")
+_NOT_CIRCUMSTANCES = (
+    "host",
+    "base_urls",
+    "root",
+    "locks_are_advisory",
+    "VLLM_LOGGING_",
+    "VLLM_NO_USAGE_STATS",
+)
 """Beginnings of keys that are recorded with every attempt, but move not a single token."""
 
 

@@ -20,6 +20,8 @@ _STUCK_IN_A_ROW = 3
 _ALONE_AFTER = 2
 """Deaths that a sample has seen before it is drawn alone, so that it can be told from innocent ones."""
 
+_GO_ON = "when that is mended, the same command goes on from what is on disk"
+
 
 class Drawer(Protocol):
     """Draws one sample with one engine, and writes it down."""
@@ -108,10 +110,10 @@ def _check(lanes: Sequence[Lane], shared: Shared, queue: DrawQueue) -> None:
     if queue.over.is_set() or shared.stop.is_set():
         return
     failures = [lane.failure for lane in lanes if lane.failure is not None]
-    if len(failures) == 1:
-        raise failures[0]
     reasons = "\n".join(dict.fromkeys(str(failure) for failure in failures))
-    raise EngineError(f"all {len(failures)} engines are given up:\n{reasons}")
+    if len(failures) > 1:
+        raise EngineError(f"all {len(failures)} engines are given up:\n{reasons}\n{_GO_ON}")
+    raise type(failures[0])(f"{reasons}\n{_GO_ON}")
 
 
 class Lane:

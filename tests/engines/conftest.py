@@ -1,0 +1,248 @@
+"""Real servers of completions that can be told to misbehave, and suites that are drawn from them."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench import pipeline
+
+MODEL = "tuned"
+Fault = Callable[[int, dict[str, Any]], str | None]
+"""(number of the request from 0, its body) -> what to do wrong."""
+
+
+class Server:
+    """Answers `4 SEED`; `fault` spoils requests; `die` closes everything, `revive` opens it again."""
+
+    def __init__(self) -> None:
+        self.fault: Fault = lambda number, body: None
+        self.models = [{"id": MODEL, "root": "/weights/tuned", "max_model_len": 4096}]
+        self.version = "9.9"
+        self.requests: list[dict[str, Any]] = []
+        self.answered: Counter[int] = Counter()
+        self.keys: set[str | None] = set()
+        self.most_at_once = 0
+        self.at_once = 0
+        self.lock = threading.Lock()
+        self.alive = False
+        self.port = 0
+        self.revive()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def revive(self) -> None:
+        self.http = ThreadingHTTPServer(("127.0.0.1", self.port), _handler(self))
+        self.http.daemon_threads = True
+        self.port = self.http.server_port
+        self.connections: set[socket.socket] = set()
+        self.alive = True
+        self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02})
+        self.thread.start()
+
+    def die(self) -> None:
+        """As a killed process: the port refuses, and open connections are cut."""
+        if not self.alive:
+            return
+        self.alive = False
+        self.http.shutdown()
+        self.thread.join()
+        self.http.server_close()
+        for connection in list(self.connections):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue
+
+    def answer(self, handler: _Handler, body: dict[str, Any], number: int) -> None:
+        whole = reply(handler.path, body)
+        match self.fault(number, body):
+            case "429":
+                send(handler, 429, {"error": "busy"}, {"Retry-After": "0.3"})
+            case "400" | "404" | "500" | "503" as status:
+                send(handler, int(status), {"error": {"message": "as told"}})
+            case "stall":
+                time.sleep(3)
+            case "broken":
+                send_bytes(handler, b'{"model": "tuned", "choices": [')
+            case "half":
+                send(handler, 200, whole | {"choices": []})
+            case "cut":
+                handler.send_response(200)
+                handler.send_header("Content-Length", "500")
+                handler.end_headers()
+                handler.wfile.write(b'{"model"')
+                handler.close_connection = True
+            case "other":
+                send(handler, 200, whole | {"model": "another"})
+            case "aborted":
+                whole["choices"][0]["finish_reason"] = "abort"
+                send(handler, 200, whole)
+            case "counts":
+                whole["usage"]["prompt_tokens"] += 1
+                send(handler, 200, whole)
+            case "die":
+                threading.Thread(target=self.die).start()
+                time.sleep(1)
+            case _:
+                time.sleep(0.01)
+                with self.lock:
+                    self.answered[body["seed"]] += 1
+                send(handler, 200, whole)
+
+
+def reply(path: str, body: dict[str, Any]) -> dict[str, Any]:
+    text = f"4 {body['seed']}"
+    told = {"message": {"content": text}} if path.endswith("/chat/completions") else {"text": text}
+    usage = {"prompt_tokens": len(body.get("prompt", "")), "completion_tokens": 3}
+    return {"model": MODEL, "choices": [{**told, "finish_reason": "stop"}], "usage": usage}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+
+def _handler(owner: Server) -> type[_Handler]:
+    class Handler(_Handler):
+        def log_message(self, format: str, *args: object) -> None:
+            return
+
+        def setup(self) -> None:
+            super().setup()
+            owner.connections.add(self.connection)
+
+        def handle(self) -> None:
+            try:
+                super().handle()
+            except OSError:
+                return
+
+        def do_GET(self) -> None:
+            if self.path.endswith("/models"):
+                send(self, 200, {"data": owner.models})
+            elif self.path == "/version":
+                send(self, 200, {"version": owner.version})
+            else:
+                send(self, 404, {})
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with owner.lock:
+                number = len(owner.requests)
+                owner.requests.append(body)
+                owner.keys.add(self.headers.get("Authorization"))
+                owner.at_once += 1
+                owner.most_at_once = max(owner.most_at_once, owner.at_once)
+            try:
+                owner.answer(self, body, number)
+            finally:
+                with owner.lock:
+                    owner.at_once -= 1
+
+    return Handler
+
+
+def send(
+    handler: BaseHTTPRequestHandler, status: int, record: object, headers: dict[str, str] | None = None
+) -> None:
+    send_bytes(handler, json.dumps(record).encode(), status, headers or {})
+
+
+def send_bytes(
+    handler: BaseHTTPRequestHandler, data: bytes, status: int = 200, headers: dict[str, str] | None = None
+) -> None:
+    try:
+        handler.send_response(status)
+        for name, value in (headers or {}).items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(data)))
+        handler.end_headers()
+        handler.wfile.write(data)
+    except OSError:
+        handler.close_connection = True
+
+
+@pytest.fixture
+def servers() -> Iterator[Callable[[], Server]]:
+    made: list[Server] = []
+
+    def make() -> Server:
+        made.append(Server())
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.die()
+
+
+SUITE = """\
+name: served
+models:
+  m: {path: "shipped:checkpoints/tiny-tuned"}
+engine: {kind: http, base_urls: [URLS], model: tuned, concurrency: 4, timeout_s: 2, outage_s: 3, MORE}
+decoding: {temperature: 0.8, max_tokens: 32}
+tasks:
+  - name: free
+    kind: math
+    data: {path: rows.jsonl, fields: {id: id, question: question, reference: reference}}
+    prompt: "{question}"
+    k: 2
+"""
+
+
+class Drawn:
+    """A folder with a suite of `n` problems, two samples each, drawn from servers."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, *servers: Server, n: int = 10, more: str = "prompts: chat", retries: int = 6) -> None:
+        urls = ", ".join(f'"{server.url}"' for server in servers)
+        text = SUITE.replace("URLS", urls).replace("MORE", f"retries: {retries}, {more}")
+        (self.path / "suite.yaml").write_text(text)
+        rows = [{"id": f"q{i}", "question": f"What is 2 + 2 ({i})?", "reference": "4"} for i in range(n)]
+        (self.path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def options(self, *overrides: str, run_dir: str = "runs") -> pipeline.RunOptions:
+        return pipeline.RunOptions(
+            suite=str(self.path / "suite.yaml"),
+            run_dir=self.path / run_dir,
+            overrides=overrides,
+            quiet=True,
+        )
+
+    def run(self, *overrides: str, run_dir: str = "runs") -> pipeline.RunReport:
+        return pipeline.run(self.options(*overrides, run_dir=run_dir))
+
+    def completions(self, run_dir: str = "runs") -> dict[tuple[str, int], dict[str, Any]]:
+        """By identity; a second line for one fails."""
+        path = self.path / run_dir / "m" / "free" / "completions.jsonl"
+        found: dict[tuple[str, int], dict[str, Any]] = {}
+        for line in path.read_text().splitlines() if path.exists() else ():
+            record = json.loads(line)
+            key = (record["problem_id"], record["sample_index"])
+            assert key not in found
+            found[key] = record
+        return found
+
+    def assert_whole(self, n: int = 10, run_dir: str = "runs") -> None:
+        """Every sample once, each with the text of its own seed."""
+        found = self.completions(run_dir)
+        assert len(found) == 2 * n
+        assert all(record["text"] == f"4 {record['seed']}" for record in found.values())
+
+
+@pytest.fixture
+def drawn(tmp_path: Path) -> Drawn:
+    return Drawn(tmp_path)
