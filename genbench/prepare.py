@@ -129,7 +129,8 @@ def _context(engine: EngineConfig, checkpoint: Checkpoint) -> int:
         raise ConfigError(f"{checkpoint.path}/config.json states no context length; set engine.max_model_len")
     if wanted is not None and own is not None and wanted > own and not _scales_rope(engine):
         raise ConfigError(
-            f"engine.max_model_len is {wanted}, but {checkpoint.path} has a context of {own} tokens"
+            f"engine.max_model_len is {wanted}, but {checkpoint.path} has a context of {own} tokens; "
+            f"set it to {own} at most (--set engine.max_model_len={own}), or leave it out"
         )
     return wanted or own or 0
 

@@ -10,6 +10,7 @@ from datasets.exceptions import DatasetNotFoundError, DatasetsError
 from huggingface_hub import HfApi
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
+from genbench.data.hub import file_urls
 from genbench.errors import DataError
 from genbench.protocols import HubDataset, Row
 
@@ -48,11 +49,7 @@ def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | Non
 def _load(dataset: HubDataset, revision: str | None) -> datasets.Dataset:
     if not dataset.files:
         return datasets.load_dataset(dataset.repo, dataset.config, split=dataset.split, revision=revision)
-    # A repository with a loading script: `datasets` runs none since 4.0, but reads the files themselves.
-    root = f"hf://datasets/{dataset.repo}@{revision or 'main'}"
-    return datasets.load_dataset(
-        "json", data_files=[f"{root}/{name}" for name in dataset.files], split="train"
-    )
+    return datasets.load_dataset("json", data_files=file_urls(dataset, revision), split="train")
 
 
 def _probe(dataset: HubDataset, name: str) -> tuple[str | None, str | None]:

@@ -79,19 +79,28 @@ def mirror_file(dataset: HubDataset, data_dir: Path) -> Path:
 def how_to_mirror(dataset: HubDataset, data_dir: Path) -> str:
     """The commands that put the dataset into a mirror, for a machine with network."""
     stem = _stem(dataset, data_dir)
-    revision = f", revision='{dataset.revision}'" if dataset.revision else ""
-    source = f"'{dataset.repo}', '{dataset.config}', split='{dataset.split}'{revision}"
-    if dataset.files:  # behind a loading script, which `datasets` no longer runs
-        root = f"hf://datasets/{dataset.repo}@{dataset.revision or 'main'}"
-        source = f"'json', data_files={[f'{root}/{name}' for name in dataset.files]}, split='train'"
     log_in = " (gated: accept its terms on its page on the hub and run `hf auth login` first)"
     return (
         f"To mirror it, run on a machine with network{log_in if dataset.gated else ''}:\n"
         f"  mkdir -p {stem.parent}\n"
-        f'  python -c "from datasets import load_dataset; load_dataset({source})'
+        f'  python -c "from datasets import load_dataset; {_loading(dataset)}'
         f".to_parquet('{stem}.parquet')\"\n"
         f"and give --data-dir {data_dir}"
     )
+
+
+def file_urls(dataset: HubDataset, revision: str | None) -> list[str]:
+    """The files of a repository with a loading script: `datasets` runs none since 4.0, but reads files."""
+    root = f"hf://datasets/{dataset.repo}@{revision or 'main'}"
+    return [f"{root}/{name}" for name in dataset.files]
+
+
+def _loading(dataset: HubDataset) -> str:
+    if dataset.files:
+        urls = file_urls(dataset, dataset.revision)
+        return f"load_dataset('json', data_files={urls}, split='train')"
+    revision = f", revision='{dataset.revision}'" if dataset.revision else ""
+    return f"load_dataset('{dataset.repo}', '{dataset.config}', split='{dataset.split}'{revision})"
 
 
 def _stem(dataset: HubDataset, data_dir: Path) -> Path:

@@ -57,3 +57,14 @@ def test_what_the_mirror_lacks_is_said_with_the_command_that_makes_it(tmp_path: 
         load_rows(replace(PINNED, gated=True), tmp_path)
     with pytest.raises(DataError, match="no such folder"):
         load_rows(PINNED, tmp_path / "none")
+
+
+def test_the_command_for_a_repository_with_a_loading_script_reads_its_files(tmp_path: Path) -> None:
+    scripted = replace(PINNED, files=("test.jsonl", "test2.jsonl"), revision="abc")
+    with pytest.raises(DataError) as caught:
+        load_rows(scripted, tmp_path)
+    [command] = [line for line in str(caught.value).splitlines() if "load_dataset" in line]
+    urls = [f"hf://datasets/{PINNED.repo}@abc/{name}" for name in scripted.files]
+    assert f"load_dataset('json', data_files={urls}, split='train').to_parquet(" in command
+    program = command.strip().removeprefix("python -c ").strip('"')
+    compile(program, "command", "exec")
