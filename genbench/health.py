@@ -36,10 +36,15 @@ class TaskHealth:
     ended: int = 0
     lost: int = 0
     copies: list[tuple[str, int]] = field(default_factory=list)
+    excluded: Counter[tuple[str, str]] = field(default_factory=Counter)
+    examples: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
     _shingles: tuple[str, frozenset[int]] = ("", frozenset())
 
     def add(self, sample: Sample) -> None:
         if sample.status in OURS:
+            reason = (sample.status, _why(sample))
+            self.excluded[reason] += 1
+            self.examples.setdefault(reason, (sample.problem_id, sample.sample_index))
             return
         self.samples += 1
         if not sample.answer.truncated and sample.status != "unclosed_trace":
@@ -75,6 +80,10 @@ class TaskHealth:
             "always_right": sum(mean == 1 for mean in means.values()),
             "never_right": sum(mean == 0 for mean in means.values()),
             "suspicious_references": self.suspicious()[:_SHOWN],
+            "excluded": [
+                {"status": status, "why": why, "samples": count, "first": list(self.examples[status, why])}
+                for (status, why), count in self.excluded.most_common(_SHOWN)
+            ],
             "prompt_copies": len(self.copies),
             "prompt_copies_shown": [list(item) for item in self.copies[:_SHOWN]],
         }
@@ -90,6 +99,16 @@ class TaskHealth:
                     {"problem_id": problem_id, "answer": answer, "agreeing": agreeing, "samples": scored}
                 )
         return sorted(found, key=lambda item: (-item["agreeing"] / item["samples"], item["problem_id"]))
+
+
+def _why(sample: Sample) -> str:
+    """Why a sample was excluded, as its verdict tells: messages of engine, verifier or judge."""
+    if sample.verdict is None:
+        return "not verified yet"
+    detail = sample.verdict.detail
+    text = next((str(detail[key]) for key in ("why", "error") if detail.get(key)), str(dict(detail)))
+    # A traceback says at its end what happened.
+    return text.strip().rpartition("\n")[2][:_ANSWER_CHARS]
 
 
 def shingles(text: str) -> frozenset[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +126,7 @@ def report_record(runs: Sequence[GatheredRun]) -> dict[str, Any]:
         "tasks": list(_tasks(runs)),
         "published": _published(runs),
         "runs": [_run_record(run) for run in runs],
+        "doubtful": _doubtful(runs),
         "comparisons": [_comparison(runs[0], other) for other in runs[1:]],
     }
     return record | {"lead": lead(record)}
@@ -139,6 +141,20 @@ def _published(runs: Sequence[GatheredRun]) -> list[dict[str, Any]]:
                 key = json.dumps([task, score["model"], score["value"], score["source"], score["decoding"]])
                 found.setdefault(key, {"task": task, **score})
     return sorted(found.values(), key=lambda item: list(_tasks(runs)).index(item["task"]))
+
+
+def _doubtful(runs: Sequence[GatheredRun]) -> list[dict[str, Any]]:
+    """References against which several runs agree on one other answer."""
+    found: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for run in runs:
+        for task, health in run.health.items():
+            for row in health["suspicious_references"]:
+                found[task, row["problem_id"], row["answer"]].append(run.name)
+    return [
+        {"task": task, "problem_id": problem_id, "answer": answer, "runs": names}
+        for (task, problem_id, answer), names in found.items()
+        if len(names) > 1
+    ]
 
 
 def _tasks(runs: Sequence[GatheredRun]) -> dict[str, None]:

@@ -10,12 +10,14 @@ import pytest
 
 from genbench import pipeline, reporting
 from genbench.errors import InputError
-from genbench.health import duplicates
+from genbench.health import TaskHealth, duplicates
 from genbench.report import plots
 from genbench.report.html import sample_link
 from genbench.report.markdown import escaped
 from genbench.report.texts import TextStore
 from genbench.reporting import default_page, report_text, write_page
+from genbench.samples import Sample, Turn
+from genbench.types import Answer, Completion, SampleId, Verdict
 
 from .conftest import HOSTILE_ID, LONG_QUESTION
 
@@ -59,6 +61,27 @@ def test_a_wrong_reference_is_flagged(record: dict[str, object]) -> None:
         found = {item["problem_id"]: item for item in run["health"]["sums"]["suspicious_references"]}
         assert found["p07"] == {"problem_id": "p07", "answer": "two", "agreeing": 4, "samples": 4}
         assert "p06" not in found
+
+
+def test_a_reference_that_both_runs_doubt_alike_comes_first(runs: Path, record: dict[str, object]) -> None:
+    found = [(row["problem_id"], row["answer"], row["runs"]) for row in record["doubtful"]]  # type: ignore[attr-defined]
+    assert ("p07", "two", ["base", "tuned"]) in found
+    page = (runs / "report.html").read_text()
+    assert '<a href="#sums/p07/0">sums/p07</a>: base and tuned say <code>two</code>' in page
+
+
+def test_what_was_excluded_is_counted_by_its_reason() -> None:
+    health = TaskHealth(2)
+    for index in range(2):
+        sample = SampleId("t", "p", index)
+        why = {"why": "Traceback\n  File x\nValueError: no such unit"}
+        verdict = Verdict(sample, None, "verifier_error", None, why, {}, "v", "absent", False)
+        completion = Completion(sample, 0, 1, "d", "x", "stop", 1, 1, 0, 9, 1, 0.1)
+        turn = Turn(completion, Answer("x", "absent", "", False))
+        health.add(Sample("t", "p", index, (turn,), verdict, "?", "2", {}))
+    assert health.record({})["excluded"] == [
+        {"status": "verifier_error", "why": "ValueError: no such unit", "samples": 2, "first": ["p", 0]}
+    ]
 
 
 def test_problems_that_ask_the_same_are_found(record: dict[str, object]) -> None:
