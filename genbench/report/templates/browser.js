@@ -9,6 +9,7 @@
   const PAGE = 200;
   const LONG = 100000;
   const FACT = 2000;
+  const PIECE = 4000;
 
   // The same characters that the terminal shows as escapes: control, bidi, unassigned, halves of pairs.
   const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
@@ -155,13 +156,26 @@
     }
   }
 
+  // In blocks of lines: the layout of one block takes time that grows with the square of its length.
+  function pieces(text) {
+    const found = [];
+    for (let start = 0; start < text.length; ) {
+      const line = text.lastIndexOf("\n", start + PIECE) + 1;
+      const end = line > start ? line : start + PIECE;
+      found.push(text.slice(start, end));
+      start = end;
+    }
+    const class_ = found.length > 1 ? "piece" : null;
+    return found.map((piece) => element("div", { class: class_ }, piece));
+  }
+
   // The beginning of a text, and a button for the rest: megabytes on a page would halt it.
   function beginning(name, text, limit) {
-    const holder = element(name, {}, text.slice(0, limit));
+    const holder = element(name, {}, pieces(text.slice(0, limit)));
     if (text.length <= limit) return [holder];
     const button = element("button", { type: "button" }, `show all ${text.length.toLocaleString("en")} characters`);
     button.addEventListener("click", () => {
-      holder.textContent = visible(text);
+      holder.replaceChildren(...pieces(text));
       button.remove();
     });
     return [holder, button];
@@ -189,7 +203,7 @@
     for (const [key, value] of Object.entries(record.detail)) rows.push([key.replaceAll("_", " "), plain(value)]);
     const failed = Object.entries(record.parts).filter(([, score]) => score < 1);
     if (failed.length) rows.push(["not met", failed.map(([name, score]) => `${name} (${score})`).join("\n")]);
-    const cells = ([name, text]) => [element("dt", {}, name), element("dd", {}, beginning("span", String(text), FACT))];
+    const cells = ([name, text]) => [element("dt", {}, name), element("dd", {}, beginning("div", String(text), FACT))];
     return element("dl", {}, rows.flatMap(cells));
   }
 
