@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,10 +48,13 @@ def _align(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _legend(results: Mapping[str, Results]) -> str:
-    methods = sorted(
-        {task["ci_method"] for result in results.values() for task in result["tasks"].values() if task["ci"]}
-    )
-    shown = "; ".join(methods)
+    methods = {
+        re.sub(r" = [\d.]+", "", task["ci_method"].partition(" (")[0])
+        for result in results.values()
+        for task in result["tasks"].values()
+        if task["ci"]
+    }
+    shown = "; ".join(sorted(methods))
     return f"\nPoints of 100. 95% CI: question population ({shown}). re-run: the same checkpoint again."
 
 
@@ -98,6 +102,14 @@ def _task_notices(where: str, task: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"{where}: {task['excluded']} of {task['samples']} samples excluded (defects of ours){between}"
         )
+    others = [item for name, item in task["metrics"].items() if name != task["metric"] and task["k"] > 1]
+    beside = [
+        f"{item['metric']} {points(item['value'])} {interval(item['ci'])}"
+        for item in others
+        if not item["missing"]
+    ]
+    if beside:
+        lines.append(f"{where}: {', '.join(beside)}")
     for turn, accuracies in enumerate(task.get("instructions", {}).get("turns", [])):
         shown = ", ".join(
             f"{name.removesuffix('_acc').replace('_', ' ')} {points(item['value'])} {interval(item['ci'])}"
