@@ -211,7 +211,8 @@ class HttpServer:
             raise Transient(f"wanted a JSON object, found {type(record).__name__}")
         if answer and record.get("model") != self.address.model:
             raise Transient(
-                f"another model answered: {record.get('model')!r} instead of '{self.address.model}'"
+                f"another model answered: {record.get('model')!r} instead of '{self.address.model}'; where "
+                f"that is the same model, give its name as {self._key('model')}"
             )
         return record
 
@@ -244,7 +245,10 @@ def choice_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _said(response: httpx.Response) -> str:
+    """What the server says, without the key: some quote what they refuse, and messages go into files."""
+    key = response.request.headers.get("Authorization", "").removeprefix("Bearer ")
     text = response.text.strip()
+    text = text.replace(key, "***") if key else text
     return f": {text[:300]}" if text else ""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +17,8 @@ _OWN = re.compile(r"What is \d+\?")
 """The questions of the suites here; calibration sets ask others."""
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MODEL = "grader"
+STALL_S = 30.0
+"""How long a stalled reply takes; shorter only where the server is closed."""
 
 
 class Server:
@@ -35,6 +36,7 @@ class Server:
         self.canaries: list[dict[str, Any]] = []
         self.keys: set[str | None] = set()
         self.lock = threading.Lock()
+        self.closing = threading.Event()
         owner = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -78,7 +80,7 @@ class Server:
         if fault in ("429", "500", "503"):
             _send(handler, int(fault), {"error": "busy"}, {"Retry-After": "0.2"} if fault == "429" else {})
         elif fault == "stall":
-            time.sleep(4)
+            self.closing.wait(STALL_S)
         elif fault == "broken":
             _send_bytes(handler, b'{"model": "grader", "choices": [')
         elif fault == "half":
@@ -90,6 +92,8 @@ class Server:
             handler.wfile.write(b'{"model"')
         elif fault == "other":
             _send(handler, 200, whole | {"model": "another"})
+        elif fault == "echo":
+            _send(handler, 400, {"error": f"no good: {handler.headers.get('Authorization')}"})
         elif fault == "refusal":
             choice["message"] = {"content": "I would rather not grade this."}
             _send(handler, 200, whole)
@@ -99,6 +103,7 @@ class Server:
             _send(handler, 200, whole)
 
     def close(self) -> None:
+        self.closing.set()
         self.http.shutdown()
         self.thread.join()
         self.http.server_close()

@@ -22,12 +22,15 @@ ROWS: dict[str, list[Row]] = {
         {"metadata": FACTS, "problem": f"Which town is number {i}?", "answer": f"Town {i}"} for i in range(4)
     ],
     "mixeval_hard_free_form": [
-        {"context": None, "prompt": "Who wrote it?", "target": ["Ann", "A. Lee"], "benchmark_name": "TriviaQA"},
+        {
+            "context": None,
+            "prompt": "Who wrote it?",
+            "target": ["Ann", "A. Lee"],
+            "benchmark_name": "TriviaQA",
+        },
         {"context": "Ann had 3.", "prompt": "How many?", "target": ["3"], "benchmark_name": "GSM8k"},
     ],
-    "arena_hard": [
-        {"question_id": f"q-{i}", "turns": [{"content": f"Write poem {i}."}]} for i in range(3)
-    ],
+    "arena_hard": [{"question_id": f"q-{i}", "turns": [{"content": f"Write poem {i}."}]} for i in range(3)],
     "alpaca_eval": [
         {"dataset": "koala", "instruction": f"Say {i}.", "output": f"The best {i}.", "generator": "g"}
         for i in range(3)

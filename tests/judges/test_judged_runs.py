@@ -163,7 +163,11 @@ def test_the_key_comes_from_the_environment_and_is_written_nowhere(
     with pytest.raises(ConfigError, match="the variable GRADER_KEY is not set; export GRADER_KEY="):
         judged.run()
     monkeypatch.setenv("GRADER_KEY", "sesame-8231")
-    judged.run()
+    server.faults = {3: "echo"}
+    report = judged.run()
+    assert report.results["m"]["tasks"]["free"]["status_counts"]["unscored"] == 1
+    why = [verdict["detail"]["why"] for verdict in _verdicts(judged) if verdict["status"] == "unscored"]
+    assert "no good: Bearer ***" in why[0]
     assert server.keys == {"Bearer sesame-8231"}
     for file in Path(judged.path).rglob("*"):
         assert not file.is_file() or b"sesame-8231" not in file.read_bytes()
