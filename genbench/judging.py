@@ -15,6 +15,7 @@ from genbench.errors import ConfigError, GenbenchError, RequestFailedError
 from genbench.judgedtasks import JudgedBy, check_references, is_judged, options_of
 from genbench.judges.build import build_engine
 from genbench.judges.cache import Judgments, judgment_key
+from genbench.judges.calibration import read_calibration
 from genbench.judges.canary import canary, pin_path
 from genbench.judges.file import JudgeSpec, judge_path, read_judge
 from genbench.judges.forms import Judge, Unparsed, unopposed
@@ -77,7 +78,10 @@ class JudgeRoom:
                 f"{where}: task '{name}' names no judge: set verifier: {{judge: NAME}} or judge.use"
             )
         try:
-            return Judge(read_judge(judge_path(used, self._suite.folder), self._suite.config.judge))
+            judge = Judge(read_judge(judge_path(used, self._suite.folder), self._suite.config.judge))
+            if judge.file.calibration is not None:  # asked with the first question: hours later, it may be
+                read_calibration(judge.spec)
+            return judge
         except ConfigError as error:
             raise ConfigError(f"{where}: task '{name}': {error}") from None
 
