@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
 from genbench import pipeline, reporting
 from genbench.errors import InputError
@@ -20,6 +21,8 @@ from genbench.samples import Sample, Turn
 from genbench.types import Answer, Completion, SampleId, Verdict
 
 from .conftest import HOSTILE_ID, LONG_QUESTION
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +57,13 @@ def test_markdown_has_a_table_and_no_markup_of_models(runs: Path) -> None:
 )
 def test_markdown_shows_text_as_text(hostile: str, shown: str) -> None:
     assert escaped(hostile) == shown
+
+
+def test_the_json_follows_its_schema(record: dict[str, object]) -> None:
+    schema = json.loads((DOCS / "json.schema.json").read_text())
+    checker = Draft202012Validator({**schema, "$ref": "#/$defs/report"})
+    assert [f"{error.json_path}: {error.message}" for error in checker.iter_errors(record)] == []
+    assert list(checker.iter_errors({**record, "more": 1})) != []
 
 
 def test_a_wrong_reference_is_flagged(record: dict[str, object]) -> None:
