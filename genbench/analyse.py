@@ -136,6 +136,7 @@ class TokenCount:
     completion: int = 0
     trace: int = 0
     counted: int = 0
+    traced: int = 0
     clamped: int = 0
 
     def add(self, item: Completion, max_tokens: int) -> None:
@@ -145,16 +146,19 @@ class TokenCount:
         self.counted += 1
         self.prompt += item.prompt_tokens or 0
         self.completion += item.completion_tokens
+        self.traced += item.trace_tokens is not None
         self.trace += item.trace_tokens or 0
 
     def record(self, correct: float) -> dict[str, Any]:
-        """Sums, and tokens per correct answer."""
+        """Sums, and tokens per correct answer; trace and answer together are the completion."""
         if not self.counted:
-            return {"prompt": None, "completion": None, "trace": None, "per_correct": None}
+            return dict.fromkeys(("prompt", "completion", "trace", "answer", "per_correct"))
+        split = self.traced == self.counted
         return {
             "prompt": self.prompt,
             "completion": self.completion,
-            "trace": self.trace,
+            "trace": self.trace if split else None,
+            "answer": self.completion - self.trace if split else None,
             "per_correct": self.completion / correct if correct else None,
         }
 

@@ -302,6 +302,22 @@ class JudgeConfig(Strict):
         return self
 
 
+class Price(Strict):
+    """What drawing costs: of the machine by the hour, or of a server by its tokens."""
+
+    per_hour: float | None = Field(None, ge=0, description="all devices of the engine together")
+    per_million_prompt_tokens: float | None = Field(None, ge=0)
+    per_million_completion_tokens: float | None = Field(None, ge=0)
+    currency: str = "USD"
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        by_tokens = [self.per_million_prompt_tokens, self.per_million_completion_tokens].count(None)
+        if (self.per_hour is None, by_tokens) not in ((False, 2), (True, 0)):
+            raise ValueError("give either 'per_hour' or both prices per million tokens")
+        return self
+
+
 class SuiteConfig(Strict):
     """A suite: models, engine, decoding, tasks."""
 
@@ -314,6 +330,7 @@ class SuiteConfig(Strict):
     verify: VerifyConfig = VerifyConfig()
     judge: JudgeConfig = JudgeConfig()
     max_excluded_share: float = Field(0.01, ge=0, le=1)
+    price: Price | None = Field(None, description="for the cost of each task in results and tables")
 
     def decoding_of(self, task: TaskEntry) -> Decoding:
         """The suite's decoding with the task's own keys."""

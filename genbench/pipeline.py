@@ -85,15 +85,21 @@ def _write_report(
 ) -> tuple[Path | None, tuple[str, ...]]:
     """The page of a finished run. Everything is on disk already: no defect here may lose the run."""
     own = [path for path in folders if path not in untouched]
-    output = own[0].parent / "report.html" if own and untouched else None
+    if not own:
+        return None, (f"all runs are stored ones; a page of them: {_report_command(folders)} --output FILE",)
+    output = own[0].parent / "report.html" if untouched else None
     try:
         # Plots cost a second of imports, which `check` and `prompts` need not pay.
         reporting = importlib.import_module("genbench.reporting")
         written = reporting.write_page(folders, output, untouched=untouched)
     except Exception as error:
-        again = shlex.join(["genbench", "report", *map(str, folders)])
+        again = _report_command(folders)
         return None, (f"the report could not be written ({type(error).__name__}: {error}); try: {again}",)
     return written.page, ()
+
+
+def _report_command(folders: Sequence[Path]) -> str:
+    return shlex.join(["genbench", "report", *map(str, folders)])
 
 
 def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict[str, Any]:

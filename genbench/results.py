@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from genbench.accounting import costs, totals
 from genbench.analyse import (
     TokenCount,
     VerdictTable,
@@ -26,6 +27,9 @@ def build_results(
 ) -> dict[str, Any]:
     """The results of the tasks in `judged`, with what was excluded and whether that is too much."""
     tasks = {name: _task(folder, item, manifest) for name, item in judged.items()}
+    attempts = [attempt for attempt in manifest["attempts"] if "ended" in attempt]
+    for name, cost in costs(manifest["suite"]["config"].get("price"), tasks, attempts).items():
+        tasks[name]["cost"] = cost
     judge = manifest["suite"]["config"].get("judge") or JudgeConfig().model_dump()
     unscored_share = float(judge["max_unscored_share"])
     return {
@@ -38,7 +42,7 @@ def build_results(
         "run_seed": manifest["run_seed"],
         "shard": manifest["origin"].get("shard"),
         "tasks": tasks,
-        "totals": _totals(manifest, tasks),
+        "totals": totals(manifest, tasks),
         "warnings": [*manifest["warnings"], *drift_words(tasks)],
         "trust_remote_code": manifest["model"]["trust_remote_code"],
         "test_uses": manifest["test_uses"],
@@ -74,23 +78,6 @@ def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[
         "chance": described["chance"],
         "published": described.get("published", []),
         "verifier": described["verifier"],
-    }
-
-
-def _totals(manifest: Mapping[str, Any], tasks: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    attempts = [attempt for attempt in manifest["attempts"] if "ended" in attempt]
-    seconds = sum(attempt["generation_s"] for attempt in attempts)
-    tokens = sum(attempt["completion_tokens"] for attempt in attempts)
-    merged = manifest.get("merged", {}).get("attempts") == len(manifest["attempts"])
-    last = attempts[-1] if attempts and not merged else {}
-    return {
-        "samples": sum(task["samples"] for task in tasks.values()),
-        "drawn": sum(attempt["drawn"] for attempt in attempts),
-        "drawn_now": last.get("drawn", 0),
-        "reused_now": last.get("reused", sum(task["samples"] for task in tasks.values())),
-        "attempts": len(manifest["attempts"]),
-        "generation_s": round(seconds, 3),
-        "tokens_per_s": round(tokens / seconds, 1) if seconds else None,
     }
 
 

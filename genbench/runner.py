@@ -13,6 +13,7 @@ from typing import Any
 from genbench import registry
 from genbench.conversations import with_prompts
 from genbench.engines import environment
+from genbench.engines.gpu import GpuWatch
 from genbench.errors import InterruptedRunError
 from genbench.generate import Generation
 from genbench.heartbeat import Heartbeat
@@ -60,6 +61,7 @@ class _Session:
         self.job, self.folder, self.switch = job, folder, switch
         self.started = time.monotonic()
         self.generation_s = 0.0
+        self.gpu_busy: dict[str, float] | None = None
         self.tasks: Sequence[LoadedTask] = job.tasks
         self.room = JudgeRoom(job.suite, job.tasks, folder.path)
         self.specs = verifier_specs(job.tasks, self.room)
@@ -157,10 +159,13 @@ class _Session:
             started=progress.begin,
             tell=progress.say,
         )
+        gpus = GpuWatch()
         try:
-            await generation.run(draws)
+            async with gpus:
+                await generation.run(draws)
         finally:
             self.generation_s = progress.seconds
+            self.gpu_busy = gpus.busy
 
     def _open_conversations(self, draws: Sequence[Draw]) -> dict[SampleId, list[Completion]]:
         """Turns on disk of samples that are not complete; only tasks of several turns have any."""
@@ -184,6 +189,7 @@ class _Session:
                 manifest["tasks"][task.name]["judge"] = self.room.record(task.name)
         seconds = time.monotonic() - self.started
         attempt |= ended_attempt(self.folder, progress, self.switch.reason, self.generation_s, seconds)
+        attempt["gpu_busy"] = self.gpu_busy
         self.folder.write_manifest(manifest)
 
     def _results(self, judged: Mapping[str, Judged], manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,7 +35,6 @@ def open_manifest(
     manifest = manifests.merge(folder, manifest_record(job, judged, room))
     for name, (records, asks) in asked.items():
         merged = manifests.check_problems(folder, name, records)
-        (folder.path / name).mkdir(exist_ok=True)
         folder.write_problems(name, merged)
         folder.write_asks(name, merged_asks(folder.asks(name), asks))
     if any(item.task.entry.role == "test" for item in judged.values()):

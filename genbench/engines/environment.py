@@ -85,13 +85,26 @@ def variables(values: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+class LogFile(logging.FileHandler):
+    """A log whose disk may be full: the run's own files meet that too and say it once, without tracebacks."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's own name
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+
 def _log_config(log: Path) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"}},
         "handlers": {
-            "file": {"class": "logging.FileHandler", "filename": str(log), "formatter": "line", "delay": True}
+            "file": {
+                "class": "genbench.engines.environment.LogFile",
+                "filename": str(log),
+                "formatter": "line",
+                "delay": True,
+            }
         },
         "loggers": {"vllm": {"handlers": ["file"], "level": "INFO", "propagate": False}},
     }

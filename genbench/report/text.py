@@ -64,7 +64,24 @@ def _totals(model: str, result: Results, folder: Path | None) -> str:
     drawn = (
         f"{totals['samples']:,} samples ({totals['drawn_now']:,} drawn now, {totals['reused_now']:,} on disk)"
     )
-    return f"{model}: {drawn}{speed}" + (f" -> {folder}" if folder else "")
+    lines = [f"{model}: {drawn}{speed}" + (f" -> {folder}" if folder else "")]
+    return "\n".join(lines + _account(model, result))
+
+
+def _account(model: str, result: Results) -> list[str]:
+    """Tokens by kind, GPU time, cost: what is known of them; results of an older run have none."""
+    totals = result["totals"]
+    tokens = totals.get("tokens") or {}
+    parts = [
+        f"{tokens[kind]:,} {kind}" for kind in ("prompt", "trace", "answer") if tokens.get(kind) is not None
+    ]
+    words = [" + ".join(parts) + " tokens"] if parts else []
+    if totals.get("gpu_busy") is not None:
+        words.append(f"GPU busy {totals['gpu_busy']:.0%} of the drawing")
+    if totals.get("cost") is not None:
+        each = ", ".join(f"{name} {task['cost']:.2f}" for name, task in result["tasks"].items())
+        words.append(f"{totals['cost']:.2f} {totals['currency']} ({each})")
+    return [f"{model}: {'; '.join(words)}"] if words else []
 
 
 def _notices(results: Mapping[str, Results]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from genbench.errors import RunFolderError
 from genbench.store.jsonlines import (
+    NO_SPACE,
     Appender,
     dumps,
     encode,
@@ -18,6 +19,7 @@ from genbench.store.jsonlines import (
     rename,
     replace,
     replace_json,
+    unwritable,
 )
 from genbench.store.lock import FolderLock
 from genbench.store.records import (
@@ -284,8 +286,10 @@ class RunFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close()
+        if isinstance(error, OSError) and error.errno in NO_SPACE:
+            raise RunFolderError(unwritable(self.path, error)) from error
 
 
 def _belongs(path: Path, number: int, task: str, sample: SampleId) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Self
 from genbench.errors import RunFolderError
 
 _TAIL = 1 << 16
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def dumps(record: object) -> str:
@@ -55,7 +56,7 @@ class Appender:
                 view = view[os.write(self._fd, view) :]
         except OSError as error:
             os.ftruncate(self._fd, size)
-            raise RunFolderError(_why(self.path, error)) from error
+            raise RunFolderError(unwritable(self.path, error)) from error
         self._dirty = True
 
     def sync(self) -> None:
@@ -65,7 +66,7 @@ class Appender:
             try:
                 os.fsync(self._fd)
             except OSError as error:
-                raise RunFolderError(_why(self.path, error)) from error
+                raise RunFolderError(unwritable(self.path, error)) from error
 
     def close(self) -> None:
         if self._fd >= 0:
@@ -82,8 +83,9 @@ class Appender:
         self.close()
 
 
-def _why(path: Path, error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+def unwritable(path: Path, error: OSError) -> str:
+    """Why a file cannot be written, and what to do, for a RunFolderError."""
+    if error.errno in NO_SPACE:
         return f"{path}: the disk is full; make space and run the same command again, it continues"
     return f"{path}: cannot be written: {error.strerror}"
 
@@ -163,7 +165,7 @@ def replace(path: Path, data: bytes) -> None:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise RunFolderError(_why(path, error)) from error
+        raise RunFolderError(unwritable(path, error)) from error
 
 
 def rename(path: Path, target: Path) -> None:
@@ -171,7 +173,7 @@ def rename(path: Path, target: Path) -> None:
     try:
         path.replace(target)
     except OSError as error:
-        raise RunFolderError(_why(target, error)) from error
+        raise RunFolderError(unwritable(target, error)) from error
 
 
 def replace_json(path: Path, record: object) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from genbench.errors import RunFolderError, RunLockedError
+from genbench.store.jsonlines import unwritable
 
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
 
@@ -38,7 +39,7 @@ class FolderLock:
                 raise RunLockedError(_refusal(folder, owner))
             self._fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise RunFolderError(f"{folder}: cannot be written: {error.strerror}") from error
+            raise RunFolderError(unwritable(folder, error)) from error
         try:
             self._take(folder, owner)
         except BaseException:
@@ -58,7 +59,7 @@ class FolderLock:
         try:
             self._owner_path.write_text(json.dumps(record), encoding="utf-8")
         except OSError as error:
-            raise RunFolderError(f"{folder}: cannot be written: {error.strerror}") from error
+            raise RunFolderError(unwritable(folder, error)) from error
 
     def _owner(self) -> dict[str, Any]:
         try:

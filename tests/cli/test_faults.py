@@ -1,0 +1,196 @@
+"""Disks that are full or read-only, clocks that jump, two writers at once: a message, and the run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+N = 60
+SUITE = """\
+models:
+  m: {path: ./none}
+tasks:
+  - name: mine
+    kind: exact
+    data: {path: rows.jsonl, fields: {id: id, question: question, reference: answer}}
+    prompt: "{question}"
+    k: 2
+"""
+RUN = ("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out/runs")
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "genbench.cli", *arguments]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    rows = [{"id": f"p{i}", "question": "?", "answer": str(i)} for i in range(N)]
+    answers = [
+        {"task": "mine", "problem_id": f"p{i}", "sample_index": j, "text": f"{'so ' * 300}{i}"}
+        for i in range(N)
+        for j in range(2)
+    ]
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    (tmp_path / "out").mkdir()
+    return tmp_path
+
+
+def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*arguments), cwd=place, capture_output=True, text=True, check=False)
+
+
+def on_a_disk_of(place: Path, size: str, script: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script with a file system of its own at out/, in a user namespace; 99 where none may be made."""
+    whole = f"mount -t tmpfs -o size={size} tmpfs out || exit 99\n{script}"
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", whole], cwd=place, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 99, done.stderr
+    return done
+
+
+def stored(folder: Path, kind: str) -> list[tuple[str, int]]:
+    lines = (folder / "mine" / f"{kind}.jsonl").read_text().splitlines()
+    return sorted((record["problem_id"], record["sample_index"]) for record in map(json.loads, lines))
+
+
+@pytest.mark.parametrize("size", ["40k", "60k", "100k", "140k", "180k"])
+def test_a_full_disk_ends_the_run_with_what_to_do_and_it_goes_on_with_space(place: Path, size: str) -> None:
+    again = shlex.join(command(*RUN))
+    done = on_a_disk_of(
+        place,
+        size,
+        f"{again} 2> full.txt; echo $? > code.txt\n"
+        f"mount -o remount,size=50m out && {again} && cp -r out/runs/m kept",
+    )
+    assert done.returncode == 0, done.stderr
+    err = (place / "full.txt").read_text()
+    assert (place / "code.txt").read_text() == "2\n", err
+    assert "Traceback" not in err
+    assert "the disk is full; make space and run the same command again, it continues" in err
+    every = sorted((f"p{i}", j) for i in range(N) for j in range(2))
+    assert stored(place / "kept", "completions") == every
+    assert stored(place / "kept", "verdicts") == every
+
+
+def test_a_read_only_folder_is_refused_for_writing_and_can_be_read(place: Path) -> None:
+    one, look, change = (
+        shlex.join(command(*words))
+        for words in (RUN, ("show", "out/runs/m"), ("score", "out/runs/m", "--again"))
+    )
+    watch, pair = (
+        shlex.join(command(*words))
+        for words in (("status", "out/runs"), ("compare", "out/runs/m", "out/runs/m"))
+    )
+    done = on_a_disk_of(
+        place,
+        "50m",
+        f"{one} && mount -o remount,ro out && {look} && {watch} && {pair} || exit 1\n"
+        f"{one} 2> run.txt; echo $? > codes.txt; {change} 2> score.txt; echo $? >> codes.txt",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "finished, attempt 1" in done.stdout
+    assert (place / "codes.txt").read_text().split() == ["2", "2"]
+    for name in ("run.txt", "score.txt"):
+        err = (place / name).read_text()
+        assert "out/runs/m: cannot be written: Read-only file system" in err
+        assert "Traceback" not in err
+
+
+def test_a_wall_clock_that_jumps_back_does_no_harm(place: Path) -> None:
+    """Attempts of the future are on record, and the lock's owner too."""
+    assert run(place, *RUN).returncode == 0
+    folder = place / "out" / "runs" / "m"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["attempts"][0] |= {"started": "2099-01-01T00:00:00+0000", "ended": "2098-01-01T00:00:00+0000"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "mine" / "verdicts.jsonl").unlink()
+    for path in folder.rglob("*"):
+        os.utime(path, (4e9, 4e9))
+    again = run(place, *RUN, "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["models"]["m"]["tasks"]["mine"]["lacking"] == 0
+    found = json.loads(run(place, "status", "out/runs", "--json").stdout)["runs"][0]
+    assert (found["state"], found["attempt"]) == ("finished", 2)
+    assert found["elapsed_s"] >= 0
+
+
+def test_durations_are_never_taken_from_the_wall_clock() -> None:
+    package = Path(__file__).resolve().parents[2] / "genbench"
+    wall = re.compile(r"time\.time\(|time_ns\(\)|datetime\.now|utcnow|perf_counter")
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in package.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if wall.search(line) and "monotonic" not in line
+    ]
+    assert found == []
+
+
+def test_of_two_processes_on_one_folder_the_second_is_told_who_writes(place: Path) -> None:
+    first = subprocess.Popen(command(*RUN), cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    owner = place / "out" / "runs" / "m" / "owner.json"
+    while not owner.exists() or not owner.stat().st_size:
+        assert first.poll() is None
+    first.send_signal(19)  # SIGSTOP: it holds the folder for as long as it takes
+    try:
+        second = run(place, *RUN)
+    finally:
+        first.send_signal(18)
+    assert second.returncode == 2
+    assert f"another run writes this folder (pid {first.pid} on " in second.stderr
+    assert first.wait(120) == 0
+    assert stored(place / "out/runs/m", "completions") == sorted(
+        (f"p{i}", j) for i in range(N) for j in range(2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("completions", '"turn":0', '"turn":-1', r"completions\.jsonl:1: 'turn' is -1"),
+        (
+            "completions",
+            '"task":"mine"',
+            '"task":"other"',
+            r"completions\.jsonl:1: task 'other' in the folder",
+        ),
+        ("completions", '{"task"', '"task"', r"completions\.jsonl:1: not valid JSON"),
+        ("verdicts", '"score":', '"score":7,"was":', r"verdicts\.jsonl:1: 'score' is 7"),
+        ("problems", '{"problem_id"', "{problem_id", r"problems\.jsonl:1: not valid JSON"),
+    ],
+)
+def test_a_hand_edited_file_is_named_by_line(
+    place: Path, name: str, old: str, new: str, message: str
+) -> None:
+    assert run(place, *RUN).returncode == 0
+    path = place / "out" / "runs" / "m" / "mine" / f"{name}.jsonl"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    done = run(place, "score", "out/runs/m")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert re.search(message, done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("cut", [1, 40, 200])
+def test_a_file_that_was_cut_short_is_healed_and_the_samples_are_taken_again(place: Path, cut: int) -> None:
+    assert run(place, *RUN).returncode == 0
+    path = place / "out" / "runs" / "m" / "mine" / "completions.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+    assert run(place, *RUN).returncode == 0
+    assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
+    manifest = json.loads((place / "out/runs/m/manifest.json").read_text())
+    assert manifest["attempts"][1]["healed_bytes"] > 0
