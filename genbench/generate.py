@@ -63,7 +63,8 @@ class Generation:
             EngineError: no engine is left (each died three times with nothing finished between, or
                 could not be started).
         """
-        shared = Shared(self, self.stop, self.tell, self._started_once())
+        tell = self.tell if len(self.engines) > 1 else _nobody
+        shared = Shared(self, self.stop, tell, self._started_once())
         lanes = [Lane(name, make, self.workers, shared) for name, make in self.engines.items()]
         syncer = asyncio.create_task(self._sync_often())
         try:
@@ -137,6 +138,10 @@ class Generation:
         while True:
             await asyncio.sleep(_SYNC_EVERY_S)
             await loop.run_in_executor(None, self.sink.sync)
+
+
+def _nobody(line: str) -> None:
+    """One engine that is given up ends the run, and the error says why."""
 
 
 def failed(request: Request, attempt: int, why: str) -> Completion:

@@ -2,31 +2,60 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from genbench.engines.environment import log_tail
 from genbench.engines.settings import EngineSettings
 
 _ADVICE: Mapping[str, str] = {
-    "out of memory": "lower engine.gpu_memory_utilization, engine.max_model_len or engine.max_num_seqs, "
+    "vllm_cpu_kvcache_space, or reduce": "lower the variable VLLM_CPU_KVCACHE_SPACE (GiB), or end what else "
+    "takes this machine's memory",
+    "less than desired gpu memory utilization": "lower engine.gpu_memory_utilization, or end what else uses "
+    "the GPU (`nvidia-smi` lists it)",
+    "kv cache is needed": "lower engine.max_model_len, or raise engine.gpu_memory_utilization or "
+    "engine.tensor_parallel_size (on CPU the variable VLLM_CPU_KVCACHE_SPACE, in GiB)",
+    "no available memory for the cache blocks": "raise engine.gpu_memory_utilization or "
+    "engine.tensor_parallel_size, or lower engine.max_model_len",
+    "out of memory": "lower engine.gpu_memory_utilization, engine.max_num_seqs or engine.max_model_len, "
     "or raise engine.tensor_parallel_size",
-    "no available memory for the cache blocks": "raise engine.gpu_memory_utilization, "
-    "or lower engine.max_model_len",
-    "kv cache": "lower engine.max_model_len, or raise engine.gpu_memory_utilization "
-    "(on CPU the variable VLLM_CPU_KVCACHE_SPACE, in GiB)",
+    "can't allocate memory": "lower engine.max_num_seqs or engine.max_model_len, or free memory",
+    "divisible by tensor parallel": "set engine.tensor_parallel_size to a divisor of the attention heads",
+    "world size": "lower engine.tensor_parallel_size, engine.pipeline_parallel_size or engine.replicas",
     "max_num_batched_tokens": "raise engine.max_num_batched_tokens to at least engine.max_model_len",
+    "trust_remote_code": "read the model's own code, then set models.<name>.trust_remote_code: true",
+    "not supported for now": "the installed vLLM does not know this architecture: install a newer one",
+    "cannot open shared object file": "a library is missing or of another CUDA version: install the extra "
+    "that fits this machine again ('gpu' or 'cpu'), and see `genbench doctor`",
+    "no module named": "a package is missing: install the extra again, and see `genbench doctor`",
 }
+"""Signs in vLLM's own messages (0.32), the most particular first, and the settings that help."""
+_CAUSE = re.compile(r"^\s*\|? ?(?:[\w.]+\.)?\w*(?:Error|Exception): (?P<why>.+)$", re.MULTILINE)
+_REFUSED = re.compile(r"Value error, (?P<why>.+?)(?: \[type=|$)", re.DOTALL)
+_CAUSE_CHARS = 600
 
 
 def load_failure(error: Exception, settings: EngineSettings) -> str:
-    """The message of a load that failed: the reason, what may help, the log's last lines."""
+    """The message of a load that failed: the cause, what may help, the log's last lines."""
     tail = log_tail(settings.log)
     if isinstance(error, TimeoutError):
         return (
             f"the engine was not up after {settings.load_timeout_s:g} s and was given up; look at the log, "
             f"or raise engine.load_timeout_s\nlast lines of {settings.log}:\n{tail}"
         )
-    text = f"{error}\n{tail}".lower()
+    cause = _cause(str(error), tail)
+    text = f"{cause}\n{error}\n{tail}".lower()
     advice = next((advice for sign, advice in _ADVICE.items() if sign in text), None)
     hint = f"\nwhat may help: {advice}" if advice else ""
-    return f"the engine could not be started: {error}{hint}\nlast lines of {settings.log}:\n{tail}"
+    return f"the engine could not be started: {cause}{hint}\nlast lines of {settings.log}:\n{tail}"
+
+
+def _cause(said: str, tail: str) -> str:
+    """What went wrong. A failure in the engine's process reaches us as "see root cause above"."""
+    refused = _REFUSED.search(said)
+    if refused is not None:
+        return refused["why"].strip()
+    if "root cause" not in said:
+        return said[:_CAUSE_CHARS]
+    found = [match["why"] for match in _CAUSE.finditer(tail) if "root cause above" not in match["why"]]
+    return (found[-1] if found else said)[:_CAUSE_CHARS]

@@ -1,0 +1,97 @@
+"""What is said of an engine that could not be loaded; the texts are vLLM 0.32's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from genbench.engines.advice import load_failure
+from genbench.engines.devices import share
+from genbench.engines.settings import EngineSettings
+from genbench.errors import ConfigError
+
+CORE = "Engine core initialization failed. See root cause above. Failed core proc(s): {}"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> EngineSettings:
+    return EngineSettings(tmp_path, tmp_path, None, "bfloat16", False, 4096, 8, 8192, {}, work=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "log", "cause", "advice"),
+    [
+        (
+            CORE,
+            "ValueError: To serve at least one request with the model's max seq len (2000000), (2.86 GiB KV "
+            "cache is needed, which is larger than the available KV cache memory (1.0 GiB).",
+            "To serve at least one request",
+            "lower engine.max_model_len",
+        ),
+        (
+            CORE,
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+            "CUDA out of memory",
+            "lower engine.gpu_memory_utilization, engine.max_num_seqs or engine.max_model_len, or raise "
+            "engine.tensor_parallel_size",
+        ),
+        (
+            CORE,
+            "ValueError: Free memory on device cuda:0 (3.1/79.1 GiB) on startup is less than desired GPU "
+            "memory utilization (0.9, 71.2 GiB).",
+            "Free memory on device",
+            "lower engine.gpu_memory_utilization, or end what else uses",
+        ),
+        (
+            CORE,
+            "RuntimeError: Worker failed with error 'Available memory on node 0 (14.65/16.46 GiB) on kv "
+            "cache allocation is less than requested memory for kv (4000.0 GiB). Decrease "
+            "--kv-cache-memory-bytes, VLLM_CPU_KVCACHE_SPACE, or reduce CPU memory used by other processes.'",
+            "Worker failed with error",
+            "lower the variable VLLM_CPU_KVCACHE_SPACE",
+        ),
+        (
+            "1 validation error for VllmConfig\n  Value error, Total number of attention heads (4) must be "
+            "divisible by tensor parallel size (64). [type=value_error, input_value=ArgsKwargs(())]",
+            "INFO nothing",
+            "Total number of attention heads (4) must be divisible by tensor parallel size (64).\n",
+            "set engine.tensor_parallel_size to a divisor",
+        ),
+        (
+            "libcudart.so.13: cannot open shared object file: No such file or directory",
+            "",
+            "libcudart.so.13",
+            "genbench doctor",
+        ),
+    ],
+)
+def test_the_cause_and_the_setting_that_helps_are_named(
+    settings: EngineSettings, said: str, log: str, cause: str, advice: str
+) -> None:
+    settings.log.write_text(f"INFO something before\n{log}\n")
+    text = load_failure(RuntimeError(said), settings)
+    assert text.startswith(f"the engine could not be started: {cause}")
+    assert advice in text.partition("what may help: ")[2].partition("\n")[0]
+    assert log in text
+
+
+def test_a_hung_load_names_its_limit(settings: EngineSettings) -> None:
+    text = load_failure(TimeoutError(), replace(settings, load_timeout_s=90))
+    assert "not up after 90 s" in text and "engine.load_timeout_s" in text
+
+
+def test_each_replica_has_gpus_of_its_own() -> None:
+    devices = ["0", "1", "2", "GPU-3", "4", "5"]
+    shares = [share(devices, replica, 3, 2) for replica in range(3)]
+    assert shares == [("0", "1"), ("2", "GPU-3"), ("4", "5")]
+    with pytest.raises(ConfigError, match=r"engine\.replicas: 4 with 2 GPU\(s\) each need 8, found 6"):
+        share(devices, 0, 4, 2)
+
+
+def test_a_replicas_gpus_are_those_of_all_its_parallel_sizes(settings: EngineSettings) -> None:
+    sizes = {"tensor_parallel_size": 4, "pipeline_parallel_size": 2}
+    assert replace(settings, extra=sizes).gpus == 8 and settings.gpus == 1
+    names = list(replace(settings, replicas=2).members)
+    assert names == ["replica 0", "replica 1"]
