@@ -346,7 +346,9 @@ def harness(python: str, folder: Path, bench: Bench, rounds: int, max_tokens: in
     command = [python, str(PLUGINS / "harness.py"), str(prompts), str(bench.settings.model)]
     options = {"rounds": rounds, "k": k, "slots": bench.slots, "max-tokens": max_tokens}
     command += [f"--{name}={value}" for name, value in options.items()]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    # The shared engine's log file is not this one's.
+    clean = {name: value for name, value in os.environ.items() if name != "VLLM_LOGGING_CONFIG_PATH"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=clean)
     if done.returncode != 0:
         print("lm-evaluation-harness does not run here: " + done.stderr.strip().splitlines()[-1])
     else:

@@ -80,6 +80,7 @@ class VerifierPool:
         self._keys: dict[str, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._live: set[_Worker] = set()
+        self._spare: list[_Worker] = []
         self._taken: list[_Job] = []
         self._failure: Exception | None = None
         self._load_deaths = 0
@@ -93,11 +94,13 @@ class VerifierPool:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for worker in list(self._live):
+        for worker in (*self._live, *self._spare):
             await worker.close()
 
     async def open(self, spec: VerifierSpec, references: Iterable[tuple[str, Any]] = ()) -> Opened:
         """Loads the verifier in a worker and tries it on the references, before anything is drawn.
+
+        The worker stays, with what it has loaded, for the first cases.
 
         Args:
             references: (problem id, reference) pairs, for verifiers that have `check(reference)`.
@@ -105,17 +108,21 @@ class VerifierPool:
         Raises:
             ConfigError: it cannot be loaded, or cannot read a reference; says why.
         """
-        worker = await _Worker.start(self.nice)
+        worker = self._spare.pop() if self._spare else await _Worker.start(self.nice)
         try:
             version = await worker.load(self._key(spec), spec)
-            return Opened(version, await worker.check(self._key(spec), references))
+            opened = Opened(version, await worker.check(self._key(spec), references))
         except _WorkerDiedError as death:
+            await worker.close()
             raise ConfigError(
                 f"the process of verifier '{spec.name}' ended while it was loaded ({death}); "
                 "try `python -m genbench.verifiers.worker < /dev/null` to see why"
             ) from None
-        finally:
+        except BaseException:
             await worker.close()
+            raise
+        self._spare.append(worker)
+        return opened
 
     async def verify(self, spec: VerifierSpec, case: Case) -> Finding:
         """The finding on one case; a hang becomes `timeout`, a crash `verifier_error`."""
@@ -147,7 +154,7 @@ class VerifierPool:
         while True:
             batch = await self._take()
             if worker is None:
-                worker = await _Worker.start(self.nice)
+                worker = self._spare.pop() if self._spare else await _Worker.start(self.nice)
                 self._live.add(worker)
             left = await self._serve(worker, batch)
             if worker.dead:
