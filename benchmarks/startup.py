@@ -102,7 +102,8 @@ def child(arguments: list[str]) -> None:
             return load(table, name, what)
         with laps.step("import of the engine"):
             found = load(table, name, what)
-        found.start = laps.awaited("engine", found.start)
+        if not hasattr(found.start, "__wrapped__"):
+            found.start = laps.awaited("engine", found.start)
         return found
 
     suite, run_dir, *models = arguments

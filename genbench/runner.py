@@ -22,7 +22,7 @@ from genbench.judging import JudgeRoom
 from genbench.plan import Draw, missing_draws
 from genbench.progress import ProgressLine
 from genbench.results import build_results
-from genbench.runrecord import Asked, asked_records, attempt_record, ended_attempt, open_manifest
+from genbench.runrecord import Asked, asked_records, attempt_record, ended_attempt, only_asked, open_manifest
 from genbench.scoring import Judged, Scorer
 from genbench.signals import StopSwitch
 from genbench.store.folder import Drawn, RunFolder
@@ -69,11 +69,10 @@ class _Session:
     async def run(self) -> dict[str, Any]:
         verify = self.job.suite.config.verify
         async with VerifierPool(verify.workers, verify.nice) as pool, self.room:
-            judged = await load_verifiers(pool, self.specs, self.job.tasks, self.room)
+            drawn = {task.name: self.folder.drawn(task.name) for task in self.job.tasks}
+            judged, asked = await self._ready(pool, drawn)
             self.tasks = [item.task for item in judged.values()]
-            asked: dict[str, Asked] = {task.name: asked_records(self.job, task) for task in self.tasks}
             manifest = open_manifest(self.job, self.folder, judged, self.room, asked)
-            drawn = {task.name: self.folder.drawn(task.name) for task in self.tasks}
             now = {name: item for name, item in judged.items() if name not in self.room.deferred}
             renew_stale(self.folder, now)
             draws = missing_draws(self.tasks, drawn, self.job.lengths)
@@ -82,6 +81,28 @@ class _Session:
             await self._draw_and_score(pool, now, manifest, drawn, draws)
             publish(self.folder, now)
         return self._results(judged, manifest)
+
+    async def _ready(
+        self, pool: VerifierPool, drawn: Mapping[str, Drawn]
+    ) -> tuple[dict[str, Judged], dict[str, Asked]]:
+        """Workers load their verifiers while this process renders prompts and imports the engine's code."""
+        loading = asyncio.create_task(load_verifiers(pool, self.specs, self.job.tasks, self.room))
+        try:
+            await asyncio.sleep(0)
+            asked = {task.name: asked_records(self.job, task) for task in self.job.tasks}
+            await asyncio.to_thread(self._import_engine, drawn)
+            judged = await loading
+        finally:
+            loading.cancel()
+            await asyncio.gather(loading, return_exceptions=True)
+        return judged, {name: only_asked(asked[name], item.problems) for name, item in judged.items()}
+
+    def _import_engine(self, drawn: Mapping[str, Drawn]) -> None:
+        """Its module alone, where there is something to draw; no engine is started."""
+        settings = self.job.model.settings
+        if settings is not None and missing_draws(self.job.tasks, drawn, self.job.lengths):
+            with environment.output_to(settings.log):
+                registry.load(registry.ENGINES, self.job.suite.config.engine.kind, "engine")
 
     async def _draw_and_score(
         self,

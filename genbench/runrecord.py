@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from genbench.config import ModelConfig
@@ -180,3 +180,12 @@ def asked_records(job: Job, task: LoadedTask) -> Asked:
         found = [task.reference(problem, index) for index in range(task.k)]
         seen += ask_records(problem.problem_id, found, requests)
     return records, seen
+
+
+def only_asked(asked: Asked, kept: Container[str]) -> Asked:
+    """The records of these problems alone; the others are left out of the run."""
+    records, asks = asked
+    return (
+        [record for record in records if record["problem_id"] in kept],
+        [ask for ask in asks if ask["problem_id"] in kept],
+    )

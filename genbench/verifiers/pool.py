@@ -254,7 +254,13 @@ class _Worker:
                 stderr=subprocess.DEVNULL,
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
             )
-        reader, writer = await asyncio.open_connection(sock=ours)
+        try:
+            reader, writer = await asyncio.open_connection(sock=ours)
+        except BaseException:  # cancelled while it starts
+            ours.close()
+            process.kill()
+            process.wait()
+            raise
         return cls(process, reader, writer)
 
     async def load(self, key: int, spec: VerifierSpec) -> str:
