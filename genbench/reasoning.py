@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from genbench.errors import ConfigError, nearest
 from genbench.types import Answer, FinishReason, TraceStatus
@@ -242,12 +243,42 @@ def _split_blocks(
     text: str, fmt: TraceFormat, opened: bool, close_ends_turn: bool
 ) -> tuple[TraceStatus, str, str]:
     """What stands outside all blocks, and inside them. Blocks do not nest."""
-    if not opened and not any(tag in text for tag in (*(o.rstrip(">") for o in fmt.opens), *fmt.closes)):
+    if not opened and not _has_tag(text, fmt):
         return "absent", text, ""
+    patterns = _patterns(fmt)
+    lead = None if opened else patterns.leading.match(text)
+    if not opened and lead is None:
+        return _split_marked(text, fmt, seen=False, close_ends_turn=close_ends_turn)
+    # A text that begins in a block: up to the close tag nothing else in it counts, and it may be long.
+    start = lead.end() if lead else 0
+    close = patterns.close.search(text, start)
+    if close is None:
+        return "unclosed", _before(lead), text[start:]
+    rest = text[close.end() :]
+    inside = text[start : close.start()]
+    if not _has_tag(rest, fmt):
+        return "closed", _before(lead) + rest, inside
+    status, outside, more = _split_marked(rest, fmt, seen=True, close_ends_turn=close_ends_turn)
+    return status, _before(lead) + outside, inside + more
+
+
+def _has_tag(text: str, fmt: TraceFormat) -> bool:
+    return any(tag in text for tag in (*(o.rstrip(">") for o in fmt.opens), *fmt.closes))
+
+
+def _before(lead: re.Match[str] | None) -> str:
+    """The white space before a block that begins the text."""
+    return lead["blank"] if lead else ""
+
+
+def _split_marked(
+    text: str, fmt: TraceFormat, *, seen: bool, close_ends_turn: bool
+) -> tuple[TraceStatus, str, str]:
+    """A text outside any block, tag by tag; `seen`: a block came before it."""
     marks = _Marks(text, fmt)
     outside: list[str] = []
     inside: list[str] = []
-    in_block = seen = opened
+    in_block = False
     position = index = 0
     while (index := marks.next_tag(index, in_block, seen)) < len(marks.found):
         mark = marks.found[index]
@@ -281,19 +312,37 @@ def _tag_source(tag: str) -> str:
     return re.escape(tag)
 
 
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """The regular expressions of a format: its tags alone, and with the code marks around them."""
+
+    leading: re.Pattern[str]
+    close: re.Pattern[str]
+    marks: re.Pattern[str]
+
+
+# A format is written once and used for a million samples; building its patterns costs as much as a short one.
+@lru_cache(64)
+def _patterns(fmt: TraceFormat) -> _Patterns:
+    opens = _tag(fmt.opens).pattern
+    closes = "|".join(re.escape(tag) for tag in fmt.closes)
+    behind = "|".join(f"(?<={re.escape(tag)})" for tag in fmt.closes)
+    marks = (
+        rf"(?P<open>{opens})|(?P<close>{closes})"
+        rf"|(?P<fence>(?:^|{behind})[ \t]*+(?:`{{3,}}+(?=[^`\n]*$)|~{{3,}}+))"
+        r"|(?P<ticks>`++)|(?P<blank>\n(?:[ \t]*+\n)++)"
+    )
+    return _Patterns(
+        re.compile(rf"(?P<blank>\s*)(?:{opens})"), re.compile(closes), re.compile(marks, re.MULTILINE)
+    )
+
+
 class _Marks:
     """The tags and code marks of a text in order; tells which tags are meant and which are code."""
 
     def __init__(self, text: str, fmt: TraceFormat) -> None:
-        closes = "|".join(re.escape(tag) for tag in fmt.closes)
-        behind = "|".join(f"(?<={re.escape(tag)})" for tag in fmt.closes)
-        pattern = (
-            rf"(?P<open>{_tag(fmt.opens).pattern})|(?P<close>{closes})"
-            rf"|(?P<fence>(?:^|{behind})[ \t]*+(?:`{{3,}}+(?=[^`\n]*$)|~{{3,}}+))"
-            r"|(?P<ticks>`++)|(?P<blank>\n(?:[ \t]*+\n)++)"
-        )
         self.text = text
-        self.found = list(re.finditer(pattern, text, re.MULTILINE))
+        self.found = list(_patterns(fmt).marks.finditer(text))
         self.tags = [i for i, mark in enumerate(self.found) if mark.lastgroup in ("open", "close")]
         self.fences = [i for i, mark in enumerate(self.found) if mark.lastgroup == "fence"]
         self.fence_number = {index: number for number, index in enumerate(self.fences)}
