@@ -121,7 +121,9 @@ class JudgeSpec:
             who |= {"path": engine.path if self.unpinned or ":" not in str(engine.revision) else None}
             who |= {"dtype": engine.dtype}
         else:
-            who |= {"model": engine.model, "base_url": engine.base_url, "structured": engine.structured}
+            # A server that moves to another host is the same judge as long as its revision is named.
+            place = engine.base_url if self.unpinned else None
+            who |= {"model": engine.model, "base_url": place, "structured": engine.structured}
         return digest([_RULES, facts, who])[:16]
 
 

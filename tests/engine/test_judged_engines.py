@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -58,8 +59,6 @@ def _tiny() -> tuple[Path, str]:
 
 
 def _place(path: Path, judge: str) -> Place:
-    import hashlib
-
     (path / "short.txt").write_text(PROMPT)
     digest = hashlib.sha256(PROMPT.encode()).hexdigest()
     (path / "short.yaml").write_text(
@@ -104,6 +103,79 @@ def test_a_judge_in_process_follows_all_models_with_one_engine(tmp_path: Path) -
         [v[k] for k in key] for v in before[1]
     )
     assert not (tmp_path / "runs" / "tuned" / "engine" / "judge").exists()
+
+
+FORMS = {
+    "label": ("{answer}\n", "labels: {RIGHT: 1, WRONG: 0}\nreason: true\n"),
+    "pairwise": ("{question}{first}{second}\n", ""),
+    "rubric": ("{answer}{dimensions}\n", "dimensions: {truth: is it true, style: is it short}\npoints: 4\n"),
+    "checklist": ("{answer}{checklist}\n", ""),
+}
+LABELS: dict[str, list[Any]] = {
+    "label": ["RIGHT", "WRONG"],
+    "pairwise": ["WIN", "LOSS"],
+    "rubric": [{"truth": 4, "style": 1}, {"truth": 2, "style": 2}],
+    "checklist": [["YES", "NO"], ["NO", "NO"]],
+}
+REFERENCES: dict[str, Any] = {
+    "label": "4",
+    "pairwise": "5",
+    "rubric": None,
+    "checklist": ["Is it 4?", "Is it 5?"],
+}
+
+
+def _judge_file(path: Path, form: str) -> None:
+    prompt, more = FORMS[form]
+    (path / f"{form}.txt").write_text(prompt)
+    digest = hashlib.sha256(prompt.encode()).hexdigest()
+    (path / f"{form}.yaml").write_text(
+        f"name: {form}\nform: {form}\nprompt: {form}.txt\nprompt_digest: sha256:{digest}\n{more}"
+        f"decoding: {{temperature: 0.7, top_p: 1, max_tokens: 400}}\ncalibration: {form}.jsonl\n"
+    )
+    rows = [
+        {
+            "id": str(i),
+            "question": "2+2?",
+            "reference": REFERENCES[form],
+            "answer": str(4 + i),
+            "label": label,
+        }
+        for i, label in enumerate(LABELS[form])
+    ]
+    (path / f"{form}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_every_form_parses_on_one_engine(tmp_path: Path) -> None:
+    """Drawn at temperature 0.7 from a tiny model: only structured output can make these replies verdicts."""
+    folder, digest = _tiny()
+    answers, tasks = [], ""
+    for form, reference in REFERENCES.items():
+        _judge_file(tmp_path, form)
+        rows = [{"id": str(i), "question": f"{i}+1?", "reference": reference} for i in range(4)]
+        (tmp_path / f"{form}-rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        answers += [
+            {"task": form, "problem_id": str(i), "sample_index": 0, "text": f"say {i + 1}"} for i in range(4)
+        ]
+        tasks += (
+            f"  - {{name: {form}, kind: judge, k: 1, verifier: {{judge: {form}.yaml}}, data: {{path: "
+            f"{form}-rows.jsonl, fields: {{id: id, question: question, reference: reference}}}}}}\n"
+        )
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in answers))
+    (tmp_path / "suite.yaml").write_text(
+        f"models: {{m: {{path: nowhere}}}}\njudge:\n  model: {{path: '{folder}', revision: '{digest}', "
+        f"engine: {{max_num_seqs: 16}}}}\ntasks:\n{tasks}"
+    )
+    report = Place(tmp_path).results("--run-dir", "runs", "--responses", "answers.jsonl")
+    tasks_found = report["models"]["m"]["tasks"]
+    for form in FORMS:
+        assert "unscored" not in tasks_found[form]["status_counts"]
+        assert all(tasks_found[form]["judge"]["canary"]["labels"].values())
+    assert tasks_found["pairwise"]["judge"]["pairwise"]["compared"] == 4
+    replies = [item["reply"] for item in lines(tmp_path / "runs" / "m", "pairwise", "judgments")]
+    assert len(replies) == 8 and set(replies) <= {"A", "B", "TIE"}
+    log = (tmp_path / "runs" / "m" / "engine" / "judge" / "engine.log").read_text()
+    assert log.count("Initializing a V1 LLM engine") == 1
 
 
 def test_other_weights_than_were_pinned_are_refused_before_any_engine(tmp_path: Path) -> None:

@@ -113,6 +113,13 @@ def test_a_changed_revision_makes_the_verdicts_again(judged: Case, server: Serve
     assert len(server.requests) == 40
 
 
+def test_a_server_at_another_address_is_the_same_judge(judged: Case, server: Server) -> None:
+    judged.write(n=3, k=1)
+    judged.run()
+    judged.run(f"judge.server.base_url={server.url.replace('127.0.0.1', 'localhost')}")
+    assert len(server.requests) == 3
+
+
 def test_both_orders_are_asked_and_a_flip_is_a_tie(judged: Case, server: Server) -> None:
     judged.write(n=8, k=1, judge="pairwise", reference=lambda i: f"The baseline says {i}.")
 
