@@ -81,7 +81,7 @@ def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list
 
 async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
     room = JudgeRoom(suite, tasks, Path())
-    async with VerifierPool(workers=1) as pool:
+    async with VerifierPool(workers=1, load_timeout_s=suite.config.verify.load_timeout_s) as pool:
         judged = await load_verifiers(pool, verifier_specs(tasks, room), tasks, room)
     lines = [f"{name}: {item.version}" for name, item in judged.items()]
     warnings = [item.warning for item in judged.values() if item.warning]

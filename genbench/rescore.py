@@ -134,7 +134,7 @@ async def _score(
     verify_config = suite.config.verify
     total = sum(task.samples for task in tasks)
     progress = ProgressLine(manifest["model"]["name"], total, 0, quiet)
-    async with VerifierPool(verify_config.workers, verify_config.nice) as pool:
+    async with VerifierPool(verify_config.workers, verify_config.nice, verify_config.load_timeout_s) as pool:
         judged = _judges_first(await load_verifiers(pool, specs, tasks, room))
         renew_stale(folder, judged, again)
         verify = verify_with(pool, specs, room, folder)

@@ -68,7 +68,7 @@ class _Session:
 
     async def run(self) -> dict[str, Any]:
         verify = self.job.suite.config.verify
-        async with VerifierPool(verify.workers, verify.nice) as pool, self.room:
+        async with VerifierPool(verify.workers, verify.nice, verify.load_timeout_s) as pool, self.room:
             drawn = {task.name: self.folder.drawn(task.name) for task in self.job.tasks}
             judged, asked = await self._ready(pool, drawn)
             self.tasks = [item.task for item in judged.values()]

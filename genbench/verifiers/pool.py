@@ -12,7 +12,8 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -69,12 +70,14 @@ class VerifierPool:
     Args:
         workers: processes; None takes the cores less one (the engine's host process needs one).
         nice: added to the workers' niceness.
+        load_timeout_s: a verifier that is not loaded by then counts as hung.
     """
 
-    def __init__(self, workers: int | None = None, nice: int = 10) -> None:
+    def __init__(self, workers: int | None = None, nice: int = 10, load_timeout_s: float = 900.0) -> None:
         cores = len(os.sched_getaffinity(0))
         self.workers = workers or max(1, cores - 1)
         self.nice = nice
+        self.load_timeout_s = load_timeout_s
         self._queue: deque[_Job] = deque()
         self._wake = asyncio.Condition()
         self._keys: dict[str, int] = {}
@@ -110,8 +113,9 @@ class VerifierPool:
         """
         worker = self._spare.pop() if self._spare else await _Worker.start(self.nice)
         try:
-            version = await worker.load(self._key(spec), spec)
-            opened = Opened(version, await worker.check(self._key(spec), references))
+            async with self._load_limit(spec):
+                version = await worker.load(self._key(spec), spec)
+                opened = Opened(version, await worker.check(self._key(spec), references))
         except _WorkerDiedError as death:
             await worker.close()
             raise ConfigError(
@@ -135,6 +139,17 @@ class VerifierPool:
             self._queue.append(job)
             self._wake.notify()
         return await job.done
+
+    @asynccontextmanager
+    async def _load_limit(self, spec: VerifierSpec) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self.load_timeout_s):
+                yield
+        except TimeoutError:
+            raise ConfigError(
+                f"verifier '{spec.name}' was not loaded after {self.load_timeout_s:g} s and was given up; "
+                "what it loads hangs, or raise verify.load_timeout_s"
+            ) from None
 
     def _key(self, spec: VerifierSpec) -> int:
         return self._keys.setdefault(spec.key, len(self._keys))
@@ -181,7 +196,8 @@ class VerifierPool:
         loaded = False
         try:
             for job in batch:
-                await worker.load(self._key(job.spec), job.spec)
+                async with self._load_limit(job.spec):
+                    await worker.load(self._key(job.spec), job.spec)
             loaded, self._load_deaths = True, 0
             worker.send([(self._key(job.spec), job.body) for job in batch])
             while jobs:
@@ -193,6 +209,7 @@ class VerifierPool:
                 return batch
             return _after_death(list(jobs), death)
         except ConfigError as error:
+            worker.dead = True  # a late reply to its load must not be read as a finding
             for job in jobs:
                 _resolve(job, Finding(0.0, "verifier_error", detail={"why": str(error)}))
         return []

@@ -12,11 +12,19 @@ from genbench.types import Case, Finding
 class PlugIn:
     version = "1"
 
-    def __init__(self, time_limit_s: float = 5.0, tally: str | None = None, loads_that_die: int = 0) -> None:
+    def __init__(
+        self,
+        time_limit_s: float = 5.0,
+        tally: str | None = None,
+        loads_that_die: int = 0,
+        loads_that_hang_after: int = 1 << 30,
+    ) -> None:
         self._limit = time_limit_s
         self._tally = Path(tally) if tally else None
         if self._count() <= loads_that_die:
             os._exit(3)
+        if tally and self._count() > loads_that_hang_after:
+            time.sleep(60)
 
     def _count(self) -> int:
         """How often this was asked, over all workers; a byte each time."""

@@ -145,3 +145,17 @@ def test_workers_do_not_outlive_a_killed_parent() -> None:
     while Path(f"/proc/{worker}/cmdline").exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert not Path(f"/proc/{worker}/cmdline").exists() or not Path(f"/proc/{worker}/cmdline").read_bytes()
+
+
+def test_a_load_that_hangs_is_given_up_and_says_so(tmp_path: Path) -> None:
+    hanging = spec(tally=str(tmp_path / "loads"), loads_that_hang_after=0)
+
+    async def work() -> list[Finding]:
+        async with VerifierPool(1, load_timeout_s=2) as pool:
+            with pytest.raises(ConfigError, match=r"was not loaded after 2 s .* verify\.load_timeout_s"):
+                await pool.open(hanging)
+            return [await pool.verify(hanging, case("a")), await pool.verify(spec(), case("b"))]
+
+    late, after = asyncio.run(work())
+    assert late.reason == "verifier_error" and "not loaded after 2 s" in late.detail["why"]
+    assert after.extracted == "b"
