@@ -22,7 +22,7 @@ WIDTH = 4.9
 """Inches. Drawn narrow, so that a phone (about 370 px) shrinks the letters little."""
 MODELS = 6
 """Colours for models; a seventh takes the first again."""
-_NAMES = ("ink", "rule", *(f"m{i}" for i in range(MODELS)), *(f"s-{status}" for status in STATUSES))
+_NAMES = ("ink", "soft", "rule", *(f"m{i}" for i in range(MODELS)), *(f"s-{status}" for status in STATUSES))
 _COLOURS = {name: f"#0100{number:02x}" for number, name in enumerate(_NAMES, start=1)}
 """Stand-ins that matplotlib draws with; each becomes a CSS variable, so that dark mode and print work."""
 _STYLE: Any = {
@@ -77,7 +77,7 @@ def forest(
     def draw(axes: Axes) -> None:
         for row, task in enumerate(tasks):
             if task in chance:
-                axes.plot([chance[task]], [row], marker="|", ms=14, color=_COLOURS["rule"], mew=2)
+                axes.plot([chance[task]], [row], marker="|", ms=14, color=_COLOURS["soft"], mew=2)
         for model, label in enumerate(models):
             own = [mark for mark in marks if mark.model == model]
             y = [tasks.index(mark.task) + (model - (len(models) - 1) / 2) * spread for mark in own]
@@ -85,12 +85,14 @@ def forest(
             reach = [[m.value - m.low for m in own], [m.high - m.value for m in own]]
             axes.errorbar(x, y, xerr=reach, fmt="o", ms=4, lw=1.4, color=_model(model), label=_short(label))
         if chance:
-            axes.plot([], [], marker="|", ls="", ms=10, mew=2, color=_COLOURS["rule"], label="chance")
+            axes.plot([], [], marker="|", ls="", ms=10, mew=2, color=_COLOURS["soft"], label="chance")
         if published:
-            y = [tasks.index(task) + 0.38 for task, _ in published]
+            y = [tasks.index(task) + 0.34 for task, _ in published]
             x = [value for _, value in published]
             ink = _COLOURS["ink"]
             axes.plot(x, y, marker="D", ls="", ms=4, mew=1, mfc="none", color=ink, label="published")
+        for row in range(1, len(tasks)):
+            axes.axhline(row - 0.5, lw=0.5, color=_COLOURS["rule"])
         _rows(axes, tasks)
         axes.set_xlim(0, 100)
         axes.set_xlabel("points of 100, 95% interval")

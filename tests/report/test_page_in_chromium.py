@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,15 @@ def requests(browser: Any) -> list[str]:
     entries = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [entry["params"] for entry in entries if entry["method"] == "Network.requestWillBeSent"]
     return [item["request"]["url"] for item in sent]
+
+
+def cut_tables(browser: Any) -> list[str]:
+    """The beginnings of tables that do not fit."""
+    found: list[str] = browser.execute_script(
+        "return [...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1)"
+        ".map(s => s.textContent.trim().slice(0, 40))"
+    )
+    return found
 
 
 def test_opens_without_an_error_or_a_request(browser: Any, page: str) -> None:
@@ -121,13 +131,40 @@ def test_nothing_is_cut_at_any_width(browser: Any, page: str, width: int) -> Non
         shown(browser, "sample 0")
         browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-        cut = browser.execute_script(
-            "return [...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth + 1)"
-            ".map(s => s.textContent.trim().slice(0, 40))"
-        )
-        assert cut == []
+        assert cut_tables(browser) == []
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_long_names_are_not_cut(browser: Any, runs: Path, tmp_path: Path, width: int) -> None:
+    long = tmp_path / "checkpoint-of-the-second-night-after-the-merge_step-0012800"
+    shutil.copytree(runs / "tuned", long)
+    written = write_page([runs / "base", long], tmp_path / "page.html", parquet=False)
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600},
+    )
+    try:
+        opened(browser, written.page.as_uri())
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        assert cut_tables(browser) == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_paper_shows_what_is_folded_and_no_controls(browser: Any, page: str) -> None:
+    opened(browser, page)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        heights = browser.execute_script(
+            "return ['#filters', 'nav', '#scores details table', '#contract details table']"
+            ".map(what => document.querySelector(what).getBoundingClientRect().height)"
+        )
+        assert heights[:2] == [0, 0] and min(heights[2:]) > 40
+        assert len(browser.execute_cdp_cmd("Page.printToPDF", {})["data"]) > 20_000
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_reads_without_javascript(browser: Any, page: str) -> None:
