@@ -82,6 +82,7 @@ class HttpEngine:
         while missed < _MISSED:
             await asyncio.sleep(_HEARTBEAT_S)
             missed = 0 if await self._server.answers() else missed + 1
+        self._note("has not answered for a while")
         cut_off.set_exception(EngineDiedError(f"{self._server.address} has not answered for a while"))
         cut_off.exception()  # seen: nobody may be waiting for it
 
@@ -171,7 +172,7 @@ def address(settings: HttpSettings) -> ServerAddress:
     """Where the one server of a member is."""
     return ServerAddress(
         what="server",
-        keys="engine",
+        url_key="engine.base_urls",
         base_url=settings.base_urls[0],
         model=settings.model,
         api_key_env=settings.api_key_env,

@@ -115,7 +115,7 @@ class ChatServer:
 def _address(settings: JudgeServer) -> ServerAddress:
     return ServerAddress(
         what="judge server",
-        keys="judge.server",
+        url_key="judge.server.base_url",
         base_url=settings.base_url,
         model=settings.model,
         api_key_env=settings.api_key_env,

@@ -50,11 +50,11 @@ class ServerAddress:
 
     Args:
         what: its name in messages ("judge server").
-        keys: the block of the suite that names it ("judge.server").
+        url_key: the suite's key that says where it is ("judge.server.base_url").
     """
 
     what: str
-    keys: str
+    url_key: str
     base_url: str
     model: str
     api_key_env: str | None
@@ -194,9 +194,7 @@ class HttpServer:
             raise Transient(f"status {status}{_said(response)}", _retry_after(response))
         if status in (401, 403):
             named = self.address.api_key_env
-            hint = (
-                f"look at the key in {named}" if named else f"name its variable: {self._key('api_key_env')}"
-            )
+            hint = f"look at the key in {named}" if named else f"name its variable: {self._block}.api_key_env"
             raise ConfigError(f"{self.address} refuses us (status {status}); {hint}")
         if status >= 300 and status != 404:
             raise RequestFailedError(f"status {status}{_said(response)}")
@@ -212,16 +210,17 @@ class HttpServer:
         if answer and record.get("model") != self.address.model:
             raise Transient(
                 f"another model answered: {record.get('model')!r} instead of '{self.address.model}'; where "
-                f"that is the same model, give its name as {self._key('model')}"
+                f"that is the same model, give its name as {self._block}.model"
             )
         return record
 
     def unreachable(self, why: object) -> EngineError:
         """The error of a server that does not answer when it is first asked."""
-        return EngineError(f"{self.address}: {why}; start it, or mend {self._key('base_url')}")
+        return EngineError(f"{self.address}: {why}; start it, or mend {self.address.url_key}")
 
-    def _key(self, name: str) -> str:
-        return f"{self.address.keys}.{name}"
+    @property
+    def _block(self) -> str:
+        return self.address.url_key.rpartition(".")[0]
 
     def _open_client(self) -> httpx.AsyncClient:
         if self._client is None:

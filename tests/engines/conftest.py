@@ -26,6 +26,7 @@ class Server:
 
     def __init__(self) -> None:
         self.fault: Fault = lambda number, body: None
+        self.deaf = False
         self.models = [{"id": MODEL, "root": "/weights/tuned", "max_model_len": 4096}]
         self.version = "9.9"
         self.requests: list[dict[str, Any]] = []
@@ -129,7 +130,9 @@ def _handler(owner: Server) -> type[_Handler]:
                 return
 
         def do_GET(self) -> None:
-            if self.path.endswith("/models"):
+            if owner.deaf:
+                time.sleep(3)
+            elif self.path.endswith("/models"):
                 send(self, 200, {"data": owner.models})
             elif self.path == "/version":
                 send(self, 200, {"version": owner.version})

@@ -137,6 +137,24 @@ def test_a_server_that_comes_back_is_asked_again(drawn: Drawn, servers: Servers)
     assert len(server.answered) == 40  # some twice: their first answers were cut off
 
 
+def test_a_server_that_is_cut_off_is_noticed_long_before_its_replies_are_due(
+    drawn: Drawn, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("genbench.engines.http._HEARTBEAT_S", 0.05)
+    monkeypatch.setattr("genbench.engines.http_server._ASIDE_S", 0.2)
+    first, second = servers(), servers()
+
+    def fault(number: int, body: dict[str, Any]) -> str | None:
+        first.deaf = number >= 6
+        return "stall" if first.deaf else None
+
+    first.fault = fault
+    drawn.write(first, second, n=20)
+    drawn.run("engine.timeout_s=100000")
+    drawn.assert_whole(20)
+    assert f"{first.url} has not answered for a while" in (drawn.path / "runs/m/engine.log").read_text()
+
+
 def test_when_all_servers_are_gone_the_run_stops_and_can_go_on(drawn: Drawn, servers: Servers) -> None:
     first, second = servers(), servers()
     first.fault = second.fault = lambda number, body: "die" if number == 4 else None
