@@ -31,6 +31,8 @@ from genbench.types import Completion, SampleId
 from genbench.verifiers.pool import VerifierPool
 from genbench.verifying import catch_up, load_verifiers, publish, renew_stale, verifier_specs, verify_with
 
+_RESPONSES_A_STEP = 1000
+
 
 def run_job(job: Job, switch: StopSwitch) -> dict[str, Any]:
     """Runs a job to its end and returns its results (also written to results.json).
@@ -122,7 +124,7 @@ class _Session:
         try:
             async with Heartbeat(self.folder, progress, attempt["attempt"], on_disk) as heartbeat:
                 if self.job.responses is not None:
-                    self._take_responses(drawn, progress)
+                    await self._take_responses(drawn, progress)
                 elif draws:
                     heartbeat.tell("loading the engine")
                     await self._generate(draws, scorer, progress, attempt["attempt"])
@@ -139,10 +141,16 @@ class _Session:
         if self.switch.reason is not None:
             raise InterruptedRunError(self.switch.reason)
 
-    def _take_responses(self, drawn: Mapping[str, Drawn], progress: ProgressLine) -> None:
+    async def _take_responses(self, drawn: Mapping[str, Drawn], progress: ProgressLine) -> None:
         if self.job.responses is None:
             return
-        for item in with_prompts(self.job.responses.completions(), self.tasks, self.job.model):
+        items = with_prompts(self.job.responses.completions(), self.tasks, self.job.model)
+        for number, item in enumerate(items):
+            # A million take a minute: the heartbeat and a signal have their turn.
+            if number % _RESPONSES_A_STEP == 0:
+                await asyncio.sleep(0)
+                if self.switch.reason is not None:
+                    return
             sample = item.sample
             if drawn[sample.task].add(sample.problem_id, sample.sample_index, item.turn):
                 self.folder.append_completion(item)

