@@ -11,6 +11,7 @@ from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.lanes import Lane, Shared, draw_all
 from genbench.plan import Draw, RequestMaker
 from genbench.protocols import Engine
+from genbench.tokencount import Count, trace_tokens
 from genbench.types import Answer, Completion, FinishReason, Request, SampleId
 
 _SYNC_EVERY_S = 5.0
@@ -41,6 +42,7 @@ class Generation:
         workers: draws in flight per engine.
         started: told once, when the first engine is up.
         tell: takes a line for people.
+        count: tokens of a text; None where there is no tokenizer.
     """
 
     engines: Mapping[str, Callable[[], Engine]]
@@ -55,6 +57,7 @@ class Generation:
     stored: dict[SampleId, list[Completion]]
     started: Callable[[], None]
     tell: Callable[[str], None]
+    count: Count | None = None
 
     async def run(self, draws: Sequence[Draw]) -> None:
         """Draws all samples, or until `stop` is set.
@@ -95,7 +98,8 @@ class Generation:
             completion = await self._complete(engine, request)
             answer = self.split(completion)
             seen = request.prompt if request.turn else None
-            completion = replace(completion, trace_tokens=trace_tokens(completion, answer), prompt=seen)
+            of_trace = await trace_tokens(completion, answer, self.count)
+            completion = replace(completion, trace_tokens=of_trace, prompt=seen)
             self._keep(completion)
             done.append(completion)
             replies.append(answer.text)
@@ -167,18 +171,3 @@ def unanswered(request: Request, attempt: int, text: str, finish_reason: FinishR
         trace_opened=request.trace_opened,
         prompt=request.prompt if request.turn else None,
     )
-
-
-def trace_tokens(completion: Completion, answer: Answer) -> int | None:
-    """Tokens of the trace: its share of the text's characters, rounded; exact where all or none is trace.
-
-    Counting with the tokenizer would take the event loop's time on 30,000-token traces.
-    """
-    if completion.completion_tokens is None or not completion.text:
-        return completion.completion_tokens
-    if answer.trace_status == "absent":
-        return 0
-    if answer.trace_status == "unclosed":
-        return completion.completion_tokens
-    share = 1 - len(answer.text) / len(completion.text)
-    return round(share * completion.completion_tokens)

@@ -31,6 +31,7 @@ from genbench.served import prepare_served
 from genbench.store.contract import digest
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
+from genbench.tokencount import TokenCounter
 from genbench.types import Message
 
 DEFAULT_BATCHED_TOKENS = 8192
@@ -95,6 +96,7 @@ def _prepared(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> PreparedM
         terms=_terms(settings.extra, config, decodings, tokenizer),
         settings=settings,
         warnings=_warnings(checkpoint, tokenizer, suite.config),
+        count=TokenCounter(tokenizer),
     )
 
 

@@ -17,6 +17,7 @@ from genbench.reasoning import TraceFormat
 from genbench.shipped import resolve
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
+from genbench.tokencount import Count
 from genbench.types import Answer, Completion
 
 
@@ -62,6 +63,8 @@ class PreparedModel:
     settings: EngineSettings | HttpSettings | None
     """None where ready responses stand for the model."""
     warnings: tuple[str, ...] = ()
+    count: Count | None = None
+    """Tokens of a text by the model's own tokenizer; None where it is not at hand."""
 
 
 def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> TraceFormat:

@@ -187,6 +187,7 @@ class _Session:
             stored=self._open_conversations(draws),
             started=progress.begin,
             tell=progress.say,
+            count=self.job.model.count,
         )
         gpus = GpuWatch()
         try:

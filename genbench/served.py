@@ -31,6 +31,7 @@ from genbench.prepared import (
 from genbench.prompting import Renderer, fit
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
+from genbench.tokencount import TokenCounter
 from genbench.types import Message
 
 _LISTEN_S = 20.0
@@ -179,6 +180,7 @@ def _by_token_ids(
         ),
         terms=_terms(suite, name, settings),
         settings=settings,
+        count=TokenCounter(tokenizer),
     )
 
 

