@@ -106,11 +106,9 @@ def _task_notices(where: str, task: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     if task["missing"]:
         lines.append(f"{where}: {task['metric']} is missing: {task['missing']}")
-    for item in task.get("published", ()):
-        lines.append(
-            f"{where}: {item['model']} ({item['of']}) is published with {points(item['value'])}: "
-            f"{item['source']}; {item['decoding']}"
-        )
+    if task.get("published"):
+        shown = ", ".join(f"{item['model']} {points(item['value'])}" for item in task["published"])
+        lines.append(f"{where}: published: {shown} (sources and decodings: in the report)")
     if task["n"] < task["of"]:
         lines.append(f"{where}: {task['n']} of {task['of']} problems")
     if task["excluded"]:

@@ -103,6 +103,11 @@ def test_the_history_of_a_turn_holds_the_replies_without_their_traces(place: Pla
     fmt = reasoning.FORMATS["think"]
     answers = {key: reasoning.split(text, fmt, False, "stop").text for key, text in texts.items()}
     assert all("<think>" not in answer for answer in answers.values())
+    # asks.jsonl has the first turn's prompt, once for all samples.
+    shown = {(r["problem_id"], r["sample_index"], r["turn"]): r["prompt"] for r in records if r["turn"]}
+    assert len(shown) == len(records) * (TURNS - 1) // TURNS
+    for (problem, index, turn), prompt in shown.items():
+        assert answers[problem, index, turn - 1].partition("<|")[0].strip() in prompt
     # Two samples of one problem share their first prompt; where their replies differ, so do the later ones.
     for problem in {key[0] for key in digests}:
         assert digests[problem, 0, 0] == digests[problem, 1, 0]
