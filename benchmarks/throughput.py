@@ -303,7 +303,7 @@ def bootstrap(ratios: list[float]) -> tuple[float, float]:
 
 
 def report(bench: Bench, ours: list[Clock], raw: list[Clock], sleeping: list[Clock]) -> bool:
-    """Prints the figures; whether every bar holds that could be resolved."""
+    """Prints the figures; whether no bar was missed (a ratio may be not resolved)."""
     ratios = [mine.wall / bare.wall for mine, bare in zip(ours, raw, strict=True)]
     median, (low, high) = statistics.median(ratios), bootstrap(ratios)
     verdict = "not resolved" if low <= BAR < high else "met" if high <= BAR else "MISSED"
@@ -333,7 +333,7 @@ def report(bench: Bench, ours: list[Clock], raw: list[Clock], sleeping: list[Clo
         f"with a verifier that sleeps 0.5 s a sample: generation takes {slow:.3f} times as long "
         f"({verified:.0f} of {bench.samples} verdicts by then)"
     )
-    return high <= BAR and starved <= STARVED_SHARE and edges <= EDGES_S
+    return low <= BAR and starved <= STARVED_SHARE and edges <= EDGES_S
 
 
 def harness(python: str, folder: Path, bench: Bench, rounds: int, max_tokens: int) -> None:

@@ -152,16 +152,14 @@ def ask_records(
     for index, (reference, request) in enumerate(zip(references, requests, strict=True)):
         if request is None:
             continue
-        record = found.setdefault(
-            request.prompt_digest,
-            {
+        if request.prompt_digest not in found:
+            found[request.prompt_digest] = {
                 "problem_id": problem_id,
                 "samples": [],
                 "prompt": request.prompt,
                 "reference": reference_text(reference),
-            },
-        )
-        record["samples"].append(index)
+            }
+        found[request.prompt_digest]["samples"].append(index)
     return list(found.values())
 
 
