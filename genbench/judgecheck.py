@@ -17,6 +17,8 @@ from genbench.runner import run_coroutine
 from genbench.shipped import suite_path
 from genbench.suitefile import read_suite
 
+FORMAT = 1
+
 
 def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> dict[str, Any]:
     """Asks the judge its calibration set twice and with injected instructions.
@@ -42,7 +44,13 @@ def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> di
         try:
             await engine.start()
             record = await check(judge, engine, known)
-            return {"judge": judge.file.name, "digest": judge.digest, "engine": dict(engine.record), **record}
+            return {
+                "format": FORMAT,
+                "judge": judge.file.name,
+                "digest": judge.digest,
+                "engine": dict(engine.record),
+                **record,
+            }
         finally:
             await engine.close()
 

@@ -154,13 +154,15 @@ def test_pairs_without_any_opponent_say_how_to_give_one(judged: Case, server: Se
 
 
 def test_runs_are_ranked_by_their_pairs(arena: Case, server: Server) -> None:
-    """Two of three wins against `old` are log 2 over it; `mid` loses two of three."""
-    worth = {"new": (2.0, 2.0, 0.5), "mid": (0.5, 0.5, 2.0)}
+    """Three of four wins against `old` are log 3 over it; `mid` wins two of six."""
+    worth = {"new": (2.0, 2.0, 2.0, 0.5), "mid": (0.5, 0.5, 0.5, 2.0, 0.5, 2.0)}
 
     def grade(prompt: str) -> str:
         number = re.search(r"What is (\d+)\?", prompt)
         assert number is not None
-        words = {"old": 1.0, "": -1.0} | {name: values[int(number[1]) % 3] for name, values in worth.items()}
+        words = {"old": 1.0, "": -1.0} | {
+            name: values[int(number[1]) % len(values)] for name, values in worth.items()
+        }
         return better(words)(prompt)
 
     server.grade = grade
@@ -170,12 +172,12 @@ def test_runs_are_ranked_by_their_pairs(arena: Case, server: Server) -> None:
     assert found["reference"] == "old" and found["pairs"] == 24 and found["missing"] is None
     models = {model["name"]: model for model in found["models"]}
     assert [model["name"] for model in found["models"]] == ["new", "old", "mid"]
-    assert models["new"]["strength"] == pytest.approx(np.log(2))
+    assert models["new"]["strength"] == pytest.approx(np.log(3))
     assert models["mid"]["strength"] == pytest.approx(-np.log(2))
-    assert models["new"]["beats_reference"] == pytest.approx(2 / 3)
+    assert models["new"]["beats_reference"] == pytest.approx(3 / 4)
     # One pair a problem: the sandwich is p(1 - p) n / (p(1 - p) n)^2 = 1 / (n p (1 - p)).
-    assert models["new"]["se"] == pytest.approx((12 * 2 / 9) ** -0.5)
-    assert (models["old"]["wins"], models["old"]["losses"]) == (12, 12)
+    assert models["new"]["se"] == pytest.approx((12 * 3 / 16) ** -0.5)
+    assert (models["old"]["wins"], models["old"]["losses"]) == (3 + 8, 9 + 4)
 
 
 def _command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -8,9 +8,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
 from genbench.judgecheck import check_judge
 from genbench.judges.injections import INJECTIONS
@@ -54,6 +56,12 @@ def expert(name: str, said: Callable[[Any], str]) -> Callable[[str], str]:
     return grade
 
 
+def _follows_the_schema(record: dict[str, Any]) -> bool:
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "json.schema.json").read_text())
+    Draft202012Validator({**schema, "$ref": "#/$defs/judge_check"}).validate(json.loads(json.dumps(record)))
+    return True
+
+
 def _scores(label: Any) -> str:
     return "\n".join(f"{name}: {score}" for name, score in label.items())
 
@@ -95,7 +103,8 @@ def test_a_judge_that_always_says_the_same_has_kappa_zero(judged: Case, server: 
 
 def test_a_judge_that_takes_the_first_reply_is_inconsistent_in_order(judged: Case, server: Server) -> None:
     server.grade = lambda prompt: "A"
-    record = check_judge(*small(judged, "pairwise"))
+    record = check_judge(*small(judged, "pairwise"), pin=True)
+    assert _follows_the_schema(record)
     assert record["order_consistency"] == 0.0
     assert record["accuracy"] == 2 / 9 and record["injection"]["succeeded"] == 0
 
@@ -127,6 +136,7 @@ def test_a_rubric_is_held_to_people_s_scores_dimension_by_dimension(judged: Case
     assert record["dimensions"]["clarity"]["kappa"] == pytest.approx(0.0)
     off = sum(5 - row["label"]["clarity"] for row in rows) / 24
     assert record["mean_absolute_error"] == pytest.approx(off)
+    assert _follows_the_schema(record)
     low, high = record["kappa_ci"]
     assert low < record["kappa"] < high
 
