@@ -12,6 +12,7 @@ _VERBS = {
     "score": "pipeline",
     "prompts": "pipeline",
     "latest_results": "pipeline",
+    "check_judge": "judgecheck",
     "check_suite": "preflight",
     "doctor": "preflight",
     "compare": "comparison",
@@ -27,6 +28,7 @@ _VERBS = {
 __all__ = [
     "RunOptions",
     "RunReport",
+    "check_judge",
     "check_suite",
     "compare",
     "doctor",

@@ -14,13 +14,15 @@ from genbench.config import Decoding, JudgeModel
 from genbench.engines import arguments, environment
 from genbench.engines.checkpoint import Checkpoint, context_length, find
 from genbench.engines.settings import EngineSettings
-from genbench.errors import ConfigError, EngineDiedError, EngineError, PromptError, RequestFailedError
+from genbench.errors import ConfigError, EngineDiedError, EngineError, PromptError, RequestFailedError, nearest
 from genbench.prompting import Renderer, fit
 from genbench.protocols import Engine
 from genbench.types import Question, Request, SampleId
 
 _TASK = "judge"
 _BATCHED_TOKENS = 8192
+_LOOSENS = frozenset({"reasoning_parser", "reasoning_config"})
+"""Engine keys that turn structured output off until a trace is closed (measured with vLLM 0.32)."""
 
 
 class LocalJudge:
@@ -32,10 +34,11 @@ class LocalJudge:
         work: folder of the engine's log.
 
     Raises:
-        ConfigError, DataError: no such checkpoint, or other weights than were pinned.
+        ConfigError, DataError: no such checkpoint, other weights than were pinned, a wrong engine key.
     """
 
     def __init__(self, model: JudgeModel, decoding: Decoding, base: Path, work: Path) -> None:
+        _check_engine_keys(model)
         self._model, self._decoding, self._work = model, decoding, work
         self.checkpoint = pinned_checkpoint(model, base)
         self._context = _context(model, self.checkpoint)
@@ -148,6 +151,23 @@ def pinned_checkpoint(model: JudgeModel, base: Path) -> Checkpoint:
             "restore it, or calibrate the new one and pin it"
         )
     return found
+
+
+def _check_engine_keys(model: JudgeModel) -> None:
+    """Refuses what vLLM does not have, what genbench sets, and what lets replies leave their form."""
+    extra = model.engine.extra
+    names = arguments.engine_argument_names() if extra else frozenset()
+    for key in extra:
+        where = f"judge.model.engine.{key}"
+        if key in _LOOSENS:
+            raise ConfigError(
+                f"{where}: under a reasoning parser vLLM holds replies to their form only after the trace, so "
+                "verdicts would not parse; remove it"
+            )
+        if key in arguments.PINNED:
+            raise ConfigError(f"{where} is set by genbench; see judge.model and the judge file's decoding")
+        if key not in names:
+            raise ConfigError(f"{where}: unknown engine key{nearest(key, names - set(arguments.PINNED))}")
 
 
 def _context(model: JudgeModel, checkpoint: Checkpoint) -> int:

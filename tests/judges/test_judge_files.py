@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from genbench import shipped
-from genbench.config import JudgeConfig, JudgeServer
+from genbench.config import Decoding, EngineConfig, JudgeConfig, JudgeModel, JudgeServer
 from genbench.errors import ConfigError
 from genbench.judges.calibration import read_calibration
 from genbench.judges.file import judge_path, read_judge
 from genbench.judges.forms import Judge, Unparsed, capped
+from genbench.judges.local import LocalJudge
 from genbench.types import Answer, Case, SampleId
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -167,3 +168,19 @@ def test_a_verdict_that_flips_with_the_order_is_a_tie(
     judge = Judge(read_judge(judge_path("pairwise", Path()), ENGINE))
     found = judge.finding(_case("ours", "theirs"), replies)
     assert (found.score, found.detail["flipped"], found.detail["place_favoured"]) == (score, flipped, place)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("reasoning_parser", "holds replies to their form only after the trace"),
+        ("seed", "is set by genbench"),
+        ("max_num_sequences", "unknown engine key; did you mean"),
+    ],
+)
+def test_engine_keys_that_would_spoil_a_local_judge_are_refused(tmp_path: Path, key: str, words: str) -> None:
+    model = JudgeModel(
+        path="shipped:checkpoints/tiny-tuned", engine=EngineConfig.model_validate({key: "deepseek_r1"})
+    )
+    with pytest.raises(ConfigError, match=rf"judge\.model\.engine\.{key}.*{words}"):
+        LocalJudge(model, Decoding(), tmp_path, tmp_path)
