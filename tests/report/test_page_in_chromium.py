@@ -158,10 +158,10 @@ def test_paper_shows_what_is_folded_and_no_controls(browser: Any, page: str) -> 
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         heights = browser.execute_script(
-            "return ['#filters', 'nav', '#scores details table', '#contract details table']"
+            "return ['#filters', 'nav', '#scores > details', '#contract > details']"
             ".map(what => document.querySelector(what).getBoundingClientRect().height)"
         )
-        assert heights[:2] == [0, 0] and min(heights[2:]) > 40
+        assert heights[:2] == [0, 0] and min(heights[2:]) > 80
         assert len(browser.execute_cdp_cmd("Page.printToPDF", {})["data"]) > 20_000
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

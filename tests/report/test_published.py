@@ -25,6 +25,7 @@ KNOWN = (PublishedScore("Qwen3-4B", 0.656, "a paper", "t 0.6"), PublishedScore("
         ("/hub/models--Qwen--Qwen3-4B/snapshots/0a1b", [(0.656, "this model")]),
         ("./checkpoints/qwen3_4b-night7/", [(0.656, "its family")]),
         ("Qwen/Qwen3-40B", [(0.5, "its family")]),
+        ("Qwen/Qwen3-4B5", [(0.5, "its family")]),
         ("./checkpoints/tuned", []),
     ],
 )
