@@ -139,7 +139,7 @@ def lengths(name: str, unit: str, series: Sequence[tuple[str, Sequence[int], Seq
             longest = max((int(max(row[column], default=0)) for row in series), default=0)
             axes.set_xlim(0, max(1.02 * longest, 1))
             if not longest:
-                axes.text(0.5, 0.5, f"no {title}s", transform=axes.transAxes, ha="center", va="center")
+                axes.text(0.5, 0.62, f"no {title}s", transform=axes.transAxes, ha="center", va="center")
             axes.set_ylim(0, 101)
             axes.locator_params(axis="x", nbins=4, integer=True)
             axes.grid(lw=0.5)
