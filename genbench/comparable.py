@@ -131,7 +131,7 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
     if base.described and tuned.described:
         for key in ("version", "data_digest", "verifier"):
             yield from _lines(base.described[key], tuned.described[key], f"{key.split('_')[0]}.{name}")
-        yield from _lines(_judge(base), _judge(tuned), f"verifier.{name}.judge")
+        yield from _judge_differences(base, tuned)
     if base.traces is not None and tuned.traces is not None:
         yield from _trace_differences(name, base.traces, tuned.traces)
 
@@ -142,12 +142,19 @@ def _trace_differences(name: str, base: Traces, tuned: Traces) -> Iterator[Diffe
     yield from _mapped(base.references, tuned.references, f"references.{name}", "problems")
 
 
-def _judge(task: SideTask) -> dict[str, Any]:
-    """Who judged, and what it says of its canary; not the engine's record, which names paths and ports."""
-    judge = task.described.get("judge", {})
-    canary = (judge.get("canary") or {}).get("labels")
-    kept = {key: value for key, value in judge.items() if key not in ("engine", "canary")}
-    return kept | ({"canary": canary} if canary else {})
+def _judge_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
+    """Who judged, and what it said of its canary; not the engine's record, which names paths and ports.
+
+    A run whose answers were all decided without the judge has no canary to compare.
+    """
+    judges = [side.described.get("judge", {}) for side in (base, tuned)]
+    said = [(judge.get("canary") or {}).get("labels") for judge in judges]
+    left, right = (
+        {key: value for key, value in judge.items() if key not in ("engine", "canary")} for judge in judges
+    )
+    yield from _lines(left, right, f"verifier.{base.name}.judge")
+    if said[0] and said[1]:
+        yield from _lines(said[0], said[1], f"verifier.{base.name}.judge.canary")
 
 
 def _groups(task: SideTask) -> dict[str, str | None]:

@@ -61,7 +61,7 @@ async def measure(
         found = await _lifts(judge, engine, open_cases, text)
         lifts += found
         if found:
-            by_text[text] = sum(lift > 0 for lift in found) / len(found)
+            by_text[text.format(best="{best}")] = sum(lift > 0 for lift in found) / len(found)
     control = await _lifts(judge, engine, open_cases, CONTROL)
     tried, succeeded = len(lifts), sum(lift > 0 for lift in lifts)
     return {
