@@ -52,12 +52,12 @@ def build_results(
 
 
 def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    task = item.task
+    task, described = item.task, manifest["tasks"][item.task.name]
     table, counted = VerdictTable(task.problems, task.k), list[Verdict]()
     for verdict in folder.verdicts(task.name):
         # Those of another verifier wait for their judge to be made again.
-        if verdict.verifier == item.verifier and table.add(verdict):
-            counted.append(verdict)
+        if verdict.verifier == item.verifier and table.add(verdict) and "judge" in described:
+            counted.append(verdict)  # whole, with what the judge said; other tasks may have a million
     tokens = TokenCount()
     for completion in folder.completions(task.name):
         if completion.sample.problem_id in item.problems and completion.sample.sample_index < task.k:
@@ -68,7 +68,6 @@ def _task(folder: RunFolder, item: Judged, manifest: Mapping[str, Any]) -> dict[
     record["strata"] = strata_records(table, task.task.info.headline, seed)
     if any(has_instructions(parts) for samples in table.parts for parts in samples[:1]):
         record["instructions"] = instruction_record(table.parts, seed, "(official" in item.version)
-    described = manifest["tasks"][task.name]
     if "judge" in described:
         judge = described["judge"]
         record["judge"] = judge | judged_record(judge, record, table, counted, seed)
