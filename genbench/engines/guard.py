@@ -18,6 +18,8 @@ from types import TracebackType
 from typing import Self
 
 MARKER = "GENBENCH_RUN_MARKER"
+CAGE_OF = "GENBENCH_CAGE_OF"
+"""The run's pid in the environment of a cage that is being opened, see sandbox/worker.py."""
 _LOADING_POLL_S = 0.2
 _SETTLED_POLL_S = 5.0
 _KILL_FOR_S = 4.0
@@ -65,10 +67,11 @@ class EngineGuard:
 
 def watch(parent: int, marker: str) -> None:
     """Waits for `parent` to end, then kills its descendants and whatever carries `marker`."""
+    wanted = frozenset({f"{MARKER}={marker}".encode(), f"{CAGE_OF}={parent}".encode()})
     try:
         handle = os.pidfd_open(parent)
     except ProcessLookupError:
-        _kill_all(set(), marker)
+        _kill_all(set(), wanted)
         return
     poll = select.poll()
     poll.register(handle, select.POLLIN)
@@ -83,13 +86,13 @@ def watch(parent: int, marker: str) -> None:
                 poll.unregister(0)
             pause = _SETTLED_POLL_S
         known = {entry for entry in known if _start(entry[0]) == entry[1]} | _descendants({parent})
-    _kill_all(known, marker)
+    _kill_all(known, wanted)
 
 
-def _kill_all(known: set[tuple[int, str]], marker: str) -> None:
+def _kill_all(known: set[tuple[int, str]], wanted: frozenset[bytes]) -> None:
     end = time.monotonic() + _KILL_FOR_S
     while time.monotonic() < end:
-        alive = {entry for entry in known if _start(entry[0]) == entry[1]} | _marked(marker)
+        alive = {entry for entry in known if _start(entry[0]) == entry[1]} | _marked(wanted)
         alive |= _descendants({pid for pid, _ in alive})
         known |= alive
         if not alive:
@@ -137,9 +140,8 @@ def _descendants(roots: set[int]) -> set[tuple[int, str]]:
     return found
 
 
-def _marked(marker: str) -> set[tuple[int, str]]:
-    """Processes whose environment at exec carried the marker (all that the engine spawned)."""
-    wanted = f"{MARKER}={marker}".encode()
+def _marked(wanted: frozenset[bytes]) -> set[tuple[int, str]]:
+    """Processes whose environment at exec held one of the wanted entries (all that the engine spawned)."""
     found: set[tuple[int, str]] = set()
     for pid in _pids():
         try:
@@ -147,7 +149,7 @@ def _marked(marker: str) -> set[tuple[int, str]]:
         except OSError:
             continue
         start = _start(pid)
-        if wanted in environ and start is not None and pid != os.getpid():
+        if not wanted.isdisjoint(environ) and start is not None and pid != os.getpid():
             found.add((pid, start))
     return found
 

@@ -25,6 +25,8 @@ _LOOKS_S = (0.01, 0.02, 0.04, 0.08, 0.16, 0.25)
 """When the judge looks at what a running program has printed; the last one again and again."""
 _THREADS = 1024
 """Threads of one program, beyond those that its user has already: the kernel counts by user."""
+CAGE_OF = "GENBENCH_CAGE_OF"
+"""Says whose cage it is while bubblewrap opens it: the pid of the run, whose verifier process this is."""
 
 
 class SandboxError(GenbenchError):
@@ -91,7 +93,7 @@ class Worker:
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=self._log,
-                    env=self.cage.environment,
+                    env=self._environment(),
                     cwd="/",
                     start_new_session=True,
                 )
@@ -100,6 +102,16 @@ class Worker:
                 raise
         ours.settimeout(_START_S)
         return process, ours
+
+    def _environment(self) -> dict[str, str]:
+        """Of the cage's own start; bubblewrap clears it before anything runs inside.
+
+        Where bubblewrap is killed between its clone and its first word to it, the half of it that is left
+        waits for ever (seen with 0.8: on an eventfd that it holds itself). Its run's guard knows it by this.
+        """
+        if self.cage.tier != "a":
+            return dict(self.cage.environment)
+        return {**self.cage.environment, CAGE_OF: str(os.getppid())}
 
     def _greet(self) -> dict[str, Any]:
         setup = {
