@@ -41,7 +41,7 @@ class Lengths:
         }
 
 
-BY_TASK: Mapping[str, Any] = {"rule": "longest expected task first, by max_tokens"}
+BY_TASK: Mapping[str, Any] = {"rule": "longest expected task first, by max_tokens; among equals code first"}
 """The rule where no stored run is named."""
 
 

@@ -86,3 +86,17 @@ def test_seeds_fit_servers_and_are_mixed_in_their_low_bits() -> None:
     assert len(low) > 19_990  # 0.05 collisions expected among 20,000 of 2^32
     ones = [sum(seed >> bit & 1 for seed in seeds) / len(seeds) for bit in range(32)]
     assert all(0.48 < share < 0.52 for share in ones)
+
+
+def test_among_equals_programs_come_first_since_they_take_longest_to_verify(tmp_path: Path) -> None:
+    fields = "{id: id, reference: {tests: a}}"
+    data = f"{{path: r.jsonl, fields: {fields}}}"
+    code = f"  - {{name: programs, kind: code, data: {data}, prompt: '?', k: 1, decoding: {{max_tokens: 100}}}}\n"
+    suite = SUITE + code
+    (tmp_path / "s.yaml").write_text(suite)
+    (tmp_path / "r.jsonl").write_text(json.dumps({"id": "a", "question": "?", "a": ["assert True"]}) + "\n")
+    tasks = load_tasks(
+        open_suite(RunOptions(str(tmp_path / "s.yaml")))[0], RunOptions(str(tmp_path / "s.yaml"))
+    )
+    draws = missing_draws(tasks, {task.name: Drawn() for task in tasks})
+    assert [draw.task.name for draw in draws] == ["long", "programs", "short", "short"]
