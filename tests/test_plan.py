@@ -91,8 +91,8 @@ def test_seeds_fit_servers_and_are_mixed_in_their_low_bits() -> None:
 def test_among_equals_programs_come_first_since_they_take_longest_to_verify(tmp_path: Path) -> None:
     fields = "{id: id, reference: {tests: a}}"
     data = f"{{path: r.jsonl, fields: {fields}}}"
-    code = f"  - {{name: programs, kind: code, data: {data}, prompt: '?', k: 1, decoding: {{max_tokens: 100}}}}\n"
-    suite = SUITE + code
+    more = f"kind: code, data: {data}, prompt: '?', k: 1, decoding: {{max_tokens: 100}}"
+    suite = f"{SUITE}  - {{name: programs, {more}}}\n"
     (tmp_path / "s.yaml").write_text(suite)
     (tmp_path / "r.jsonl").write_text(json.dumps({"id": "a", "question": "?", "a": ["assert True"]}) + "\n")
     tasks = load_tasks(
