@@ -123,6 +123,9 @@ class EngineConfig(BaseModel):
 
     kind: Literal["vllm"] = "vllm"
     replicas: int = Field(1, ge=1, description="engines beside one another, each with GPUs of its own")
+    share: bool = Field(
+        False, description="one engine, with LoRA on, for all models of one checkpoint: it and its adapters"
+    )
     load_timeout_s: float = Field(3600.0, gt=0, description="an engine that is not up by then is given up")
     max_num_seqs: int = Field(256, ge=1)
     max_num_batched_tokens: int | None = Field(

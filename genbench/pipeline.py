@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from genbench.engines.shared import EngineKeeper
 from genbench.errors import InterruptedRunError, RunFolderError
 from genbench.job import Job
 from genbench.jobs import load_tasks, make_jobs
@@ -17,7 +18,7 @@ from genbench.prepare import prepare_model
 from genbench.requests import request_records
 from genbench.rescore import judge_folders, score_folder
 from genbench.reuse import stored_results
-from genbench.runner import run_job
+from genbench.runner import run_coroutine, run_job
 from genbench.signals import StopSwitch, stop_after, stop_on_signals
 from genbench.store.folder import RunFolder
 
@@ -66,16 +67,27 @@ def _run_all(
     jobs: Sequence[Job], stored: Mapping[Path, dict[str, Any]], options: RunOptions, switch: StopSwitch
 ) -> dict[str, Any]:
     """The results of each model; those that are `stored` already are taken as they are."""
-    results = {job.model.name: stored.get(job.path) or _run(job, options, switch) for job in jobs}
+    results = run_coroutine(_draw_all(jobs, stored, options, switch))
     own = [job for job in jobs if job.path not in stored]
     if any(job.deferred for job in own):
         results |= _judge(own, options, switch)
     return results
 
 
-def _run(job: Job, options: RunOptions, switch: StopSwitch) -> dict[str, Any]:
+async def _draw_all(
+    jobs: Sequence[Job], stored: Mapping[Path, dict[str, Any]], options: RunOptions, switch: StopSwitch
+) -> dict[str, Any]:
+    results: dict[str, Any] = {}
+    async with EngineKeeper() as keeper:
+        for job in jobs:
+            found = stored.get(job.path)
+            results[job.model.name] = found or await _run(job, options, switch, keeper)
+    return results
+
+
+async def _run(job: Job, options: RunOptions, switch: StopSwitch, keeper: EngineKeeper) -> dict[str, Any]:
     try:
-        return run_job(job, switch)
+        return await run_job(job, switch, keeper)
     except InterruptedRunError as error:
         raise InterruptedRunError(_how_to_continue(error, options, job)) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from genbench import reasoning
@@ -77,6 +77,7 @@ def _prepared(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> PreparedM
         decodings=decodings,
         extra=_thinking(decodings.values(), fmt) | engine.extra,
         replicas=engine.replicas,
+        share=engine.share,
         load_timeout_s=engine.load_timeout_s,
     )
 
@@ -93,7 +94,7 @@ def _prepared(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> PreparedM
         maker=RequestMaker(
             render, lambda prompt, wanted: fit(prompt, wanted, context), suite.config.decoding.seed
         ),
-        terms=_terms(settings.extra, config, decodings, tokenizer),
+        terms=_terms(settings, config, tokenizer),
         settings=settings,
         warnings=_warnings(checkpoint, tokenizer, suite.config),
         count=TokenCounter(tokenizer),
@@ -173,21 +174,19 @@ _TERM_ARGUMENTS = {
 """vLLM arguments that shape what is drawn, with their defaults."""
 
 
-def _terms(
-    extra: Mapping[str, Any], config: ModelConfig, decodings: Mapping[str, Decoding], tokenizer: Any
-) -> dict[str, Any]:
+def _terms(settings: EngineSettings, config: ModelConfig, tokenizer: Any) -> dict[str, Any]:
     """What shapes the distribution that is drawn from; the prompts' digests stand in problems.jsonl."""
     name, version = arguments.distribution()
     return {
         "engine": {"name": name, "version": version},
         "dtype": config.dtype,
-        "arguments": {key: extra.get(key, default) for key, default in _TERM_ARGUMENTS.items()},
-        "adapter": "lora" if config.adapter else "none",
+        "arguments": {key: settings.extra.get(key, default) for key, default in _TERM_ARGUMENTS.items()},
+        "adapter": "lora" if settings.lora else "none",
         "eos_token_id": getattr(tokenizer, "eos_token_id", None),
         "skip_special_tokens": False,
         "structured_outputs": None,
         "trust_remote_code": config.trust_remote_code,
-        "decoding": {task: decoding_terms(decoding) for task, decoding in decodings.items()},
+        "decoding": {task: decoding_terms(decoding) for task, decoding in settings.decodings.items()},
     }
 
 

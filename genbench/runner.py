@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -14,6 +14,8 @@ from genbench import registry
 from genbench.conversations import with_prompts
 from genbench.engines import environment
 from genbench.engines.gpu import GpuWatch
+from genbench.engines.settings import EngineSettings
+from genbench.engines.shared import EngineKeeper
 from genbench.errors import InterruptedRunError
 from genbench.generate import Generation
 from genbench.heartbeat import Heartbeat
@@ -21,6 +23,7 @@ from genbench.job import Job
 from genbench.judging import JudgeRoom
 from genbench.plan import Draw, missing_draws
 from genbench.progress import ProgressLine
+from genbench.protocols import Engine
 from genbench.results import build_results
 from genbench.runrecord import Asked, asked_records, attempt_record, ended_attempt, only_asked, open_manifest
 from genbench.scoring import Judged, Scorer
@@ -34,7 +37,7 @@ from genbench.verifying import catch_up, load_verifiers, publish, renew_stale, v
 _RESPONSES_A_STEP = 1000
 
 
-def run_job(job: Job, switch: StopSwitch) -> dict[str, Any]:
+async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> dict[str, Any]:
     """Runs a job to its end and returns its results (also written to results.json).
 
     Raises:
@@ -43,7 +46,7 @@ def run_job(job: Job, switch: StopSwitch) -> dict[str, Any]:
         InterruptedRunError: stopped by a signal; the folder can be continued.
     """
     with RunFolder.writer(job.path) as folder:
-        return run_coroutine(_Session(job, folder, switch).run())
+        return await _Session(job, folder, switch, keeper).run()
 
 
 def run_coroutine(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
@@ -59,8 +62,8 @@ def run_coroutine(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
 class _Session:
     """The life of one command on one run folder."""
 
-    def __init__(self, job: Job, folder: RunFolder, switch: StopSwitch) -> None:
-        self.job, self.folder, self.switch = job, folder, switch
+    def __init__(self, job: Job, folder: RunFolder, switch: StopSwitch, keeper: EngineKeeper) -> None:
+        self.job, self.folder, self.switch, self.keeper = job, folder, switch, keeper
         self.started = time.monotonic()
         self.generation_s = 0.0
         self.gpu_busy: dict[str, float] | None = None
@@ -175,7 +178,7 @@ class _Session:
                 scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
 
         generation = Generation(
-            engines={name: partial(make, member) for name, member in settings.members.items()},
+            engines=self._makers(make),
             maker=self.job.model.maker,
             sink=self.folder,
             split=self.job.model.reasoning.split,
@@ -196,6 +199,15 @@ class _Session:
         finally:
             self.generation_s = progress.seconds
             self.gpu_busy = gpus.busy
+
+    def _makers(self, make: Callable[[Any], Any]) -> dict[str, Callable[[], Engine]]:
+        """By name, what makes each engine that works beside the others."""
+        settings = self.job.model.settings
+        if isinstance(settings, EngineSettings) and settings.share:
+            borrow = self.keeper.borrow
+            return {name: partial(borrow, make, member) for name, member in settings.members.items()}
+        members = settings.members if settings is not None else {}
+        return {name: partial(make, member) for name, member in members.items()}
 
     def _open_conversations(self, draws: Sequence[Draw]) -> dict[SampleId, list[Completion]]:
         """Turns on disk of samples that are not complete; only tasks of several turns have any."""

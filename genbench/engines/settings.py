@@ -25,6 +25,7 @@ class EngineSettings:
         work: the run folder, where the engine's log and its own small files go.
         extra: further arguments of AsyncEngineArgs, as the suite says.
         replicas: engines beside one another; `replica` is this one's number.
+        share: the engine stays up for the next model of the same checkpoint, so it is loaded with LoRA on.
         load_timeout_s: seconds after which loading counts as hung.
         loading: held while one loads, since each needs variables of this process for itself.
     """
@@ -42,8 +43,14 @@ class EngineSettings:
     extra: Mapping[str, Any] = field(default_factory=dict)
     replicas: int = 1
     replica: int = 0
+    share: bool = False
     load_timeout_s: float = 3600.0
     loading: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
+
+    @property
+    def lora(self) -> bool:
+        """Whether the engine is loaded with LoRA on."""
+        return self.share or self.adapter is not None
 
     @property
     def log(self) -> Path:
@@ -81,6 +88,7 @@ class EngineSettings:
             "max_num_seqs": self.max_num_seqs,
             "max_num_batched_tokens": self.max_num_batched_tokens,
             "replicas": self.replicas,
+            "share": self.share,
             **self.extra,
         }
 

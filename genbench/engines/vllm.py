@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from dataclasses import dataclass
@@ -36,12 +37,19 @@ class VllmEngine:
 
     def __init__(self, settings: EngineSettings) -> None:
         self.settings = settings
-        self._sampling = {task: _Sampling(decoding) for task, decoding in settings.decodings.items()}
+        self._log = settings.log
         self._engine: AsyncLLM | None = None
         self._guard: EngineGuard | None = None
+        self.serve(settings)
+
+    def serve(self, settings: EngineSettings) -> None:
+        """Goes on with the adapter and the decoding of another model of the same checkpoint."""
+        self._sampling = {task: _Sampling(decoding) for task, decoding in settings.decodings.items()}
         self._lora: LoRARequest | None = None
         if settings.adapter is not None:
-            self._lora = LoRARequest("adapter", 1, str(settings.adapter))
+            # The engine knows adapters by their number: two under one number would be taken for one.
+            number = int.from_bytes(hashlib.sha256(str(settings.adapter).encode()).digest()[:4], "big") >> 1
+            self._lora = LoRARequest(settings.adapter.name, number + 1, str(settings.adapter))
 
     async def start(self) -> None:
         """Loads the model; tens of seconds, minutes for large ones.
@@ -81,7 +89,7 @@ class VllmEngine:
             "max_num_seqs": settings.max_num_seqs,
             "max_num_batched_tokens": settings.max_num_batched_tokens,
             "disable_log_stats": True,
-            "enable_lora": settings.adapter is not None,
+            "enable_lora": settings.lora,
         }
         return AsyncEngineArgs(**(_platform_defaults() | dict(settings.extra) | own))
 
@@ -100,7 +108,7 @@ class VllmEngine:
         try:
             output = await self._final(request, request_id)
         except EngineDeadError as error:
-            raise EngineDiedError(f"the engine died:\n{log_tail(self.settings.log)}") from error
+            raise EngineDiedError(f"the engine died:\n{log_tail(self._log)}") from error
         except (EngineGenerateError, ValueError) as error:
             raise RequestFailedError(f"request {request_id}: {error}") from error
         finish: FinishReason = output.finish_reason or "abort"

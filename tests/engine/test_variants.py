@@ -14,15 +14,15 @@ from safetensors.numpy import save_file
 
 from genbench import shipped
 
-from .conftest import Place, descendants, lines, texts, verdicts
+from .conftest import SUITE, Place, descendants, lines, texts, verdicts
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 
-def adapter(folder: Path) -> Path:
+def adapter(folder: Path, seed: int = 0) -> Path:
     """A LoRA adapter with random weights on all query projections of the tiny model."""
     config = json.loads((shipped.folder("checkpoints") / "tiny-tuned" / "config.json").read_text())
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     hidden = config["hidden_size"]
     width = config["num_attention_heads"] * config["head_dim"]
     weights = {}
@@ -50,6 +50,34 @@ def test_an_adapter_changes_the_texts_and_the_identity(reference: Place) -> None
     manifest = json.loads((reference.path / "adapted" / "tuned" / "manifest.json").read_text())
     assert manifest["model_identity"].count("sha256:") == 2
     assert manifest["terms"]["adapter"] == "lora"
+
+
+SHARED = """\
+name: shared
+models:
+  base: {path: "shipped:checkpoints/tiny-tuned"}
+  one: {path: "shipped:checkpoints/tiny-tuned", adapter: ./one}
+  two: {path: "shipped:checkpoints/tiny-tuned", adapter: ./two}
+engine: {max_num_seqs: 64, share: true}
+"""
+
+
+def test_a_checkpoint_and_its_adapters_share_one_engine(tmp_path: Path) -> None:
+    adapter(tmp_path / "one")
+    adapter(tmp_path / "two", seed=1)
+    (tmp_path / "suite.yaml").write_text(SHARED + SUITE[SUITE.index("decoding:") :])
+    place = Place(tmp_path)
+    place.results("--run-dir", "together", "--limit", "4")
+    logs = [(tmp_path / "together" / name / "engine.log").read_text() for name in ("base", "one", "two")]
+    assert [log.count("Initializing a V1 LLM engine") for log in logs] == [1, 0, 0]
+    drawn = {name: texts(tmp_path / "together" / name) for name in ("base", "one", "two")}
+    assert drawn["base"] != drawn["one"] != drawn["two"] != drawn["base"]
+
+    place.results("--run-dir", "alone", "--limit", "4", "--model", "two", "--set", "engine.share=false")
+    assert texts(tmp_path / "alone" / "two") == drawn["two"]
+
+    done = place.run("compare", "together/base", "together/two", "--json")
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_thinking_budget_ends_traces_and_enters_the_terms(reference: Place) -> None:
