@@ -7,6 +7,7 @@ import random
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -89,7 +90,8 @@ class Chaos:
     """Keeps a run going that it kills itself, piece by piece.
 
     A fault waits for its number of completions on disk (seeded, so that a slow machine sees the same),
-    then a moment of random length, then until what it kills is alive.
+    then a moment of random length, then until what it kills is alive. The engine is halted meanwhile: a fast
+    one would have drawn everything before the last faults.
     """
 
     place: Place
@@ -99,9 +101,9 @@ class Chaos:
 
     def plan(self) -> list[tuple[int, str]]:
         """(completions, what is killed): code comes first in the queue, so its sandbox dies early."""
-        last = {"sandbox": 0.5, "verifier": 0.95}
+        last = {"sandbox": 0.5, "verifier": 0.9}
         return sorted(
-            (round(self.rng.uniform(0.03, last.get(what, 0.85)) * TOTAL), what)
+            (round(self.rng.uniform(0.03, last.get(what, 0.75)) * TOTAL), what)
             for what, times in FAULTS.items()
             for _ in range(times)
         )
@@ -113,13 +115,15 @@ class Chaos:
             # An engine killed while it loads ends the run with advice: that is no fault to survive.
             again = drawn(self.folder) + 1 if self.done and self.done[-1] in ("engine", "run") else 0
             self._wait(process, max(at, again))
-            time.sleep(self.rng.uniform(0.0, 0.5))
+            with halted(process):
+                time.sleep(self.rng.uniform(0.0, 0.5))
+                if what == "run":
+                    process.kill()
+                    process.communicate()
+                else:
+                    self._kill(process, SIGNS[what])
             if what == "run":
-                process.kill()
-                process.communicate()
                 process = self._start()
-            else:
-                self._kill(process, SIGNS[what])
             self.done.append(what)
         out, err = process.communicate(timeout=DEADLINE_S)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
@@ -141,6 +145,21 @@ class Chaos:
             assert time.monotonic() < end, (sign, self.done)
             time.sleep(0.02)
         self.rng.choice(sorted(targets, key=lambda member: member.pid)).kill()
+
+
+@contextmanager
+def halted(run: subprocess.Popen[str]) -> Iterator[None]:
+    """The engine's processes stopped, and sent on where they still live."""
+    engine = [member for member in descendants(run.pid) if SIGNS["engine"] in words(member)]
+    for member in engine:
+        with suppress(psutil.NoSuchProcess):
+            member.suspend()
+    try:
+        yield
+    finally:
+        for member in engine:
+            with suppress(psutil.NoSuchProcess):
+                member.resume()
 
 
 def words(process: psutil.Process) -> str:
