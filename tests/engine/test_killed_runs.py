@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import subprocess
@@ -58,13 +59,18 @@ def stop_verifiers(process: subprocess.Popen[str]) -> bool:
     return bool(workers)
 
 
+def attempts(folder: Path) -> int:
+    manifest = folder / "manifest.json"
+    return len(json.loads(manifest.read_text())["attempts"]) if manifest.exists() else 0
+
+
 def test_a_run_killed_at_five_moments_ends_as_an_undisturbed_one(reference: Place) -> None:
     rng = random.Random(20_261_121)
     folder = reference.path / "killed" / "tuned"
     command = ("run", "suite.yaml", "--run-dir", "killed")
 
     process = reference.start(*command)  # while the engine loads
-    wait_until((folder / "engine.log").exists, process)
+    wait_until(lambda: attempts(folder) == 1, process)
     time.sleep(rng.uniform(1, 4))
     kill(process)
     assert drawn(folder) == 0
