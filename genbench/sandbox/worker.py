@@ -144,6 +144,11 @@ class Worker:
         text = os.pread(self._log, 1 << 20, 0).decode(errors="replace").strip()
         return text.splitlines()[-1] if text else ""
 
+    def _death(self) -> str:
+        """How a zygote ended that hung up on us: it has nothing more to lose by being waited for."""
+        said = self._said()
+        return f"the zygote died (exit status {self._process.returncode}{': ' + said if said else ''})"
+
     def run(self, order: dict[str, Any], files: Files, enough: Callable[[], bool]) -> Ended:
         """One process for `order["count"]` tests; `enough` is asked now and then whether to stop it early.
 
@@ -172,7 +177,7 @@ class Worker:
             if poller.poll(pause * 1000):
                 if data := self._control.recv(_MESSAGE):
                     return data
-                raise OSError("the zygote died")
+                raise OSError(self._death())
             waited, looks = waited + pause, looks + 1
             if enough():
                 self._control.send(b'{"stop": true}')

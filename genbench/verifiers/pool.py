@@ -28,8 +28,8 @@ _END_S = 5.0
 _CRASHES = 3
 """A case under which a worker dies this often (not by its own time limit) is a verifier_error. Not two:
 what kills workers at random must not mark an innocent case."""
-_LOAD_DEATHS = 5
-"""Workers that may die one after the other while they load what a batch needs."""
+_LOAD_FAILURES = 5
+"""Workers that may fail one after the other to load what others have loaded before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,8 @@ class VerifierPool:
         self._spare: list[_Worker] = []
         self._taken: list[_Job] = []
         self._failure: Exception | None = None
-        self._load_deaths = 0
+        self._versions: dict[int, str] = {}
+        self._load_failures = 0
         self.replaced = 0
 
     async def __aenter__(self) -> Self:
@@ -114,7 +115,7 @@ class VerifierPool:
         worker = self._spare.pop() if self._spare else await _Worker.start(self.nice)
         try:
             async with self._load_limit(spec):
-                version = await worker.load(self._key(spec), spec)
+                version = await self._load(worker, spec)
                 opened = Opened(version, await worker.check(self._key(spec), references))
         except _WorkerDiedError as death:
             await worker.close()
@@ -153,6 +154,15 @@ class VerifierPool:
 
     def _key(self, spec: VerifierSpec) -> int:
         return self._keys.setdefault(spec.key, len(self._keys))
+
+    async def _load(self, worker: _Worker, spec: VerifierSpec) -> str:
+        """The version, which is the same in all workers: all verdicts of a run carry the first one's."""
+        key = self._key(spec)
+        version = await worker.load(key, spec)
+        first = self._versions.setdefault(key, version)
+        if version != first:
+            raise _LoadRefusedError(f"verifier '{spec.name}' was '{first}' at first, and is '{version}' now")
+        return version
 
     async def _run(self) -> None:
         try:
@@ -193,25 +203,38 @@ class VerifierPool:
     async def _serve(self, worker: _Worker, batch: list[_Job]) -> list[_Job]:
         """Answers the batch in order; returns what the worker's death left undone."""
         jobs = deque(batch)
-        loaded = False
         try:
             for job in batch:
                 async with self._load_limit(job.spec):
-                    await worker.load(self._key(job.spec), job.spec)
-            loaded, self._load_deaths = True, 0
+                    await self._load(worker, job.spec)
+        except (_WorkerDiedError, ConfigError) as failure:
+            return self._not_loaded(worker, batch, failure)
+        self._load_failures = 0
+        try:
             worker.send([(self._key(job.spec), job.body) for job in batch])
             while jobs:
                 finding = await worker.receive()
                 _resolve(jobs.popleft(), finding)
         except _WorkerDiedError as death:
-            if not loaded and self._load_deaths < _LOAD_DEATHS:
-                self._load_deaths += 1
-                return batch
             return _after_death(list(jobs), death)
-        except ConfigError as error:
-            worker.dead = True  # a late reply to its load must not be read as a finding
-            for job in jobs:
-                _resolve(job, Finding(0.0, "verifier_error", detail={"why": str(error)}))
+        return []
+
+    def _not_loaded(
+        self, worker: _Worker, batch: list[_Job], failure: _WorkerDiedError | ConfigError
+    ) -> list[_Job]:
+        """What is left for another worker: everything, since another one has loaded all this before.
+
+        Not after a load that hung, which would take its time again, nor after too many failures in a row.
+        """
+        worker.dead = True  # a late reply to its load must not be read as a finding
+        self._load_failures += 1
+        may_pass = isinstance(failure, _WorkerDiedError | _LoadRefusedError)
+        if may_pass and self._load_failures <= _LOAD_FAILURES:
+            return batch
+        if isinstance(failure, _WorkerDiedError):
+            return _after_death(batch, failure)
+        for job in batch:
+            _resolve(job, Finding(0.0, "verifier_error", detail={"why": str(failure)}))
         return []
 
 
@@ -233,6 +256,10 @@ def _after_death(jobs: list[_Job], death: _WorkerDiedError) -> list[_Job]:
 def _resolve(job: _Job, finding: Finding) -> None:
     if not job.done.done():
         job.done.set_result(finding)
+
+
+class _LoadRefusedError(ConfigError):
+    """A worker does not load a verifier."""
 
 
 class _WorkerDiedError(Exception):
@@ -285,7 +312,7 @@ class _Worker:
             self._write(frame({"load": spec.name, "options": dict(spec.options), "key": key}))
             reply = await self._read()
             if "refused" in reply:
-                raise ConfigError(reply["refused"])
+                raise _LoadRefusedError(reply["refused"])
             self._loaded[key] = str(reply["version"])
             if reply["checks"]:
                 self._checking.add(key)

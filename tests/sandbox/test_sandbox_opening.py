@@ -67,6 +67,33 @@ def test_a_cage_that_an_attack_gets_through_is_refused(monkeypatch: pytest.Monke
         open_cage()
 
 
+def test_a_cage_that_dies_while_it_is_tried_does_not_change_the_tier(monkeypatch: pytest.MonkeyPatch) -> None:
+    deaths = killing(monkeypatch, times=2)
+    cage, worker = open_cage()
+    worker.close()
+    assert cage.label == candidates("a")[0].label and deaths == [0, 0]
+
+
+def test_cages_that_die_again_and_again_are_refused_with_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    killing(monkeypatch, times=1 << 20)
+    with pytest.raises(UnavailableError, match=r"the zygote died \(exit status -?\d+"):
+        open_cage()
+
+
+def killing(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
+    """Kills the first cages when the self-test begins; grows by one entry a kill, up to `times`."""
+    left: list[int] = []
+
+    def struck(worker: Worker) -> list[str]:
+        if len(left) < times:
+            left.append(0)
+            worker._process.kill()
+        return broken(worker)
+
+    monkeypatch.setattr(opening, "broken", struck)
+    return left
+
+
 def test_unsafe_execution_takes_a_flag_and_says_its_name() -> None:
     with Sandbox.open(unsafe_local_exec=True) as box:
         assert box.cage.tier == "unsafe"

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from genbench.types import Case, Finding
 
 
 class PlugIn:
-    version = "1"
-
     def __init__(
         self,
         time_limit_s: float = 5.0,
         tally: str | None = None,
         loads_that_die: int = 0,
         loads_that_hang_after: int = 1 << 30,
+        loads_refused: Sequence[int] = (),
+        loads_of_another_version: Sequence[int] = (),
     ) -> None:
+        self.version = "1"
         self._limit = time_limit_s
         self._tally = Path(tally) if tally else None
         if self._count() <= loads_that_die:
             os._exit(3)
         if tally and self._count() > loads_that_hang_after:
             time.sleep(60)
+        if loads_refused and self._count() in loads_refused:
+            raise ValueError("not this time")
+        if loads_of_another_version and self._count() in loads_of_another_version:
+            self.version = "2"
 
     def _count(self) -> int:
         """How often this was asked, over all workers; a byte each time."""

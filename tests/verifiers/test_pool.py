@@ -79,6 +79,41 @@ def test_a_verifier_that_never_loads_is_a_defect_of_every_case(tmp_path: Path) -
     assert [finding.reason for finding in found] == ["verifier_error"] * 2
 
 
+@pytest.mark.parametrize("failing", ["loads_refused", "loads_of_another_version"])
+def test_workers_that_fail_to_load_what_was_loaded_before_mark_no_case(tmp_path: Path, failing: str) -> None:
+    tally = tmp_path / "tally"
+    # Each load counts to three: the second and the third load fail.
+    found = opened_and_crashed(spec(tally=str(tally), **{failing: [6, 9]}))
+    assert [finding.extracted for finding in found] == ["say a", None, "say b"]
+    assert found[1].reason == "verifier_error" and "died" in found[1].detail["why"]
+
+
+@pytest.mark.parametrize(
+    ("failing", "why"),
+    [
+        ("loads_refused", "not this time"),
+        ("loads_of_another_version", "verifier 'plugin_verifier:PlugIn' was '1' at first, and is '2' now"),
+    ],
+)
+def test_a_verifier_that_does_not_load_again_is_a_defect_of_every_case(
+    tmp_path: Path, failing: str, why: str
+) -> None:
+    found = opened_and_crashed(spec(tally=str(tmp_path / "tally"), **{failing: list(range(4, 99))}))
+    assert [finding.reason for finding in found] == ["wrong", "verifier_error", "verifier_error"]
+    assert all(why in finding.detail["why"] for finding in found[1:])
+
+
+def opened_and_crashed(verifier: VerifierSpec) -> list[Finding]:
+    """A case before and after one that kills each worker under it, in a verifier that was opened first."""
+
+    async def work() -> list[Finding]:
+        async with VerifierPool(1) as pool:
+            await pool.open(verifier)
+            return [await pool.verify(verifier, case(text)) for text in ("say a", "crash", "say b")]
+
+    return asyncio.run(work())
+
+
 def test_a_pool_closes_while_a_worker_has_much_to_say() -> None:
     async def work() -> None:
         async with VerifierPool(1) as pool:
