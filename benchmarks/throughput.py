@@ -133,8 +133,10 @@ class Bench:
     def answered(self, sample: SampleId, tokens: int) -> None:
         self.clock.tokens[sample] = tokens
         self.clock.last_token = time.monotonic()
+        if len(self.clock.tokens) < self.samples:
+            return
         self.clock.host_cpu = time.process_time() - self._host
-        if self.stop_at_last_token and len(self.clock.tokens) == self.samples:
+        if self.stop_at_last_token:
             signal.raise_signal(signal.SIGINT)
 
 
