@@ -72,6 +72,8 @@ class Clock:
     verdicts: int = 0
     verify_cpu: float = 0.0
     host_cpu: float = 0.0
+    engine_cpu: float = 0.0
+    engine_waited: float = 0.0
     tokens: dict[SampleId, int] = field(default_factory=dict)
 
     @property
@@ -110,10 +112,11 @@ class Bench:
     _seen: tuple[float, int, int] | None = None
     _finished: int = 0
     _host: float = 0.0
+    _engine: tuple[float, float] = (0.0, 0.0)
 
     def begin(self) -> Clock:
         self.clock, self._seen, self._finished = Clock(), None, 0
-        self._host = time.process_time()
+        self._host, self._engine = time.process_time(), engine_times()
         return self.clock
 
     def step(self, waiting: int, running: int, tokens: int, finished: int) -> None:
@@ -136,6 +139,8 @@ class Bench:
         if len(self.clock.tokens) < self.samples:
             return
         self.clock.host_cpu = time.process_time() - self._host
+        now = engine_times()
+        self.clock.engine_cpu, self.clock.engine_waited = now[0] - self._engine[0], now[1] - self._engine[1]
         if self.stop_at_last_token:
             signal.raise_signal(signal.SIGINT)
 
@@ -248,6 +253,17 @@ def in_one_loop(bench: Bench) -> Iterator[asyncio.Runner]:
                     bench.llm.shutdown()
 
 
+def engine_times() -> tuple[float, float]:
+    """Seconds that the engine's process has run, and that it has waited for a core while it could run."""
+    ran = waited = 0
+    for child in psutil.Process().children(recursive=True):
+        if "VLLM::" in " ".join(child.cmdline()):
+            for thread in Path(f"/proc/{child.pid}/task").iterdir():
+                times = (thread / "schedstat").read_text().split()
+                ran, waited = ran + int(times[0]), waited + int(times[1])
+    return ran / 1e9, waited / 1e9
+
+
 def verifier_cpu_s() -> float:
     """CPU seconds of the verifier workers and all that they started."""
     family: set[psutil.Process] = set()
@@ -342,6 +358,12 @@ def report(bench: Bench, ours: list[Clock], raw: list[Clock], sleeping: list[Clo
     host = [statistics.median(clock.host_cpu for clock in arm) for arm in (ours, raw)]
     print(f"verification: {cpu:.1f} CPU s, {1000 * cpu / bench.samples:.1f} ms a sample")
     print(f"the engine's host process until the last token: {host[0]:.1f} CPU s, bare {host[1]:.1f}")
+    ran = [statistics.median(clock.engine_cpu for clock in arm) for arm in (ours, raw)]
+    waited = [statistics.median(clock.engine_waited for clock in arm) for arm in (ours, raw)]
+    print(
+        f"the engine's process ran {ran[0]:.2f} s and waited {waited[0]:.2f} s for a core; "
+        f"bare {ran[1]:.2f} s and {waited[1]:.2f} s"
+    )
     slow = statistics.median(clock.generation for clock in sleeping) / statistics.median(
         clock.generation for clock in ours
     )
