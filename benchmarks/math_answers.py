@@ -22,7 +22,8 @@ import sympy
 
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.math import MathVerifier
-from genbench.verifiers.pool import VerifierPool, VerifierSpec
+from genbench.verifiers.pool import VerifierPool
+from genbench.verifiers.process import VerifierSpec
 
 Pair = tuple[str, str]
 """(response, reference)"""

@@ -47,7 +47,7 @@ from genbench.engines.vllm import VllmEngine
 from genbench.errors import InterruptedRunError
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, Request, SampleId, Verdict
-from genbench.verifiers.pool import VerifierSpec
+from genbench.verifiers.process import VerifierSpec
 
 BAR, STARVED_SHARE, EDGES_S = 1.05, 0.01, 1.0
 RESAMPLES = 10_000

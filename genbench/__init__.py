@@ -17,7 +17,7 @@ _VERBS = {
     "doctor": "preflight",
     "compare": "comparison",
     "estimate": "estimation",
-    "merge": "merging",
+    "merge": "pipeline",
     "noise": "noiseband",
     "power": "planning",
     "status": "watching",

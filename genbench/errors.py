@@ -57,7 +57,7 @@ class EngineError(GenbenchError):
 
 
 class EngineDiedError(EngineError):
-    """The engine's process died under a request; the request can be drawn again by another engine."""
+    """The engine's process was killed or died; another engine can be started and draw what it had."""
 
 
 class RequestFailedError(EngineError):

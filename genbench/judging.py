@@ -27,7 +27,7 @@ from genbench.store.folder import RunFolder
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import OURS, Case, Finding, Question
-from genbench.verifiers.pool import VerifierSpec
+from genbench.verifiers.process import VerifierSpec
 
 Rule = Callable[[str, Case], Awaitable[Finding]]
 """(task, case) -> finding of the rule that stands before the judge."""

@@ -134,7 +134,7 @@ class Lane:
     async def draw(self, queue: DrawQueue, *, alone: bool) -> None:
         """Draws from the queue until it is over, stopped, or this lane is given up."""
         while self.failure is None and not queue.over.is_set() and not self._shared.stop.is_set():
-            engine = self._engine or await self._open(queue)
+            engine = self._engine or await self._open(queue, alone=alone)
             if engine is None:
                 continue
             stretch = _Stretch(self._shared, engine, queue, alone=alone)
@@ -142,7 +142,7 @@ class Lane:
             if stretch.death is not None:
                 await self._bury(stretch, stretch.death)
 
-    async def _open(self, queue: DrawQueue) -> Engine | None:
+    async def _open(self, queue: DrawQueue, *, alone: bool) -> Engine | None:
         """A started engine; None where there is nothing left to start it for, or it cannot be."""
         engine = self._make()
         starting = asyncio.ensure_future(engine.start())
@@ -152,6 +152,8 @@ class Lane:
                 return None
             await starting
             self._engine = engine
+        except EngineDiedError as death:
+            self._died(death, alone=alone)
         except GenbenchError as error:
             self._give_up(error)
         finally:
@@ -166,8 +168,11 @@ class Lane:
         await self.close()
         if stretch.finished:
             self._in_a_row.clear()
-        self._in_a_row[stretch.alone] += 1
-        if self._in_a_row[stretch.alone] >= _DEATHS_IN_A_ROW:
+        self._died(death, alone=stretch.alone)
+
+    def _died(self, death: EngineDiedError, *, alone: bool) -> None:
+        self._in_a_row[alone] += 1
+        if self._in_a_row[alone] >= _DEATHS_IN_A_ROW:
             self._give_up(
                 EngineError(f"{_DEATHS_IN_A_ROW} engines died with nothing finished between them; {death}")
             )

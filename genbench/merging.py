@@ -139,6 +139,7 @@ def _merge_model(
                 rows = folder.problems(task.name)
                 folder.write_problems(task.name, [rows[problem.problem_id] for problem in task.problems])
             folder.write_manifest(manifest)
+            _gather_logs(parts, half)
         results = score_folder(half, data_dir, False, quiet, switch)
         half.rename(target)
     except BaseException as error:
@@ -149,6 +150,18 @@ def _merge_model(
             ) from None
         raise
     return results
+
+
+def _gather_logs(parts: Sequence[Part], target: Path) -> None:
+    """The engines' logs, one after the other, each under the path that it came from."""
+    logs = [log for part in parts if (log := part.path / "engine.log").is_file()]
+    if not logs:
+        return
+    with (target / "engine.log").open("wb") as whole:
+        for log in logs:
+            whole.write(f"==> {log} <==\n".encode())
+            with log.open("rb") as own:
+                shutil.copyfileobj(own, whole)
 
 
 def _manifest(parts: Sequence[Part], counts: Mapping[str, int]) -> dict[str, Any]:

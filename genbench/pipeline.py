@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from genbench import merging
 from genbench.engines.shared import EngineKeeper
 from genbench.errors import InterruptedRunError, RunFolderError
 from genbench.job import Job
@@ -22,7 +23,7 @@ from genbench.runner import run_coroutine, run_job
 from genbench.signals import StopSwitch, stop_after, stop_on_signals
 from genbench.store.folder import RunFolder
 
-__all__ = ["RunOptions", "RunReport", "latest_results", "prompts", "run", "score"]
+__all__ = ["RunOptions", "RunReport", "latest_results", "merge", "prompts", "run", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,16 @@ def score(run_dir: Path, data_dir: Path | None = None, again: bool = False, quie
         results = score_folder(run_dir, data_dir, again, quiet, switch)
     page, notes = _write_report(_together(run_dir))
     return RunReport({results["model"]: run_dir}, {results["model"]: results}, page, notes)
+
+
+def merge(
+    runs: Sequence[Path], into: Path | None = None, data_dir: Path | None = None, quiet: bool = False
+) -> RunReport:
+    """Joins the parts of one run (see merging.merge), verifies what lacks a verdict, writes results and page."""
+    found = merging.merge(runs, into, data_dir, quiet)
+    page, notes = _write_report(list(found))
+    folders = {path.name: path for path in found}
+    return RunReport(folders, {path.name: results for path, results in found.items()}, page, notes)
 
 
 def _together(run_dir: Path) -> list[Path]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from genbench import reasoning
+from genbench import traceformats
 from genbench.config import Decoding, EngineConfig, HttpEngineConfig, ModelConfig, SuiteConfig
 from genbench.engines import arguments, devices
 from genbench.engines.checkpoint import Checkpoint, context_length, find
@@ -26,7 +26,6 @@ from genbench.prepared import (
     with_stop,
 )
 from genbench.prompting import Renderer, fit
-from genbench.reasoning import TraceFormat
 from genbench.served import prepare_served
 from genbench.store.contract import digest
 from genbench.suitefile import Suite
@@ -105,7 +104,7 @@ def prepare_responses(suite: Suite, name: str, tasks: Sequence[LoadedTask], iden
     """A model that only its ready responses stand for: nothing of it is opened, prompts stay text."""
     config = suite.config.models[name]
     wanted = suite.config.reasoning
-    fmt = reasoning.FORMATS["think"] if wanted == "auto" else trace_format(suite, None, ())
+    fmt = traceformats.FORMATS["think"] if wanted == "auto" else trace_format(suite, None, ())
     renderer = Renderer(None, system_prompt=config.system_prompt)
     return PreparedModel(
         name=name,
@@ -142,7 +141,7 @@ def _scales_rope(engine: EngineConfig) -> bool:
     return any(key in engine.extra for key in ("hf_overrides", "rope_scaling"))
 
 
-def _thinking(decodings: Iterable[Decoding], fmt: TraceFormat) -> dict[str, Any]:
+def _thinking(decodings: Iterable[Decoding], fmt: traceformats.TraceFormat) -> dict[str, Any]:
     """What vLLM needs to end a trace at its budget: the tags (0.32 refuses a budget without them)."""
     if all(decoding.thinking_token_budget is None for decoding in decodings):
         return {}

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench import reasoning
+from genbench import reasoning, traceformats
 from genbench.config import Decoding, ModelConfig, TraceTags
 from genbench.engines.settings import EngineSettings, HttpSettings
 from genbench.errors import ConfigError
 from genbench.plan import RequestMaker
 from genbench.prompting import Renderer
-from genbench.reasoning import TraceFormat
 from genbench.shipped import resolve
 from genbench.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 from genbench.tokencount import Count
+from genbench.traceformats import FORMATS, TraceFormat
 from genbench.types import Answer, Completion
 
 
@@ -41,10 +41,10 @@ class Reasoning:
     def from_record(cls, record: Mapping[str, Any]) -> Reasoning:
         """What `record` came from; a format of one's own comes back by its tags."""
         name = record["format"]
-        if name in reasoning.FORMATS:
-            return cls(reasoning.FORMATS[name], tuple(record["end_tokens"]))
+        if name in FORMATS:
+            return cls(FORMATS[name], tuple(record["end_tokens"]))
         tags = {"open": record["open"][0], "close": record["close"][0]}
-        return cls(reasoning.resolve(tags), tuple(record["end_tokens"]))
+        return cls(traceformats.resolve(tags), tuple(record["end_tokens"]))
 
     def split(self, item: Completion) -> Answer:
         return reasoning.split(item.text, self.format, item.trace_opened, item.finish_reason, self.end_tokens)
@@ -76,8 +76,8 @@ def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> Tr
     wanted = suite.config.reasoning
     try:
         if isinstance(wanted, TraceTags):
-            return reasoning.resolve({"open": wanted.open, "close": wanted.close})
-        return reasoning.detect(template, added) if wanted == "auto" else reasoning.resolve(wanted)
+            return traceformats.resolve({"open": wanted.open, "close": wanted.close})
+        return traceformats.detect(template, added) if wanted == "auto" else traceformats.resolve(wanted)
     except ConfigError as error:
         raise ConfigError(f"{suite.where('reasoning')}: {error}") from None
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from genbench import reasoning
+from genbench import traceformats
 from genbench.config import Decoding, HttpEngineConfig, ServedModel
 from genbench.engines.checkpoint import Checkpoint, context_length, find
 from genbench.engines.http import address
@@ -200,7 +200,7 @@ def _context(settings: HttpSettings, checkpoint: Checkpoint) -> int:
 def _by_chat(suite: Suite, name: str, tasks: Sequence[LoadedTask], settings: HttpSettings) -> PreparedModel:
     """The server renders; nothing of the model is opened here, so no prompt can be measured."""
     config, wanted = suite.config.models[name], suite.config.reasoning
-    fmt = reasoning.FORMATS["think"] if wanted == "auto" else trace_format(suite, None, ())
+    fmt = traceformats.FORMATS["think"] if wanted == "auto" else trace_format(suite, None, ())
     served = settings.max_model_len or settings.told.get("max_model_len")
     for task in tasks:
         if served is not None and task.decoding.max_tokens >= served:
@@ -225,7 +225,7 @@ def _by_chat(suite: Suite, name: str, tasks: Sequence[LoadedTask], settings: Htt
     )
 
 
-def _tags(fmt: reasoning.TraceFormat) -> tuple[str, str]:
+def _tags(fmt: traceformats.TraceFormat) -> tuple[str, str]:
     return (fmt.opens[0], fmt.closes[0]) if fmt.opens and fmt.closes else ("", "")
 
 

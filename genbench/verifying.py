@@ -14,7 +14,8 @@ from genbench.signals import StopSwitch
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import Case, Finding
-from genbench.verifiers.pool import VerifierPool, VerifierSpec
+from genbench.verifiers.pool import VerifierPool
+from genbench.verifiers.process import VerifierSpec
 
 
 def verifier_specs(tasks: Sequence[LoadedTask], room: JudgeRoom) -> dict[str, VerifierSpec]:

@@ -49,7 +49,7 @@ class World:
 
     happens: Happening = lambda lane, number, draw: None
     starts: Callable[[str, int], float | str] = lambda lane, number: 0.0
-    """Seconds that a start takes, or why it fails."""
+    """Seconds that a start takes, or why it fails; "killed": its process was."""
     drawn: list[tuple[str, SampleId]] = field(default_factory=list)
     given_up: list[SampleId] = field(default_factory=list)
     born: Counter[str] = field(default_factory=Counter)
@@ -97,7 +97,7 @@ class Told:
     async def start(self) -> None:
         found = self.world.starts(self.lane, self.number)
         if isinstance(found, str):
-            raise EngineError(found)
+            raise (EngineDiedError if found == "killed" else EngineError)(found)
         await asyncio.sleep(found)
 
     async def work(self, draw: Draw) -> None:
@@ -201,6 +201,21 @@ def test_an_engine_that_cannot_start_leaves_its_share_to_the_others(draws: list[
     world.run(draws, lanes=2)
     _once(world, draws)
     assert world.said == ["lane 1 is given up: out of memory"] and world.born["lane 1"] == 1
+
+
+def test_engines_that_are_killed_while_they_load_are_followed_by_others(draws: list[Draw]) -> None:
+    world = World(starts=lambda lane, number: "killed" if number in (0, 1, 3) else 0.0)
+    world.happens = lambda lane, number, draw: "die" if number == 2 and len(world.drawn) > 5 else None
+    world.run(draws, lanes=1)
+    _once(world, draws)
+    assert world.born["lane 0"] == 5
+
+
+def test_engines_that_are_always_killed_while_they_load_end_the_run(draws: list[Draw]) -> None:
+    world = World(starts=lambda lane, number: "killed")
+    with pytest.raises(EngineError, match="3 engines died with nothing finished between them; killed"):
+        world.run(draws, lanes=1)
+    assert (world.born["lane 0"], world.given_up) == (3, [])
 
 
 def test_one_engine_that_cannot_start_ends_the_run_with_its_own_words(draws: list[Draw]) -> None:

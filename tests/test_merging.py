@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from genbench import pipeline
 from genbench.comparison import compare
 from genbench.data.shard import Shard
 from genbench.errors import ConfigError, InputError, NotComparableError, RunFolderError
@@ -134,6 +135,17 @@ def test_completions_name_the_attempt_of_the_merged_manifest(place: Path) -> Non
     assert [attempt["attempt"] for attempt in manifest["attempts"]] == [1, 2]
     assert manifest["merged"]["from"] == ["parts/shard-1-of-2/m", "parts/shard-2-of-2/m"]
     assert manifest["origin"]["shard"] is None
+
+
+def test_a_merged_run_has_its_page_and_the_logs_of_its_engines(place: Path) -> None:
+    for index in (1, 2):
+        part = draw(run_dir=Path("parts"), shard=f"{index}/2").folders["m"]
+        (part / "engine.log").write_text(f"engine {index}\n")
+    report = pipeline.merge([Path("parts")], quiet=True)
+    assert report.page is not None and report.page.parent == Path("parts/m") and report.failures == []
+    assert Path("parts/m/engine.log").read_text() == (
+        "==> parts/shard-1-of-2/m/engine.log <==\nengine 1\n==> parts/shard-2-of-2/m/engine.log <==\nengine 2\n"
+    )
 
 
 def test_a_part_alone_is_marked_and_compare_refuses_it(place: Path) -> None:

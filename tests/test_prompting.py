@@ -12,7 +12,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
 from genbench.errors import ConfigError, DataError, PromptError
 from genbench.prompting import Renderer, fit
-from genbench.reasoning import FORMATS, opened_by_prompt
+from genbench.reasoning import opened_by_prompt
+from genbench.traceformats import FORMATS
 from genbench.types import Message
 
 CHATML = (

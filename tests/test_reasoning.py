@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.reasoning import FORMATS, TraceFormat, detect, opened_by_prompt, resolve, split
+from genbench.reasoning import opened_by_prompt, split
+from genbench.traceformats import FORMATS, TraceFormat, detect, resolve
 from genbench.types import Answer, FinishReason
 
 THINK = FORMATS["think"]

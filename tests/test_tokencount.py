@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from genbench import reasoning, shipped
+from genbench import reasoning, shipped, traceformats
 from genbench.engines.tokenizer import load_tokenizer
 from genbench.tokencount import TokenCounter, trace_tokens
 from genbench.types import Completion, FinishReason, SampleId
 
-THINK = reasoning.FORMATS["think"]
+THINK = traceformats.FORMATS["think"]
 TOKENIZER = str(shipped.folder("checkpoints") / "tiny-base")
 
 

@@ -116,12 +116,11 @@ def merge(
     data_dir: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Join the parts of one run (see run --shard), verify what lacks a verdict, and write the results."""
-    found = verbs("merging").merge(runs, into, data_dir=data_dir)
-    folders = {path.name: path for path in found}
-    results = {path.name: record for path, record in found.items()}
-    print_results(results, folders, as_json)
-    if any(record["failed"] for record in results.values()):
+    """Join the parts of one run (see run --shard), verify what lacks a verdict, write results and report."""
+    report = verbs("pipeline").merge(runs, into, data_dir=data_dir)
+    print_results(report.results, report.folders, as_json)
+    say_written([f"report: {report.page}"] if report.page else report.notes, as_json)
+    if report.failures:
         raise typer.Exit(1)
 
 

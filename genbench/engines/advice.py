@@ -33,6 +33,12 @@ _ADVICE: Mapping[str, str] = {
 _CAUSE = re.compile(r"^\s*\|? ?(?:[\w.]+\.)?\w*(?:Error|Exception): (?P<why>.+)$", re.MULTILINE)
 _REFUSED = re.compile(r"Value error, (?P<why>.+?)(?: \[type=|$)", re.DOTALL)
 _CAUSE_CHARS = 600
+_KILLED = re.compile(r"Failed core proc\(s\): \{[^}]*: -9\b")
+
+
+def was_killed(error: Exception) -> bool:
+    """Whether the engine's process was ended by SIGKILL while it loaded: by somebody, or for lack of memory."""
+    return _KILLED.search(str(error)) is not None
 
 
 def load_failure(error: Exception, settings: EngineSettings) -> str:

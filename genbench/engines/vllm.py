@@ -19,7 +19,7 @@ from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
 from genbench.config import Decoding
 from genbench.engines import devices
-from genbench.engines.advice import load_failure
+from genbench.engines.advice import load_failure, was_killed
 from genbench.engines.environment import log_tail, output_to, variables
 from genbench.engines.guard import EngineGuard
 from genbench.engines.loading import load_beside
@@ -56,6 +56,7 @@ class VllmEngine:
 
         Raises:
             EngineError: with advice and the engine's last log lines.
+            EngineDiedError: the same, where its process was killed from outside; another may live.
         """
         settings = self.settings
         async with settings.loading:
@@ -72,7 +73,8 @@ class VllmEngine:
                 guard.__exit__(None, None, None)
                 if not isinstance(error, Exception):
                     raise
-                raise EngineError(load_failure(error, settings)) from error
+                kind = EngineDiedError if was_killed(error) else EngineError
+                raise kind(load_failure(error, settings)) from error
         guard.settled()
         self._guard = guard
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import select
@@ -25,6 +26,9 @@ _LOOKS_S = (0.01, 0.02, 0.04, 0.08, 0.16, 0.25)
 """When the judge looks at what a running program has printed; the last one again and again."""
 _THREADS = 1024
 """Threads of one program, beyond those that its user has already: the kernel counts by user."""
+_PRIVATE_UIDS, _PIDS = 0x70000000, 1 << 22
+"""Where the user ids begin that nobody else has, and how many process ids there can be."""
+_number = itertools.count()
 CAGE_OF = "GENBENCH_CAGE_OF"
 """Says whose cage it is while bubblewrap opens it: the pid of the run, whose verifier process this is."""
 
@@ -116,6 +120,7 @@ class Worker:
     def _greet(self) -> dict[str, Any]:
         setup = {
             "tier": self.cage.tier,
+            "uid": _private_uid(),
             "readable": self.cage.readable,
             "site": self.cage.site,
             "packages": self.cage.packages,
@@ -198,6 +203,14 @@ class Worker:
         self.board.close()
         os.close(self._board_fd)
         os.close(self._log)
+
+
+def _private_uid() -> int:
+    """One for each cage (the zygote cannot choose it: in its namespace it always has the same pid).
+
+    The kernel counts processes by user: one program's threads must not be what another one lacks.
+    """
+    return _PRIVATE_UIDS + os.getpid() + _PIDS * (next(_number) % 256)
 
 
 def _never() -> bool:

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
-import signal
-import socket
-import subprocess
-import sys
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -19,33 +13,16 @@ from typing import Any, Self
 
 from genbench.errors import ConfigError
 from genbench.types import Case, Finding
-from genbench.verifiers.wire import HEADER, case_to_record, finding_from_record, frame
+from genbench.verifiers.process import LoadRefusedError, VerifierSpec, WorkerDiedError, WorkerProcess
+from genbench.verifiers.wire import case_to_record
 
 _BATCH = 16
 """Cases in one worker's pipe: enough to hide the round trip, few enough to spread a tail."""
-_END_S = 5.0
-"""A worker that has closed its end of the socket ends within this."""
 _CRASHES = 3
 """A case under which a worker dies this often (not by its own time limit) is a verifier_error. Not two:
 what kills workers at random must not mark an innocent case."""
 _LOAD_FAILURES = 5
 """Workers that may fail one after the other to load what others have loaded before them."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerifierSpec:
-    """A verifier by registry name (or "module:attr") with its options."""
-
-    name: str
-    options: Mapping[str, Any]
-
-    @property
-    def key(self) -> str:
-        return json.dumps([self.name, self.options], sort_keys=True)
-
-    def digest(self, version: str) -> str:
-        """What verdicts carry; verdicts of another digest are never mixed in."""
-        return hashlib.sha256(f"{self.key}\0{version}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +59,8 @@ class VerifierPool:
         self._wake = asyncio.Condition()
         self._keys: dict[str, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._live: set[_Worker] = set()
-        self._spare: list[_Worker] = []
+        self._live: set[WorkerProcess] = set()
+        self._spare: list[WorkerProcess] = []
         self._taken: list[_Job] = []
         self._failure: Exception | None = None
         self._versions: dict[int, str] = {}
@@ -112,12 +89,12 @@ class VerifierPool:
         Raises:
             ConfigError: it cannot be loaded, or cannot read a reference; says why.
         """
-        worker = self._spare.pop() if self._spare else await _Worker.start(self.nice)
+        worker = self._spare.pop() if self._spare else await WorkerProcess.start(self.nice)
         try:
             async with self._load_limit(spec):
                 version = await self._load(worker, spec)
                 opened = Opened(version, await worker.check(self._key(spec), references))
-        except _WorkerDiedError as death:
+        except WorkerDiedError as death:
             await worker.close()
             raise ConfigError(
                 f"the process of verifier '{spec.name}' ended while it was loaded ({death}); "
@@ -155,13 +132,13 @@ class VerifierPool:
     def _key(self, spec: VerifierSpec) -> int:
         return self._keys.setdefault(spec.key, len(self._keys))
 
-    async def _load(self, worker: _Worker, spec: VerifierSpec) -> str:
+    async def _load(self, worker: WorkerProcess, spec: VerifierSpec) -> str:
         """The version, which is the same in all workers: all verdicts of a run carry the first one's."""
         key = self._key(spec)
         version = await worker.load(key, spec)
         first = self._versions.setdefault(key, version)
         if version != first:
-            raise _LoadRefusedError(f"verifier '{spec.name}' was '{first}' at first, and is '{version}' now")
+            raise LoadRefusedError(f"verifier '{spec.name}' was '{first}' at first, and is '{version}' now")
         return version
 
     async def _run(self) -> None:
@@ -175,11 +152,11 @@ class VerifierPool:
             raise
 
     async def _work(self) -> None:
-        worker: _Worker | None = None
+        worker: WorkerProcess | None = None
         while True:
             batch = await self._take()
             if worker is None:
-                worker = self._spare.pop() if self._spare else await _Worker.start(self.nice)
+                worker = self._spare.pop() if self._spare else await WorkerProcess.start(self.nice)
                 self._live.add(worker)
             left = await self._serve(worker, batch)
             if worker.dead:
@@ -200,14 +177,14 @@ class VerifierPool:
             self._taken = [job for job in self._taken if not job.done.done()] + batch
             return batch
 
-    async def _serve(self, worker: _Worker, batch: list[_Job]) -> list[_Job]:
+    async def _serve(self, worker: WorkerProcess, batch: list[_Job]) -> list[_Job]:
         """Answers the batch in order; returns what the worker's death left undone."""
         jobs = deque(batch)
         try:
             for job in batch:
                 async with self._load_limit(job.spec):
                     await self._load(worker, job.spec)
-        except (_WorkerDiedError, ConfigError) as failure:
+        except (WorkerDiedError, ConfigError) as failure:
             return self._not_loaded(worker, batch, failure)
         self._load_failures = 0
         try:
@@ -215,12 +192,12 @@ class VerifierPool:
             while jobs:
                 finding = await worker.receive()
                 _resolve(jobs.popleft(), finding)
-        except _WorkerDiedError as death:
+        except WorkerDiedError as death:
             return _after_death(list(jobs), death)
         return []
 
     def _not_loaded(
-        self, worker: _Worker, batch: list[_Job], failure: _WorkerDiedError | ConfigError
+        self, worker: WorkerProcess, batch: list[_Job], failure: WorkerDiedError | ConfigError
     ) -> list[_Job]:
         """What is left for another worker: everything, since another one has loaded all this before.
 
@@ -228,17 +205,17 @@ class VerifierPool:
         """
         worker.dead = True  # a late reply to its load must not be read as a finding
         self._load_failures += 1
-        may_pass = isinstance(failure, _WorkerDiedError | _LoadRefusedError)
+        may_pass = isinstance(failure, WorkerDiedError | LoadRefusedError)
         if may_pass and self._load_failures <= _LOAD_FAILURES:
             return batch
-        if isinstance(failure, _WorkerDiedError):
+        if isinstance(failure, WorkerDiedError):
             return _after_death(batch, failure)
         for job in batch:
             _resolve(job, Finding(0.0, "verifier_error", detail={"why": str(failure)}))
         return []
 
 
-def _after_death(jobs: list[_Job], death: _WorkerDiedError) -> list[_Job]:
+def _after_death(jobs: list[_Job], death: WorkerDiedError) -> list[_Job]:
     """The head of the batch was being verified when the worker died: it goes last. Others are innocent."""
     if not jobs:
         return []
@@ -256,111 +233,3 @@ def _after_death(jobs: list[_Job], death: _WorkerDiedError) -> list[_Job]:
 def _resolve(job: _Job, finding: Finding) -> None:
     if not job.done.done():
         job.done.set_result(finding)
-
-
-class _LoadRefusedError(ConfigError):
-    """A worker does not load a verifier."""
-
-
-class _WorkerDiedError(Exception):
-    def __init__(self, code: int) -> None:
-        super().__init__(f"exit status {code}")
-        self.timed_out = code == -signal.SIGALRM
-
-
-class _Worker:
-    """One worker process and the verifiers that it has loaded.
-
-    A plain process on a socket pair: asyncio's own subprocesses end their wait() only when all their
-    pipes are at their end (3.11), which a pipe with unread bytes never is.
-    """
-
-    def __init__(
-        self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self._process, self._reader, self._writer = process, reader, writer
-        self._loaded: dict[int, str] = {}
-        self._checking: set[int] = set()
-        self.dead = False
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @classmethod
-    async def start(cls, nice: int) -> _Worker:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            process = subprocess.Popen(  # noqa: ASYNC220  milliseconds, and asyncio's own kind can hang
-                [sys.executable, "-m", "genbench.verifiers.worker", str(nice)],
-                stdin=theirs.fileno(),
-                stdout=theirs.fileno(),
-                stderr=subprocess.DEVNULL,
-                env=os.environ | {"OMP_NUM_THREADS": "1"},
-            )
-        try:
-            reader, writer = await asyncio.open_connection(sock=ours)
-        except BaseException:  # cancelled while it starts
-            ours.close()
-            process.kill()
-            process.wait()
-            raise
-        return cls(process, reader, writer)
-
-    async def load(self, key: int, spec: VerifierSpec) -> str:
-        if key not in self._loaded:
-            self._write(frame({"load": spec.name, "options": dict(spec.options), "key": key}))
-            reply = await self._read()
-            if "refused" in reply:
-                raise _LoadRefusedError(reply["refused"])
-            self._loaded[key] = str(reply["version"])
-            if reply["checks"]:
-                self._checking.add(key)
-        return self._loaded[key]
-
-    async def check(self, key: int, references: Iterable[tuple[str, Any]]) -> dict[str, str]:
-        """Only for verifiers that ask for it: references of code tasks are megabytes of tests."""
-        if key not in self._checking:
-            return {}
-        self._write(frame({"key": key, "check": list(references)}))
-        reply = await self._read()
-        if "refused" in reply:
-            raise ConfigError(reply["refused"])
-        unavailable: dict[str, str] = reply["unavailable"]
-        return unavailable
-
-    def send(self, cases: list[tuple[int, bytes]]) -> None:
-        for key, body in cases:
-            text = b'{"key":%d,"case":%b}' % (key, body)
-            self._write(HEADER.pack(len(text)) + text)
-
-    async def receive(self) -> Finding:
-        return finding_from_record(await self._read())
-
-    def _write(self, data: bytes) -> None:
-        if not self._writer.is_closing():
-            self._writer.write(data)
-
-    async def _read(self) -> dict[str, Any]:
-        try:
-            (size,) = HEADER.unpack(await self._reader.readexactly(HEADER.size))
-            record: dict[str, Any] = json.loads(await self._reader.readexactly(size))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            self.dead = True
-            raise _WorkerDiedError(await self._exit_code()) from None
-        return record
-
-    async def _exit_code(self) -> int:
-        """How it ended; one that closed its socket and lives on is ended here."""
-        end = time.monotonic() + _END_S
-        while self._process.poll() is None and time.monotonic() < end:  # noqa: ASYNC110  nothing tells of it
-            await asyncio.sleep(0.01)
-        if self._process.poll() is None:
-            self._process.kill()
-        return self._process.wait()
-
-    async def close(self) -> None:
-        self._writer.transport.abort()
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()

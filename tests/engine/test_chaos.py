@@ -112,7 +112,7 @@ class Chaos:
         """Starts the run, again after each kill, until it ends by itself."""
         process = self._start()
         for at, what in self.plan():
-            # An engine killed while it loads ends the run with advice: that is no fault to survive.
+            # Three engines killed in a row with nothing drawn between them end a run, as they should.
             again = drawn(self.folder) + 1 if self.done and self.done[-1] in ("engine", "run") else 0
             self._wait(process, max(at, again))
             with halted(process):

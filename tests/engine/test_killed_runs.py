@@ -100,6 +100,22 @@ def test_a_run_killed_at_five_moments_ends_as_an_undisturbed_one(reference: Plac
     assert report["models"]["tuned"]["totals"]["attempts"] == 5
 
 
+def engines(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return [child for child in descendants(process.pid) if "VLLM::" in " ".join(child.cmdline())]
+
+
+def test_an_engine_killed_while_it_loads_is_followed_by_another(reference: Place) -> None:
+    folder = reference.path / "loading" / "tuned"
+    process = reference.start("run", "suite.yaml", "--run-dir", "loading")
+    wait_until(lambda: bool(engines(process)), process)
+    engines(process)[0].kill()
+    assert drawn(folder) == 0
+    _, err = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 0, err
+    assert texts(folder) == texts(reference.path / "whole" / "tuned")
+    assert verdicts(folder) == verdicts(reference.path / "whole" / "tuned")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_cleanly_and_says_how_to_go_on(reference: Place, number: signal.Signals) -> None:
     name = f"stopped-{number.name}"

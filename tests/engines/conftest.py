@@ -8,13 +8,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from genbench import pipeline
+from tests.loopback import QuietHandler, send, send_bytes
 
 MODEL = "tuned"
 Fault = Callable[[int, dict[str, Any]], str | None]
@@ -110,15 +111,12 @@ def reply(path: str, body: dict[str, Any]) -> dict[str, Any]:
     return {"model": MODEL, "choices": [{**told, "finish_reason": "stop"}], "usage": usage}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
 
 
 def _handler(owner: Server) -> type[_Handler]:
     class Handler(_Handler):
-        def log_message(self, format: str, *args: object) -> None:
-            return
-
         def setup(self) -> None:
             super().setup()
             owner.connections.add(self.connection)
@@ -154,26 +152,6 @@ def _handler(owner: Server) -> type[_Handler]:
                     owner.at_once -= 1
 
     return Handler
-
-
-def send(
-    handler: BaseHTTPRequestHandler, status: int, record: object, headers: dict[str, str] | None = None
-) -> None:
-    send_bytes(handler, json.dumps(record).encode(), status, headers or {})
-
-
-def send_bytes(
-    handler: BaseHTTPRequestHandler, data: bytes, status: int = 200, headers: dict[str, str] | None = None
-) -> None:
-    try:
-        handler.send_response(status)
-        for name, value in (headers or {}).items():
-            handler.send_header(name, value)
-        handler.send_header("Content-Length", str(len(data)))
-        handler.end_headers()
-        handler.wfile.write(data)
-    except OSError:
-        handler.close_connection = True
 
 
 @pytest.fixture

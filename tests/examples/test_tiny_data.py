@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from genbench import reasoning
+from genbench import reasoning, traceformats
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.choice import ChoiceVerifier
 from genbench.verifiers.ifeval import ConstraintVerifier
@@ -41,7 +41,7 @@ def shipped(kind: str) -> list[dict[str, Any]]:
 
 def found(verify: Callable[[Case], Finding], completion: str, reference: Any) -> Finding:
     """What the real verifier finds in a completion whose trace is taken off."""
-    answer: Answer = reasoning.split(completion, reasoning.resolve("think"), False, "stop")
+    answer: Answer = reasoning.split(completion, traceformats.resolve("think"), False, "stop")
     return verify(Case(SampleId("tiny", "1", 0), (answer,), reference))
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.loopback import QuietHandler, send, send_bytes
+
 _OWN = re.compile(r"What is \d+\?")
 """The questions of the suites here; calibration sets ask others."""
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -39,20 +41,17 @@ class Server:
         self.closing = threading.Event()
         owner = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, format: str, *args: object) -> None:
-                return
-
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 owner.gets += 1
                 if owner.down:
-                    _send(self, 503, {})
+                    send(self, 503, {})
                 elif self.path.endswith("/models"):
-                    _send(self, 200, {"data": [{"id": MODEL, "root": "weights", "max_model_len": 4096}]})
+                    send(self, 200, {"data": [{"id": MODEL, "root": "weights", "max_model_len": 4096}]})
                 elif self.path == "/version":
-                    _send(self, 200, {"version": "9.9"})
+                    send(self, 200, {"version": "9.9"})
                 else:
-                    _send(self, 404, {})
+                    send(self, 404, {})
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -78,55 +77,35 @@ class Server:
         choice = {"message": {"content": self.grade(prompt)}, "finish_reason": "stop"}
         whole: dict[str, Any] = {"model": MODEL, "choices": [choice]}
         if fault in ("429", "500", "503"):
-            _send(handler, int(fault), {"error": "busy"}, {"Retry-After": "0.2"} if fault == "429" else {})
+            send(handler, int(fault), {"error": "busy"}, {"Retry-After": "0.2"} if fault == "429" else {})
         elif fault == "stall":
             self.closing.wait(STALL_S)
         elif fault == "broken":
-            _send_bytes(handler, b'{"model": "grader", "choices": [')
+            send_bytes(handler, b'{"model": "grader", "choices": [')
         elif fault == "half":
-            _send(handler, 200, {"model": MODEL, "choices": []})
+            send(handler, 200, {"model": MODEL, "choices": []})
         elif fault == "cut":
             handler.send_response(200)
             handler.send_header("Content-Length", "500")
             handler.end_headers()
             handler.wfile.write(b'{"model"')
         elif fault == "other":
-            _send(handler, 200, whole | {"model": "another"})
+            send(handler, 200, whole | {"model": "another"})
         elif fault == "echo":
-            _send(handler, 400, {"error": f"no good: {handler.headers.get('Authorization')}"})
+            send(handler, 400, {"error": f"no good: {handler.headers.get('Authorization')}"})
         elif fault == "refusal":
             choice["message"] = {"content": "I would rather not grade this."}
-            _send(handler, 200, whole)
+            send(handler, 200, whole)
         else:
             with self.lock:
                 self.answered[prompt] += 1
-            _send(handler, 200, whole)
+            send(handler, 200, whole)
 
     def close(self) -> None:
         self.closing.set()
         self.http.shutdown()
         self.thread.join()
         self.http.server_close()
-
-
-def _send(
-    handler: BaseHTTPRequestHandler, status: int, record: object, headers: dict[str, str] | None = None
-) -> None:
-    _send_bytes(handler, json.dumps(record).encode(), status, headers or {})
-
-
-def _send_bytes(
-    handler: BaseHTTPRequestHandler, data: bytes, status: int = 200, headers: dict[str, str] | None = None
-) -> None:
-    try:
-        handler.send_response(status)
-        for name, value in (headers or {}).items():
-            handler.send_header(name, value)
-        handler.send_header("Content-Length", str(len(data)))
-        handler.end_headers()
-        handler.wfile.write(data)
-    except OSError:
-        return
 
 
 @pytest.fixture

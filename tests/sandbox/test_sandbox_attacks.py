@@ -14,6 +14,7 @@ import pytest
 
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.programs import Judgement, Limits
+from genbench.sandbox.worker import Worker
 
 Run = Callable[..., Judgement]
 
@@ -243,6 +244,17 @@ def _wait_for(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < end, "waited ten seconds"
         time.sleep(0.05)
+
+
+def test_each_cage_of_root_has_a_user_of_its_own_since_threads_are_counted_by_user(any_box: Sandbox) -> None:
+    workers = [Worker(any_box.cage) for _ in range(2)]
+    users = {worker.facts["uid"] for worker in workers}
+    try:
+        # A root whose container maps few ids has nobody instead; everybody else has no choice.
+        assert len(users) == 2 or users == {65534} or os.getuid() != 0
+    finally:
+        for worker in workers:
+            worker.close()
 
 
 def test_the_user_inside_is_not_root(any_box: Sandbox) -> None:

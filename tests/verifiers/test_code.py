@@ -19,7 +19,8 @@ from genbench.tasks.humaneval import humaneval
 from genbench.tasks.livecodebench import livecodebench
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.code import CodeVerifier, extract
-from genbench.verifiers.pool import VerifierPool, VerifierSpec
+from genbench.verifiers.pool import VerifierPool
+from genbench.verifiers.process import VerifierSpec
 
 ADD = {"tests": [{"input": "1 2\n", "output": "3\n"}, {"input": "3 4\n", "output": "7\n"}]}
 GOOD = "```python\nprint(sum(map(int, input().split())))\n```"

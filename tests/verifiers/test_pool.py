@@ -12,7 +12,8 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.types import Answer, Case, Finding, SampleId
-from genbench.verifiers.pool import VerifierPool, VerifierSpec
+from genbench.verifiers.pool import VerifierPool
+from genbench.verifiers.process import VerifierSpec
 
 HERE = Path(__file__).parent
 
@@ -158,7 +159,8 @@ def test_the_digest_changes_with_options_and_version() -> None:
 def test_workers_do_not_outlive_a_killed_parent() -> None:
     code = (
         "import asyncio\n"
-        "from genbench.verifiers.pool import VerifierPool, VerifierSpec\n"
+        "from genbench.verifiers.pool import VerifierPool\n"
+        "from genbench.verifiers.process import VerifierSpec\n"
         "from genbench.types import *\n"
         "async def work():\n"
         "    async with VerifierPool(1) as pool:\n"

@@ -11,8 +11,6 @@ from typing import Any
 from . import landlock, libc
 from .seccomp import Filter
 
-_PRIVATE_UIDS = 0x70000000
-"""Where the ids begin that nobody else uses; one per zygote, so that even signals could not cross."""
 _NOBODY = 65534
 OPEN_FILES = 64
 _PAGE = 4096
@@ -27,7 +25,7 @@ def zygote(setup: dict[str, Any]) -> None:
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
     _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     if setup["tier"] != "unsafe":
-        _become_nobody()
+        _become_nobody(setup["uid"])
         libc.drop_capabilities()
     libc.prctl(libc.PR_SET_DUMPABLE, 0)
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user resets it
@@ -35,11 +33,11 @@ def zygote(setup: dict[str, Any]) -> None:
         landlock.keep_only(setup["readable"])
 
 
-def _become_nobody() -> None:
+def _become_nobody(private: int) -> None:
     """A private user id for root, unless then the interpreter could not be read (a home of mode 700)."""
     if os.geteuid() != 0:
         return
-    for uid in (_PRIVATE_UIDS + os.getpid(), _NOBODY):
+    for uid in (private, _NOBODY):
         try:
             os.setgroups([])
             os.setresgid(uid, uid, uid)

@@ -1,0 +1,109 @@
+"""Answers that would explode or hang if they were computed, and whole benchmarks of honest ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench.types import Answer, Case, Finding, SampleId
+from genbench.verifiers.math import MathVerifier
+from genbench.verifiers.pool import VerifierPool
+from genbench.verifiers.process import VerifierSpec
+
+VERIFIER = MathVerifier()
+
+
+def case(text: str, reference: Any) -> Case:
+    return Case(SampleId("t", "p", 0), (Answer(text, "absent", "", False),), reference)
+
+
+def verify(text: str, reference: Any) -> Finding:
+    return VERIFIER.verify(case(text, reference))
+
+
+HOSTILE = [
+    "9^{9^{9^{9}}}",
+    "((9!)!)!",
+    "100000!",
+    "\\binom{10000000}{5000000}",
+    "{10000000 \\choose 5000000}",
+    "\\gcd(9^{9^9},7)",
+    "e^{e^{e^{79}}}",
+    "a^{b^{c^{88}}}",
+    "a+b^{c^{88}}",
+    "\\sinh(10^{30})",
+    "\\Gamma(10^9)",
+    "(a+b+c+d+e+f)^{40}",
+    "(((x+1)^{99}+1)^{99}+1)^{99}",
+    "\\sum_{i=1}^{100000000} i^{7}",
+    "\\prod_{n=1}^{3000} n^{n}",
+    "9" * 9_000,
+    "1+" * 5_000 + "1",
+    "\\frac{1}{" * 700 + "2" + "}" * 700,
+    "{" * 3_000 + "1" + "}" * 3_000,
+    "\\text{" * 600 + "1" + "}" * 600,
+]
+
+
+@pytest.mark.parametrize("reference", ["70", "\\frac{\\sqrt{3}}{2}", "x^2+1", "(1,2]"])
+def test_hostile_answers_are_refused_before_they_explode(reference: str) -> None:
+    for answer in HOSTILE:
+        assert verify(f"\\boxed{{{answer}}}", reference).score == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["\\boxed{" * 20_000, "$" * 20_000, "answer " * 20_000, "\\[" * 20_000, "(" * 50_000]
+)
+def test_hostile_texts_are_read_in_time(text: str) -> None:
+    assert verify(text, "70").score == 0
+
+
+async def _through_the_pool(texts: list[str]) -> list[Finding]:
+    spec = VerifierSpec("math", {})
+    async with VerifierPool(workers=1, nice=0) as pool:
+        return [await pool.verify(spec, case(text, "\\sqrt{3}")) for text in texts]
+
+
+def test_hostile_answers_cost_the_pool_no_worker() -> None:
+    texts = [f"\\boxed{{{answer}}}" for answer in HOSTILE]
+    findings = asyncio.run(_through_the_pool([*texts, "\\boxed{\\sqrt{3}}"]))
+    assert [finding.score for finding in findings] == [0] * len(HOSTILE) + [1]
+    assert {finding.reason for finding in findings} == {"wrong"}
+
+
+@pytest.mark.gold
+def test_gold_plain_has_no_false_accept_and_few_misses(gold: Callable[[str], list[dict[str, Any]]]) -> None:
+    rows = [row for row in gold("math") if row["tier"] == "plain"]
+    verdicts = [(verify(row["text"], row["reference"]).score == 1, row["expected"]["equal"]) for row in rows]
+    assert sum(expected for _, expected in verdicts) == 527
+    assert sum(found and not expected for found, expected in verdicts) == 0
+    assert sum(expected and not found for found, expected in verdicts) <= 5
+
+
+@pytest.mark.gold
+def test_every_reference_solution_of_math500_is_correct(shared: Path) -> None:
+    rows = _math500(shared)
+    assert sum(verify(row["solution"], row["answer"]).score for row in rows) == len(rows) == 500
+
+
+@pytest.mark.gold
+def test_the_next_solution_is_accepted_nowhere_that_math_verify_refuses(shared: Path) -> None:
+    from math_verify import parse
+    from math_verify import verify as math_verify
+
+    rows = _math500(shared)
+    for row, following in zip(rows, rows[1:] + rows[:1], strict=True):
+        if verify(following["solution"], row["answer"]).score:
+            wrapped = parse(f"${row['answer']}$", parsing_timeout=None)
+            theirs = parse(following["solution"], parsing_timeout=None)
+            assert math_verify(wrapped, theirs, timeout_seconds=None), row["answer"]
+
+
+def _math500(shared: Path) -> list[dict[str, Any]]:
+    text = (shared / "data/hub/HuggingFaceH4/MATH-500/default/test.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.split("\n") if line]
