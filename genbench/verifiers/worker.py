@@ -25,6 +25,7 @@ def main() -> None:
     """Serves one pool until it closes our stdin. Prints of libraries must not get into the frames."""
     _die_with_parent()
     os.nice(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+    _leave_a_core()
     # The soft limit alone: a sandbox that a verifier opens sets limits of its own for its programs.
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -40,6 +41,15 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def _leave_a_core() -> None:
+    """The first core is never ours, nor our sandboxes': niceness alone lets each new process of theirs begin
+    on the engine's core, which cost generation 7 % (two cores, 45 programs a second).
+    """
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) > 1:
+        os.sched_setaffinity(0, cores[1:])
 
 
 def _serve(source: BinaryIO, sink: BinaryIO) -> None:
