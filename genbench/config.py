@@ -255,7 +255,9 @@ class VerifyConfig(Strict):
     """How answers are verified."""
 
     workers: int | None = Field(None, ge=1, description="None: cores less one, at least one")
-    nice: int = Field(10, ge=0, le=19, description="verifiers give way to the engine's host process; they never take the first core")
+    nice: int = Field(
+        10, ge=0, le=19, description="verifiers give way to the engine, which has the first core"
+    )
     load_timeout_s: float = Field(900.0, gt=0, description="a verifier that is not up by then is given up")
 
 

@@ -146,7 +146,7 @@ def score(run_dir: Path, data_dir: Path | None = None, again: bool = False, quie
 def merge(
     runs: Sequence[Path], into: Path | None = None, data_dir: Path | None = None, quiet: bool = False
 ) -> RunReport:
-    """Joins the parts of one run (see merging.merge), verifies what lacks a verdict, writes results and page."""
+    """Joins the parts of one run (see merging.merge), verifies what lacks a verdict, writes the report."""
     found = merging.merge(runs, into, data_dir, quiet)
     page, notes = _write_report(list(found))
     folders = {path.name: path for path in found}

@@ -143,9 +143,12 @@ def test_a_merged_run_has_its_page_and_the_logs_of_its_engines(place: Path) -> N
         (part / "engine.log").write_text(f"engine {index}\n")
     report = pipeline.merge([Path("parts")], quiet=True)
     assert report.page is not None and report.page.parent == Path("parts/m") and report.failures == []
-    assert Path("parts/m/engine.log").read_text() == (
-        "==> parts/shard-1-of-2/m/engine.log <==\nengine 1\n==> parts/shard-2-of-2/m/engine.log <==\nengine 2\n"
-    )
+    assert Path("parts/m/engine.log").read_text().splitlines() == [
+        "==> parts/shard-1-of-2/m/engine.log <==",
+        "engine 1",
+        "==> parts/shard-2-of-2/m/engine.log <==",
+        "engine 2",
+    ]
 
 
 def test_a_part_alone_is_marked_and_compare_refuses_it(place: Path) -> None:

@@ -94,7 +94,8 @@ def test_among_equals_programs_come_first_since_they_take_longest_to_verify(tmp_
     more = f"kind: code, data: {data}, prompt: '?', k: 1, decoding: {{max_tokens: 100}}"
     suite = f"{SUITE}  - {{name: programs, {more}}}\n"
     (tmp_path / "s.yaml").write_text(suite)
-    (tmp_path / "r.jsonl").write_text(json.dumps({"id": "a", "question": "?", "a": ["assert double(2) == 4"]}) + "\n")
+    row = {"id": "a", "question": "?", "a": ["assert double(2) == 4"]}
+    (tmp_path / "r.jsonl").write_text(json.dumps(row) + "\n")
     tasks = load_tasks(
         open_suite(RunOptions(str(tmp_path / "s.yaml")))[0], RunOptions(str(tmp_path / "s.yaml"))
     )

@@ -37,7 +37,7 @@ _KILLED = re.compile(r"Failed core proc\(s\): \{[^}]*: -9\b")
 
 
 def was_killed(error: Exception) -> bool:
-    """Whether the engine's process was ended by SIGKILL while it loaded: by somebody, or for lack of memory."""
+    """Whether the engine's process was ended by SIGKILL while it loaded (as for lack of memory)."""
     return _KILLED.search(str(error)) is not None
 
 

@@ -13,7 +13,7 @@ from genbench.sandbox.worker import SandboxError, Worker
 
 TierWish = Literal["a", "b"] | None
 _TRIES = 3
-"""Cages of one kind that may die while they are tried: what kills processes at random must not change the tier."""
+"""Cages of one kind that may die while they are tried: a random killer must not change the tier."""
 
 
 def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tuple[Cage, Worker]:

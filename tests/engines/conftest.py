@@ -67,7 +67,7 @@ class Server:
             except OSError:
                 continue
 
-    def answer(self, handler: _Handler, body: dict[str, Any], number: int) -> None:
+    def answer(self, handler: QuietHandler, body: dict[str, Any], number: int) -> None:
         whole = reply(handler.path, body)
         match self.fault(number, body):
             case "429":
@@ -111,12 +111,10 @@ def reply(path: str, body: dict[str, Any]) -> dict[str, Any]:
     return {"model": MODEL, "choices": [{**told, "finish_reason": "stop"}], "usage": usage}
 
 
-class _Handler(QuietHandler):
-    protocol_version = "HTTP/1.1"
+def _handler(owner: Server) -> type[QuietHandler]:
+    class Handler(QuietHandler):
+        protocol_version = "HTTP/1.1"
 
-
-def _handler(owner: Server) -> type[_Handler]:
-    class Handler(_Handler):
         def setup(self) -> None:
             super().setup()
             owner.connections.add(self.connection)
@@ -127,7 +125,7 @@ def _handler(owner: Server) -> type[_Handler]:
             except OSError:
                 return
 
-        def do_GET(self) -> None:
+        def do_GET(self) -> None:  # noqa: N802  http.server's own name
             if owner.deaf:
                 time.sleep(3)
             elif self.path.endswith("/models"):
@@ -137,7 +135,7 @@ def _handler(owner: Server) -> type[_Handler]:
             else:
                 send(self, 404, {})
 
-        def do_POST(self) -> None:
+        def do_POST(self) -> None:  # noqa: N802  http.server's own name
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with owner.lock:
                 number = len(owner.requests)

@@ -13,6 +13,7 @@ from genbench.types import Case, Finding
 class PlugIn:
     def __init__(
         self,
+        *,
         time_limit_s: float = 5.0,
         tally: str | None = None,
         loads_that_die: int = 0,

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +13,6 @@ from hypothesis import strategies as st
 from genbench.errors import ConfigError, DataError
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.math import MathVerifier
-from genbench.verifiers.pool import VerifierPool
-from genbench.verifiers.process import VerifierSpec
 
 VERIFIER = MathVerifier()
 
