@@ -1,10 +1,12 @@
-"""Runs the command line in this process, as `genbench ARGUMENTS` would."""
+"""The command line in this process or one of its own, and suites with ready responses to run with it."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,36 @@ class Outcome:
     code: int
     out: str
     err: str
+
+
+def command(*arguments: str) -> list[str]:
+    """`genbench ARGUMENTS` for a process of its own."""
+    return [sys.executable, "-m", "genbench.cli", *arguments]
+
+
+def ready_suite(place: Path, kind: str, problems: int, text: Callable[[int, int], str]) -> None:
+    """suite.yaml, its rows, and r.jsonl with two answers to each problem: `text` of problem and sample.
+
+    The model is `m`, the task `mine`, and the reference of problem p7 is 7.
+    """
+    (place / "suite.yaml").write_text(
+        "models:\n"
+        "  m: {path: ./none}\n"
+        "tasks:\n"
+        "  - name: mine\n"
+        f"    kind: {kind}\n"
+        "    data: {path: rows.jsonl, fields: {id: id, question: question, reference: answer}}\n"
+        '    prompt: "{question}"\n'
+        "    k: 2\n"
+    )
+    rows = [{"id": f"p{i}", "question": "?", "answer": str(i)} for i in range(problems)]
+    answers = [
+        {"task": "mine", "problem_id": f"p{i}", "sample_index": j, "text": text(i, j)}
+        for i in range(problems)
+        for j in range(2)
+    ]
+    for name, records in (("rows.jsonl", rows), ("r.jsonl", answers)):
+        (place / name).write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 @pytest.fixture

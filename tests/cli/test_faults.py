@@ -7,40 +7,19 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from .conftest import command, ready_suite
+
 N = 60
-SUITE = """\
-models:
-  m: {path: ./none}
-tasks:
-  - name: mine
-    kind: exact
-    data: {path: rows.jsonl, fields: {id: id, question: question, reference: answer}}
-    prompt: "{question}"
-    k: 2
-"""
 RUN = ("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out/runs")
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "genbench.cli", *arguments]
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    rows = [{"id": f"p{i}", "question": "?", "answer": str(i)} for i in range(N)]
-    answers = [
-        {"task": "mine", "problem_id": f"p{i}", "sample_index": j, "text": f"{'so ' * 300}{i}"}
-        for i in range(N)
-        for j in range(2)
-    ]
-    (tmp_path / "suite.yaml").write_text(SUITE)
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    ready_suite(tmp_path, "exact", N, lambda i, _: f"{'so ' * 300}{i}")
     (tmp_path / "out").mkdir()
     return tmp_path
 

@@ -5,42 +5,21 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
+from .conftest import command, ready_suite
+
 PROBLEMS = 1500
-SUITE = """\
-models:
-  m: {path: ./none}
-tasks:
-  - name: mine
-    kind: math
-    data: {path: rows.jsonl, fields: {id: id, question: question, reference: answer}}
-    prompt: "{question}"
-    k: 2
-"""
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "genbench.cli", *arguments]
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """A finished run whose verdicts say that another verifier made them."""
-    rows = [{"id": f"p{i}", "question": "?", "answer": str(i)} for i in range(PROBLEMS)]
-    answers = [
-        {"task": "mine", "problem_id": f"p{i}", "sample_index": j, "text": f"it is \\boxed{{{i + j}}}"}
-        for i in range(PROBLEMS)
-        for j in range(2)
-    ]
-    (tmp_path / "suite.yaml").write_text(SUITE)
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    ready_suite(tmp_path, "math", PROBLEMS, lambda i, j: f"it is \\boxed{{{i + j}}}")
     subprocess.run(
         command("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out"),
         cwd=tmp_path,
