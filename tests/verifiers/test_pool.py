@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from genbench.errors import ConfigError
@@ -182,6 +183,23 @@ def test_workers_do_not_outlive_a_killed_parent() -> None:
     while Path(f"/proc/{worker}/cmdline").exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert not Path(f"/proc/{worker}/cmdline").exists() or not Path(f"/proc/{worker}/cmdline").read_bytes()
+
+
+def test_workers_and_their_sandboxes_leave_the_first_core_to_the_engine() -> None:
+    async def work() -> list[list[int]]:
+        async with VerifierPool(1) as pool:
+            await pool.open(VerifierSpec("code", {}))
+            [worker] = [child for child in psutil.Process().children() if "verifiers.worker" in words(child)]
+            family = [worker, *worker.children(recursive=True)]
+            return [member.cpu_affinity() for member in family]
+
+    cores = sorted(os.sched_getaffinity(0))
+    found = asyncio.run(work())
+    assert len(found) > 1 and all(own == (cores[1:] or cores) for own in found)
+
+
+def words(process: psutil.Process) -> str:
+    return " ".join(process.cmdline())
 
 
 def test_a_load_that_hangs_is_given_up_and_says_so(tmp_path: Path) -> None:
