@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from genbench.engines.environment import log_tail
 from genbench.engines.settings import EngineSettings
+from genbench.errors import EngineDiedError, EngineError
 
 _ADVICE: Mapping[str, str] = {
     "vllm_cpu_kvcache_space, or reduce": "lower the variable VLLM_CPU_KVCACHE_SPACE (GiB), or end what else "
@@ -33,35 +34,46 @@ _ADVICE: Mapping[str, str] = {
 _CAUSE = re.compile(r"^\s*\|? ?(?:[\w.]+\.)?\w*(?:Error|Exception): (?P<why>.+)$", re.MULTILINE)
 _REFUSED = re.compile(r"Value error, (?P<why>.+?)(?: \[type=|$)", re.DOTALL)
 _CAUSE_CHARS = 600
-_KILLED = re.compile(r"Failed core proc\(s\): \{[^}]*: -9\b")
+_NO_WORDS = re.compile(r"Failed core proc\(s\): \{(?:[^}]*: -9)?\}")
+"""A killed engine's exit code, or none: vLLM asks for it a moment too early, whatever the end (0.32)."""
+_INFO = " INFO "
 
 
-def was_killed(error: Exception) -> bool:
-    """Whether the engine's process was ended by SIGKILL while it loaded (as for lack of memory)."""
-    return _KILLED.search(str(error)) is not None
+def load_failure(error: Exception, settings: EngineSettings, log_start: int = 0) -> EngineError:
+    """What a load that failed is to raise: the cause, what may help, the log's last lines.
 
+    An EngineDiedError where the process ended without a word, as by SIGKILL: another may live.
 
-def load_failure(error: Exception, settings: EngineSettings) -> str:
-    """The message of a load that failed: the cause, what may help, the log's last lines."""
-    tail = log_tail(settings.log)
+    Args:
+        log_start: bytes that the log held when this load began.
+    """
+    tail = log_tail(settings.log, log_start)
     if isinstance(error, TimeoutError):
-        return (
+        return EngineError(
             f"the engine was not up after {settings.load_timeout_s:g} s and was given up; look at the log, "
             f"or raise engine.load_timeout_s\nlast lines of {settings.log}:\n{tail}"
         )
     cause = _cause(str(error), tail)
-    text = f"{cause}\n{error}\n{tail}".lower()
+    last = f"last lines of {settings.log}:\n{tail}"
+    if cause is None and _NO_WORDS.search(str(error)):
+        return EngineDiedError(
+            "the engine was killed while it loaded; by the kernel, where the machine has too little memory "
+            f"(`dmesg` tells)\n{last}"
+        )
+    # The engine's configuration, which is logged as information, names every setting.
+    told = "\n".join(line for line in tail.splitlines() if _INFO not in line)
+    text = f"{cause}\n{error}\n{told}".lower()
     advice = next((advice for sign, advice in _ADVICE.items() if sign in text), None)
     hint = f"\nwhat may help: {advice}" if advice else ""
-    return f"the engine could not be started: {cause}{hint}\nlast lines of {settings.log}:\n{tail}"
+    return EngineError(f"the engine could not be started: {cause or str(error)[:_CAUSE_CHARS]}{hint}\n{last}")
 
 
-def _cause(said: str, tail: str) -> str:
-    """What went wrong. A failure in the engine's process reaches us as "see root cause above"."""
+def _cause(said: str, tail: str) -> str | None:
+    """What went wrong; None: nobody said. A failure in the engine's process comes as "see root cause above"."""
     refused = _REFUSED.search(said)
     if refused is not None:
         return refused["why"].strip()
     if "root cause" not in said:
         return said[:_CAUSE_CHARS]
     found = [match["why"] for match in _CAUSE.finditer(tail) if "root cause above" not in match["why"]]
-    return (found[-1] if found else said)[:_CAUSE_CHARS]
+    return found[-1][:_CAUSE_CHARS] if found else None

@@ -14,6 +14,8 @@ from typing import Any
 from genbench.engines.arguments import distribution
 
 _LOG_TAIL_LINES = 25
+_LOG_LINE_CHARS = 400
+"""The engine logs its whole configuration in a line of 4,000."""
 
 
 def prepare() -> None:
@@ -35,13 +37,13 @@ def prepare() -> None:
         os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
 
 
-def log_tail(log: Path) -> str:
-    """The engine's last log lines, for an error message."""
+def log_tail(log: Path, start: int = 0) -> str:
+    """The engine's last log lines from byte `start` on, for an error message."""
     try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = log.read_bytes()[start:].decode(errors="replace").splitlines()
     except OSError:
         return ""
-    return "\n".join(f"  | {line}" for line in lines[-_LOG_TAIL_LINES:])
+    return "\n".join(f"  | {line[:_LOG_LINE_CHARS]}" for line in lines[-_LOG_TAIL_LINES:])
 
 
 @contextmanager

@@ -19,12 +19,12 @@ from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
 from genbench.config import Decoding
 from genbench.engines import devices
-from genbench.engines.advice import load_failure, was_killed
+from genbench.engines.advice import load_failure
 from genbench.engines.environment import log_tail, output_to, variables
 from genbench.engines.guard import EngineGuard
 from genbench.engines.loading import load_beside
 from genbench.engines.settings import EngineSettings
-from genbench.errors import EngineDiedError, EngineError, RequestFailedError
+from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.types import Completion, FinishReason, Request
 
 
@@ -60,6 +60,7 @@ class VllmEngine:
         """
         settings = self.settings
         async with settings.loading:
+            log_start = settings.log.stat().st_size if settings.log.exists() else 0
             guard = EngineGuard()
             guard.__enter__()
             try:
@@ -73,8 +74,7 @@ class VllmEngine:
                 guard.__exit__(None, None, None)
                 if not isinstance(error, Exception):
                     raise
-                kind = EngineDiedError if was_killed(error) else EngineError
-                raise kind(load_failure(error, settings)) from error
+                raise load_failure(error, settings, log_start) from error
         guard.settled()
         self._guard = guard
 

@@ -10,7 +10,7 @@ import pytest
 from genbench.engines.advice import load_failure
 from genbench.engines.devices import share
 from genbench.engines.settings import EngineSettings
-from genbench.errors import ConfigError
+from genbench.errors import ConfigError, EngineDiedError
 
 CORE = "Engine core initialization failed. See root cause above. Failed core proc(s): {}"
 
@@ -71,14 +71,40 @@ def test_the_cause_and_the_setting_that_helps_are_named(
     settings: EngineSettings, said: str, log: str, cause: str, advice: str
 ) -> None:
     settings.log.write_text(f"INFO something before\n{log}\n")
-    text = load_failure(RuntimeError(said), settings)
+    failure = load_failure(RuntimeError(said), settings)
+    text = str(failure)
+    assert not isinstance(failure, EngineDiedError)
     assert text.startswith(f"the engine could not be started: {cause}")
     assert advice in text.partition("what may help: ")[2].partition("\n")[0]
     assert log in text
 
 
+@pytest.mark.parametrize("failed", ["{}", "{'EngineCore': -9}", "{'EngineCore_DP0': -9}"])
+def test_an_engine_that_ended_without_a_word_was_killed_and_another_may_live(
+    settings: EngineSettings, failed: str
+) -> None:
+    before = "RuntimeError: CUDA out of memory\n"
+    config = f"INFO EngineCore: Initializing with config: trust_remote_code=False, {'x' * 9000}\n"
+    settings.log.write_text(before + config)
+    failure = load_failure(RuntimeError(CORE.replace("{}", failed)), settings, len(before))
+    assert isinstance(failure, EngineDiedError)
+    text = str(failure)
+    assert text.startswith(
+        "the engine was killed while it loaded; by the kernel, where the machine has too little"
+    )
+    assert "CUDA" not in text and "what may help" not in text and len(text) < 1000
+
+
+def test_settings_that_the_log_only_lists_give_no_advice(settings: EngineSettings) -> None:
+    settings.log.write_text(
+        "12:00:00 INFO EngineCore: config: trust_remote_code=False\nKeyError: 'lm_head'\n"
+    )
+    failure = load_failure(RuntimeError(CORE), settings)
+    assert str(failure).startswith("the engine could not be started: 'lm_head'\nlast lines of")
+
+
 def test_a_hung_load_names_its_limit(settings: EngineSettings) -> None:
-    text = load_failure(TimeoutError(), replace(settings, load_timeout_s=90))
+    text = str(load_failure(TimeoutError(), replace(settings, load_timeout_s=90)))
     assert "not up after 90 s" in text and "engine.load_timeout_s" in text
 
 
