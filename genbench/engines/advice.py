@@ -69,7 +69,7 @@ def load_failure(error: Exception, settings: EngineSettings, log_start: int = 0)
 
 
 def _cause(said: str, tail: str) -> str | None:
-    """What went wrong; None: nobody said. A failure in the engine's process comes as "see root cause above"."""
+    """What went wrong, None: nobody said. One in the engine's process comes as "see root cause above"."""
     refused = _REFUSED.search(said)
     if refused is not None:
         return refused["why"].strip()
