@@ -25,7 +25,7 @@ from genbench.plan import Draw, missing_draws
 from genbench.progress import ProgressLine
 from genbench.protocols import Engine
 from genbench.results import build_results
-from genbench.runrecord import Asked, asked_records, attempt_record, ended_attempt, only_asked, open_manifest
+from genbench.runrecord import asked_records, attempt_record, ended_attempt, open_manifest, packed
 from genbench.scoring import Judged, Scorer
 from genbench.signals import StopSwitch
 from genbench.store.folder import Drawn, RunFolder
@@ -89,18 +89,18 @@ class _Session:
 
     async def _ready(
         self, pool: VerifierPool, drawn: Mapping[str, Drawn]
-    ) -> tuple[dict[str, Judged], dict[str, Asked]]:
+    ) -> tuple[dict[str, Judged], dict[str, bytes]]:
         """Workers load their verifiers while this process renders prompts and imports the engine's code."""
         loading = asyncio.create_task(load_verifiers(pool, self.specs, self.job.tasks, self.room))
         try:
             await asyncio.sleep(0)
-            asked = {task.name: asked_records(self.job, task) for task in self.job.tasks}
+            asked = {task.name: packed(asked_records(self.job, task)) for task in self.job.tasks}
             await asyncio.to_thread(self._import_engine, drawn)
             judged = await loading
         finally:
             loading.cancel()
             await asyncio.gather(loading, return_exceptions=True)
-        return judged, {name: only_asked(asked[name], item.problems) for name, item in judged.items()}
+        return judged, asked
 
     def _import_engine(self, drawn: Mapping[str, Drawn]) -> None:
         """Its module alone, where there is something to draw; no engine is started."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
 from collections.abc import Container, Mapping
 from typing import Any
 
@@ -24,16 +26,20 @@ Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 
 def open_manifest(
-    job: Job, folder: RunFolder, judged: Mapping[str, Judged], room: JudgeRoom, asked: Mapping[str, Asked]
+    job: Job, folder: RunFolder, judged: Mapping[str, Judged], room: JudgeRoom, asked: Mapping[str, bytes]
 ) -> dict[str, Any]:
     """Begins or continues the folder: its manifest, problems and asks are written.
+
+    Args:
+        asked: of each task what `packed` made; problems that no verifier judges here are left out.
 
     Raises:
         RunFolderError: the folder holds another run.
     """
     room.remember(folder.manifest())
     manifest = manifests.merge(folder, manifest_record(job, judged, room))
-    for name, (records, asks) in asked.items():
+    for name, pack in asked.items():
+        records, asks = _only(_unpacked(pack), judged[name].problems)
         merged = manifests.check_problems(folder, name, records)
         folder.write_problems(name, merged)
         folder.write_asks(name, merged_asks(folder.asks(name), asks))
@@ -182,7 +188,17 @@ def asked_records(job: Job, task: LoadedTask) -> Asked:
     return records, seen
 
 
-def only_asked(asked: Asked, kept: Container[str]) -> Asked:
+def packed(asked: Asked) -> bytes:
+    """For the time until they are written: the prompts of half a million problems would take a gigabyte."""
+    return zlib.compress(json.dumps(asked).encode(), level=1)
+
+
+def _unpacked(pack: bytes) -> Asked:
+    records, asks = json.loads(zlib.decompress(pack))
+    return records, asks
+
+
+def _only(asked: Asked, kept: Container[str]) -> Asked:
     """The records of these problems alone; the others are left out of the run."""
     records, asks = asked
     return (
