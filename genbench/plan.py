@@ -85,6 +85,10 @@ class RequestMaker:
             messages=rendered.messages,
         )
 
+    def forget(self) -> None:
+        """Drops the rendered prompts; for those who need none again."""
+        self._first.clear()
+
     def _room(self, tokens: int, task: LoadedTask, problem: Problem, turn: int) -> tuple[int, bool]:
         try:
             return self._fit(tokens, task.decoding.max_tokens)

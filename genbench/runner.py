@@ -78,6 +78,7 @@ class _Session:
             judged, asked = await self._ready(pool, drawn)
             self.tasks = [item.task for item in judged.values()]
             manifest = open_manifest(self.job, self.folder, judged, self.room, asked)
+            del asked
             now = {name: item for name, item in judged.items() if name not in self.room.deferred}
             renew_stale(self.folder, now)
             draws = missing_draws(self.tasks, drawn, self.job.lengths)
@@ -94,13 +95,19 @@ class _Session:
         loading = asyncio.create_task(load_verifiers(pool, self.specs, self.job.tasks, self.room))
         try:
             await asyncio.sleep(0)
-            asked = {task.name: packed(asked_records(self.job, task)) for task in self.job.tasks}
+            asked = {task.name: self._asked(task) for task in self.job.tasks}
             await asyncio.to_thread(self._import_engine, drawn)
             judged = await loading
         finally:
             loading.cancel()
             await asyncio.gather(loading, return_exceptions=True)
         return judged, asked
+
+    def _asked(self, task: LoadedTask) -> bytes:
+        asked = packed(asked_records(self.job, task))
+        if self.job.responses is not None:  # nothing is drawn, and half a million prompts are 300 MiB
+            self.job.model.maker.forget()
+        return asked
 
     def _import_engine(self, drawn: Mapping[str, Drawn]) -> None:
         """Its module alone, where there is something to draw; no engine is started."""
