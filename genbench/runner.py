@@ -121,8 +121,8 @@ class _Session:
         pool: VerifierPool,
         judged: Mapping[str, Judged],
         manifest: dict[str, Any],
-        drawn: Mapping[str, Drawn],
-        draws: Sequence[Draw],
+        drawn: dict[str, Drawn],
+        draws: list[Draw],
     ) -> None:
         total = sum(task.samples for task in self.tasks)
         progress = ProgressLine(self.job.model.name, total, total - len(draws), self.job.quiet)
@@ -134,7 +134,9 @@ class _Session:
         try:
             async with Heartbeat(self.folder, progress, attempt["attempt"], on_disk) as heartbeat:
                 if self.job.responses is not None:
+                    draws.clear()
                     await self._take_responses(drawn, progress)
+                    drawn.clear()  # of a million samples these two are 130 MiB
                 elif draws:
                     heartbeat.tell("loading the engine")
                     await self._generate(draws, scorer, progress, attempt["attempt"])
