@@ -165,6 +165,8 @@ class Worker:
         try:
             socket.send_fds(self._control, [json.dumps(order).encode()], files.all)
             reply = self._reply(order["total_s"] + _GRACE_S, enough)
+        except ConnectionError:  # it was gone before it could be asked
+            raise SandboxError(f"{self.cage.label}: {self._death()}") from None
         except OSError as error:
             raise SandboxError(f"{self.cage.label}: {error}") from None
         ended = Ended(**json.loads(reply))
