@@ -81,6 +81,13 @@ def test_cages_that_die_again_and_again_are_refused_with_their_end(monkeypatch: 
         open_cage()
 
 
+def end(worker: Worker) -> None:
+    """Kills a cage and waits for its zygote, which dies a moment later."""
+    worker._process.kill()
+    worker._process.wait()
+    assert select.select([worker._control], [], [], 10)[0]
+
+
 def killing(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
     """Kills the first cages when the self-test begins; grows by one entry a kill, up to `times`."""
     left: list[int] = []
@@ -88,7 +95,7 @@ def killing(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
     def struck(worker: Worker) -> list[str]:
         if len(left) < times:
             left.append(0)
-            worker._process.kill()
+            end(worker)
         return broken(worker)
 
     monkeypatch.setattr(opening, "broken", struck)
@@ -114,9 +121,7 @@ def test_a_worker_that_dies_is_replaced(any_box: Sandbox) -> None:
     worker = any_box._worker
     assert worker is not None
     replaced = any_box.replaced
-    worker._process.kill()
-    worker._process.wait()
-    assert select.select([worker._control], [], [], 10)[0]  # the zygote inside dies a moment later
+    end(worker)
     assert any_box.judge(Program("print(1)"), [Check("", "1")], Limits()).verdict == "pass"
     assert any_box.replaced == replaced + 1
 
