@@ -122,6 +122,14 @@ def descendants(pid: int) -> list[psutil.Process]:
         return []
 
 
+def words(process: psutil.Process) -> str:
+    """The command line; empty of a process that has just ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
 def alive(processes: Sequence[psutil.Process]) -> list[int]:
     """Those that still run (a zombie does not)."""
     found = []

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import Place, descendants, lines
+from .conftest import Place, descendants, lines, words
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -160,13 +160,6 @@ def halted(run: subprocess.Popen[str]) -> Iterator[None]:
         for member in engine:
             with suppress(psutil.NoSuchProcess):
                 member.resume()
-
-
-def words(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return ""
 
 
 def test_a_run_whose_every_part_is_killed_ends_as_an_undisturbed_one(place: Place) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import Place, alive, descendants, lines, texts, verdicts
+from .conftest import Place, alive, descendants, lines, texts, verdicts, words
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 TOTAL = 1200
@@ -49,11 +49,7 @@ def assert_gone(family: list[psutil.Process]) -> None:
 
 def stop_verifiers(process: subprocess.Popen[str]) -> bool:
     """Holds the verifier workers, so that only they have work left when the drawing is done."""
-    workers = [
-        child
-        for child in descendants(process.pid)
-        if "genbench.verifiers.worker" in " ".join(child.cmdline())
-    ]
+    workers = [child for child in descendants(process.pid) if "genbench.verifiers.worker" in words(child)]
     for worker in workers:
         worker.send_signal(signal.SIGSTOP)
     return bool(workers)
@@ -101,7 +97,7 @@ def test_a_run_killed_at_five_moments_ends_as_an_undisturbed_one(reference: Plac
 
 
 def engines(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    return [child for child in descendants(process.pid) if "VLLM::" in " ".join(child.cmdline())]
+    return [child for child in descendants(process.pid) if "VLLM::" in words(child)]
 
 
 def test_an_engine_killed_while_it_loads_is_followed_by_another(reference: Place) -> None:
