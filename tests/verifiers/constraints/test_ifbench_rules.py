@@ -8,9 +8,11 @@ import pytest
 
 from genbench.verifiers.constraints.checking import Outcome
 from genbench.verifiers.constraints.rulebook import IFBENCH
-from tests.verifiers.constraints.ifbench_rows import QUIZ, ROWS, STUDENTS, Row
+from tests.verifiers.constraints.ifbench_forms import FORM_ROWS, QUIZ, STUDENTS
+from tests.verifiers.constraints.ifbench_words import WORD_ROWS, Row
 
 Judge = Callable[..., Outcome]
+ROWS = [*WORD_ROWS, *FORM_ROWS]
 
 
 def test_the_table_has_every_instruction_but_the_one_that_needs_a_tagger() -> None:

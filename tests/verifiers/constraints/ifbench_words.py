@@ -1,0 +1,216 @@
+"""IFBench's instructions about words and sentences: a text that follows each, one that does not, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+KEYWORDS = {"keyword1": "a1", "keyword2": "b2", "keyword3": "c3", "keyword4": "d4", "keyword5": "e5"}
+COUNTED = "A1 b2b2 c3 c3 c3 " + "d4 " * 5 + "e5 " * 7
+
+Row = tuple[str, dict[str, Any], str, str, str]
+WORD_ROWS: list[Row] = [
+    # id, kwargs, a text that follows, a text that does not, what is said of the latter
+    (
+        "count:word_count_range",
+        {"min_words": 2.0, "max_words": 3.0},
+        "Don't!",
+        "One two three four",
+        "4 words, 2 to 3 wanted",
+    ),
+    (
+        "count:unique_word_count",
+        {"N": 3.0},
+        "One, one two -",
+        "One, (one) two!",
+        "2 different words, at least 3 wanted",
+    ),
+    (
+        "count:conjunctions",
+        {"small_n": 3.0},
+        "This and that And, and, so on",
+        "this and that and those, or",
+        "2 different conjunctions, at least 3 wanted",
+    ),
+    (
+        "count:person_names",
+        {"N": 2.0},
+        "Emma met Liam.",
+        "Emma, emma and Emmanuel",
+        "1 different names of the list, at least 2 wanted",
+    ),
+    (
+        "count:numbers",
+        {"N": 2.0},
+        "1,000.5 on 2024-05-06",
+        "3–4 and 5",
+        "3 numbers, exactly 2 wanted",
+    ),
+    (
+        "count:punctuation",
+        {},
+        "Really?! Yes: all, of; it. Now! Why?",
+        "Really?! Yes: all, of; it. Now!",
+        "no ? besides the interrobang",
+    ),
+    (
+        "count:words_japanese",
+        {"N": 2.0},
+        "one 猫 three 42. five かな",
+        "one cat three",
+        "'cat' is not Japanese, as every word at a multiple of 2 must be",
+    ),
+    (
+        "count:pronouns",
+        {"N": 3.0},
+        "He/she said it.",
+        "The theme of the hermit",
+        "0 pronouns, at least 3 wanted",
+    ),
+    (
+        "count:keywords_multiple",
+        KEYWORDS,
+        COUNTED,
+        COUNTED + "d4",
+        "6 times 'd4', exactly 5 wanted",
+    ),
+    (
+        "ratio:stop_words",
+        {"percentage": 50.0},
+        "The cat sees a dog",
+        "It is the cat's",
+        "80.0 % of the words are stop words, at most 50 % wanted",
+    ),
+    (
+        "ratio:sentence_type",
+        {},
+        "One. Two. Three?",
+        "One. Two?",
+        "1 declarative sentences to 1 questions, two to one wanted",
+    ),
+    (
+        "ratio:sentence_balance",
+        {},
+        "One. Two? Three!",
+        "One. Two?",
+        "1 sentences end in '.', 1 in '?', 0 in '!', as many of each wanted",
+    ),
+    (
+        "ratio:overlap",
+        {"reference_text": "abcdef", "percentage": 50.0},
+        "abcx",
+        "abcdef",
+        "100.0 % of the trigrams are in the reference text, 50 ± 2 % wanted",
+    ),
+    (
+        "ratio:sentence_words",
+        {},
+        "Red fox. Big dog. Old cat.",
+        "Red fox. Big dog. Cat.",
+        "the sentences have 8, 8 and 4 characters, the same wanted",
+    ),
+    (
+        "words:alphabet",
+        {},
+        "You zoom and 'be' cool",
+        "You zoom apart carefully",
+        "word 4 begins with 'c', 'b' wanted",
+    ),
+    (
+        "words:vowel",
+        {},
+        "A big red ant did",
+        "A big red fox did",
+        "the vowels a, e, i, o, at most 3 wanted",
+    ),
+    (
+        "words:consonants",
+        {},
+        "Strong winds blow softly",
+        "Strong sea winds",
+        "'sea' has no two consonants in a row",
+    ),
+    (
+        "words:palindrome",
+        {},
+        "Level, radar " * 5,
+        "level radar " * 4 + "noon noon",
+        "8 palindromes of five letters or more, at least 10 wanted",
+    ),
+    (
+        "words:prime_lengths",
+        {},
+        "is the quick, sixteen",
+        "is the quick four",
+        "'four' has 4 letters, a prime below 100 wanted",
+    ),
+    (
+        "words:repeats",
+        {"small_n": 2.0},
+        "The the end",
+        "The the, THE end",
+        "'the' comes 3 times, at most 2 wanted",
+    ),
+    (
+        "words:odd_even_syllables",
+        {},
+        "cat water dog",
+        "cat dog",
+        "'cat' and 'dog' have 1 and 1 syllables, odd and even by turns wanted",
+    ),
+    (
+        "words:last_first",
+        {},
+        'I like dogs! "Dogs are fun."',
+        "I like dogs. Cats are fun.",
+        "a sentence ends with 'dogs', the next begins with 'Cats'",
+    ),
+    (
+        "words:paragraph_last_first",
+        {},
+        "Dogs like dogs.\n\nAgain and again",
+        "Cats, those cats",
+        "a paragraph begins with 'cats,' and ends with 'cats'",
+    ),
+    (
+        "words:no_consecutive",
+        {},
+        "big red fox",
+        "big blue fox",
+        "'big' and 'blue' begin with the same letter",
+    ),
+    (
+        "words:keywords_specific_position",
+        {"keyword": "Fox", "n": 2, "m": 2},
+        "One. The — fox ran.",
+        "One. The red fox.",
+        "word 2 of sentence 2 is 'red', 'Fox' wanted",
+    ),
+    (
+        "words:words_position",
+        {"keyword": "fox"},
+        "The fox, a Fox ran.",
+        "The fox ran off.",
+        "the second-last word is 'ran', 'fox' wanted",
+    ),
+    (
+        "sentence:keyword",
+        {"word": "fox", "N": 2.0},
+        "One. A Fox.",
+        "A fox. Foxes.",
+        "sentence 2 does not hold 'fox'",
+    ),
+    (
+        "sentence:alliteration_increment",
+        {},
+        "One by two. Big bad dog.",
+        "Big bad dog. Old red cat.",
+        "sentence 2 alliterates no more than the one before (0 after 2)",
+    ),
+    (
+        "sentence:increment",
+        {"small_n": 1.0},
+        "One. One two! One two three?",
+        "One. One two three.",
+        "sentence 2 has 3 words after 1, 1 more wanted",
+    ),
+]
