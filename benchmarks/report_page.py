@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.pipeline import RunOptions, run
-from genbench.reporting import write_page
+from genbench.reports.write import write_page
 
 SIZES = {"aime25": (30, 64), "gpqa_diamond": (198, 8), "ifeval": (541, 1), "livecodebench": (268, 16)}
 BAR_BYTES, BAR_S = 3_000_000, 2.0

@@ -32,10 +32,10 @@ from unittest.mock import patch
 STARTED = "GENBENCH_STARTUP_BEGAN"
 STEPS = {
     "suite": ("genbench.pipeline.open_suite", "call"),
-    "data": ("genbench.jobs.load_tasks", "call"),
-    "tokenizer, template": ("genbench.jobs.prepare_model", "call"),
-    "verifiers": ("genbench.runner.load_verifiers", "await"),
-    "prompts": ("genbench.runner.asked_records", "call"),
+    "data": ("genbench.runs.jobs.load_tasks", "call"),
+    "tokenizer, template": ("genbench.runs.jobs.prepare_model", "call"),
+    "verifiers": ("genbench.runs.session.load_verifiers", "await"),
+    "prompts": ("genbench.runs.session.asked_records", "call"),
 }
 LOG = (
     ("model built", re.compile(r"Initializing model took ([\d.]+) seconds")),

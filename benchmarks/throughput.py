@@ -39,12 +39,13 @@ from vllm.engine.arg_utils import AsyncEngineArgs
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.metrics.loggers import StatLoggerBase
 
-from genbench import pipeline, registry, runner
+from genbench import pipeline, registry
 from genbench.engines import environment
 from genbench.engines.guard import EngineGuard
 from genbench.engines.settings import EngineSettings
 from genbench.engines.vllm import VllmEngine
 from genbench.errors import InterruptedRunError
+from genbench.runs import session as runner
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, Request, SampleId, Verdict
 from genbench.verifiers.process import VerifierSpec

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from genbench import merging
 from genbench.engines.shared import EngineKeeper
 from genbench.errors import InterruptedRunError, RunFolderError
-from genbench.job import Job
-from genbench.jobs import load_tasks, make_jobs
-from genbench.options import RunOptions, check_options, data_dir, open_suite
-from genbench.prepare import prepare_model
-from genbench.requests import request_records
-from genbench.rescore import judge_folders, score_folder
-from genbench.reuse import stored_results
-from genbench.runner import run_coroutine, run_job
-from genbench.signals import StopSwitch, stop_after, stop_on_signals
+from genbench.models.local import prepare_model
+from genbench.runs import merge as merging
+from genbench.runs.job import Job
+from genbench.runs.jobs import load_tasks, make_jobs
+from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
+from genbench.runs.requests import request_records
+from genbench.runs.rescore import judge_folders, score_folder
+from genbench.runs.reuse import stored_results
+from genbench.runs.session import run_coroutine, run_job
+from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
 from genbench.store.folder import RunFolder
 
 __all__ = ["RunOptions", "RunReport", "latest_results", "merge", "prompts", "run", "score"]
@@ -103,7 +103,7 @@ def _write_report(
     output = own[0].parent / "report.html" if untouched else None
     try:
         # Plots cost a second of imports, which `check` and `prompts` need not pay.
-        reporting = importlib.import_module("genbench.reporting")
+        reporting = importlib.import_module("genbench.reports.write")
         written = reporting.write_page(folders, output, untouched=untouched)
     except Exception as error:
         again = _report_command(folders)

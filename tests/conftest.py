@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.ready_runs import drawn_runs, make_run
+
+__all__ = ["drawn_runs", "make_run"]
+
 ROOT = Path(__file__).resolve().parent.parent
 GOLD_VARIABLE = "GENBENCH_GOLD"
 

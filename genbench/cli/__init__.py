@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import deciding, house, judge, looking, running
+from genbench.cli import decide, judge, look, machine, run
 from genbench.cli.app import app
 from genbench.errors import GenbenchError
 
-__all__ = ["app", "deciding", "house", "judge", "looking", "main", "running"]
+__all__ = ["app", "decide", "judge", "look", "machine", "main", "run"]
 
 
 def main() -> None:

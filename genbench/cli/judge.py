@@ -29,4 +29,4 @@ def judge_check(
     as_json: JsonOption = False,
 ) -> None:
     """Agreement with the calibration labels, order consistency, injection resistance, stability."""
-    print_record(verbs("judgecheck").check_judge(judge, suite, pin=pin), "judge_text", as_json)
+    print_record(verbs("runs.judgecheck").check_judge(judge, suite, pin=pin), "judge_text", as_json)

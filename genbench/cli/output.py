@@ -29,7 +29,7 @@ def print_results(results: Any, folders: Any, as_json: bool) -> None:
         folders = {name: str(path) for name, path in folders.items()}
         print_json({"folders": folders, "models": results})
     else:
-        print(verbs("report.safe").printable(verbs("report.text").run_table(results, folders)))
+        print(verbs("reports.safe").printable(verbs("reports.text").run_table(results, folders)))
 
 
 def print_checks(checks: list[Any], as_json: bool) -> None:
@@ -44,7 +44,7 @@ def print_record(record: Any, room: str, as_json: bool) -> None:
     if as_json:
         print_json(record)
     else:
-        print(getattr(verbs(f"report.{room}"), room)(record))
+        print(getattr(verbs(f"reports.{room}"), room)(record))
 
 
 def print_json(record: Any) -> None:

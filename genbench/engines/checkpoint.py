@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench import shipped
 from genbench.errors import ConfigError, DataError
+from genbench.suite import shipped
 
 _ENDINGS = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".model", ".txt", ".jinja", ".py", ".tiktoken")
 _NOT_IDENTITY = frozenset({"generation_config.json", "trainer_state.json", "training_args.bin"})

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Self
 
-from genbench.config import Decoding, JudgeServer
 from genbench.engines.http_server import (
     HttpServer,
     ServerAddress,
@@ -15,6 +14,7 @@ from genbench.engines.http_server import (
     choice_of,
 )
 from genbench.errors import RequestFailedError
+from genbench.suite.config import Decoding, JudgeServer
 from genbench.types import Question
 
 

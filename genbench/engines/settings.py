@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from genbench.config import Decoding
+from genbench.suite.config import Decoding
 
 _WORKERS_PER_SLOT = 2
 """Requests in flight per engine slot: enough to keep it full, few enough to start streaming at once."""

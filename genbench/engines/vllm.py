@@ -17,7 +17,6 @@ from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
-from genbench.config import Decoding
 from genbench.engines import devices
 from genbench.engines.advice import load_failure
 from genbench.engines.environment import log_tail, output_to, variables
@@ -25,6 +24,7 @@ from genbench.engines.guard import EngineGuard
 from genbench.engines.loading import load_beside
 from genbench.engines.settings import EngineSettings
 from genbench.errors import EngineDiedError, RequestFailedError
+from genbench.suite.config import Decoding
 from genbench.types import Completion, FinishReason, Request
 
 

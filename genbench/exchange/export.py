@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from genbench.analysis.samples import Sample, TaskSamples, task_samples
 from genbench.errors import InputError, RunFolderError, nearest
-from genbench.parquet import write_table
-from genbench.samples import Sample, TaskSamples, task_samples
+from genbench.exchange.parquet import write_table
 from genbench.store.folder import RunFolder
 from genbench.store.jsonlines import encode, replace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.config import JudgeConfig, JudgeModel
+from genbench.suite.config import JudgeConfig, JudgeModel
 from genbench.engines.http_chat import ChatServer
 from genbench.judges.file import JudgeSpec
 from genbench.judges.local import LocalJudge

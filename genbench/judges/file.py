@@ -11,8 +11,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from genbench import shipped
-from genbench.config import NAME_PATTERN, Decoding, JudgeConfig, JudgeModel, JudgeServer, Strict
+from genbench.suite import shipped
+from genbench.suite.config import NAME_PATTERN, Decoding, JudgeConfig, JudgeModel, JudgeServer, Strict
 from genbench.errors import ConfigError, nearest
 from genbench.store.contract import digest
 from genbench.types import STATUSES, Status

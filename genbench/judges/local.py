@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from genbench import registry
-from genbench.config import Decoding, JudgeModel
+from genbench.suite.config import Decoding, JudgeModel
 from genbench.engines import arguments, environment
 from genbench.engines.checkpoint import Checkpoint, context_length, find
 from genbench.engines.settings import EngineSettings
 from genbench.errors import ConfigError, EngineDiedError, EngineError, PromptError, RequestFailedError, nearest
-from genbench.prompting import Renderer, fit
+from genbench.models.prompts import Renderer, fit
 from genbench.protocols import Engine
 from genbench.types import Question, Request, SampleId
 

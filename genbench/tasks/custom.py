@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from genbench.config import Strict, TaskEntry, Turn
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.suite.config import Strict, TaskEntry, Turn
 from genbench.tasks.conversation import Conversation
 from genbench.tasks.ifeval import instructions
 from genbench.tasks.options import LETTERS, Order, check_order, letters, listed, option_order

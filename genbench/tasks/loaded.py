@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from genbench.config import Decoding, TaskEntry
 from genbench.protocols import Task
+from genbench.suite.config import Decoding, TaskEntry
 from genbench.types import Ask, Problem
 
 
@@ -67,3 +67,14 @@ class LoadedTask:
         found = [ask.reference if ask is not None else None for ask in asks]
         last_alone = all(reference is None for reference in found[:-1])
         return found[-1] if last_alone else found
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedTask:
+    """A loaded task with the digest and the version of its verifier, and its problems by id."""
+
+    task: LoadedTask
+    verifier: str
+    version: str
+    problems: Mapping[str, Problem]
+    warning: str | None = None

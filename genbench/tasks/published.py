@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from genbench.config import ModelConfig, Reference
 from genbench.errors import ConfigError, nearest
 from genbench.protocols import PublishedScore
+from genbench.suite.config import ModelConfig, Reference
 
 Row = tuple[float | None, ...]
 

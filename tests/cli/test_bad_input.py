@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench import shipped
+from genbench.suite import shipped
 
 from .conftest import Outcome
 

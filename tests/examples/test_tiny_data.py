@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from genbench import reasoning, traceformats
+from genbench.models import traceformats
+from genbench.models import traces as reasoning
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.choice import ChoiceVerifier
 from genbench.verifiers.ifeval import ConstraintVerifier

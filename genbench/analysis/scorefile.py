@@ -1,0 +1,140 @@
+"""Scores made elsewhere, as JSON Lines (`task, problem_id, sample_index, score` …), checked line by line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from genbench.analysis.sides import Side, SideTask
+from genbench.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    task: str
+    problem_id: str
+    sample_index: int
+    score: float | None
+    answer: str | None
+    has_answer: bool
+    group: str | None
+
+
+def read_score_file(path: Path) -> Side:
+    """The file as one side of a comparison; a score of null is a sample that was excluded.
+
+    Problems are sorted by id, so that the order of the lines moves no bound. Other keys are passed over.
+
+    Raises:
+        InputError: unreadable, empty, or a line that is damaged, a duplicate, or not in [0, 1]; by line.
+    """
+    tasks: defaultdict[str, dict[tuple[str, int], _Line]] = defaultdict(dict)
+    groups: dict[tuple[str, str], _Line] = {}
+    for line in _lines(path):
+        known = tasks[line.task].setdefault((line.problem_id, line.sample_index), line)
+        if known is not line:
+            raise InputError(
+                f"{path}:{line.number}: a second line for task {line.task}, problem {line.problem_id}, "
+                f"sample {line.sample_index} (the first is line {known.number}); remove one of them"
+            )
+        first = groups.setdefault((line.task, line.problem_id), line)
+        if first.group != line.group:
+            raise InputError(
+                f"{path}:{line.number}: 'group' is {line.group!r}, but {first.group!r} in line "
+                f"{first.number} of the same problem"
+            )
+    if not tasks:
+        raise InputError(f"{path}: holds no scores; wanted lines with task, problem_id, sample_index, score")
+    found = {name: _task(name, list(lines.values())) for name, lines in sorted(tasks.items())}
+    run_id = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return Side(path, path.name, run_id, found)
+
+
+def _task(name: str, lines: list[_Line]) -> SideTask:
+    rows: defaultdict[str, list[_Line]] = defaultdict(list)
+    for line in sorted(lines, key=lambda line: (line.problem_id, line.sample_index)):
+        rows[line.problem_id].append(line)
+    groups = tuple(row[0].group for row in rows.values())
+    answered = all(line.has_answer for line in lines)
+    return SideTask(
+        name=name,
+        problem_ids=tuple(rows),
+        scores=tuple(tuple(line.score for line in row) for row in rows.values()),
+        metrics=("avg@k", "pass@k", "maj@k") if answered else ("avg@k", "pass@k"),
+        answers=tuple(tuple(line.answer for line in row) for row in rows.values()) if answered else None,
+        groups=groups if any(group is not None for group in groups) else None,
+    )
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    """Splits on newlines only: answers may hold U+2028."""
+    try:
+        with path.open("rb") as file:
+            for number, text in enumerate(file, start=1):
+                if text.strip():
+                    yield _line(number, _record(path, number, text), f"{path}:{number}")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _record(path: Path, number: int, text: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}:{number}: not valid JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{path}:{number}: wanted an object, found {type(record).__name__}")
+    return record
+
+
+def _line(number: int, record: dict[str, Any], where: str) -> _Line:
+    for key in ("task", "problem_id", "sample_index", "score"):
+        if key not in record:
+            raise InputError(f"{where}: '{key}' is missing")
+    index = record["sample_index"]
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+        raise InputError(f"{where}: 'sample_index' is {index!r}, wanted a whole number from 0")
+    problem = record["problem_id"]
+    if isinstance(problem, int) and not isinstance(problem, bool):
+        problem = str(problem)
+    return _Line(
+        number=number,
+        task=_text(record["task"], "task", where),
+        problem_id=_text(problem, "problem_id", where),
+        sample_index=index,
+        score=_score(record["score"], where),
+        answer=_optional_text(record, "answer", where),
+        has_answer="answer" in record,
+        group=_optional_text(record, "group", where),
+    )
+
+
+def _score(value: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    # NaN, which json reads, is in no interval either.
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InputError(
+            f"{where}: 'score' is {value!r}, wanted a number from 0 to 1 (or null: not scored); "
+            "divide points of 100 by 100"
+        )
+    return float(value)
+
+
+def _text(value: Any, key: str, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{where}: '{key}' is {value!r}, wanted text")
+    return value
+
+
+def _optional_text(record: dict[str, Any], key: str, where: str) -> str | None:
+    value = record.get(key)
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{where}: '{key}' is {value!r}, wanted text or null")
+    return value

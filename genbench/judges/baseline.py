@@ -1,0 +1,90 @@
+"""A stored run as the opponent of pairs: its answers without their traces, and whose they are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from genbench.errors import ConfigError, GenbenchError, nearest
+from genbench.models.prepared import Reasoning
+from genbench.store.contract import differences, digest
+from genbench.store.folder import RunFolder
+from genbench.tasks.loaded import LoadedTask
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Answers of one run to one task, by problem and then by sample index from 0.
+
+    `name` and `identity` are the run's model; `digest` is of the answers, so that others make other verdicts.
+    """
+
+    name: str
+    identity: str
+    digest: str
+    answers: Mapping[str, tuple[str, ...]]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Who the opponent is, for the manifest."""
+        return {"name": self.name, "identity": self.identity, "digest": self.digest}
+
+    def answer(self, problem_id: str, sample_index: int) -> str:
+        """The opponent of a sample: the same index, or, where the run has fewer, round again."""
+        texts = self.answers[problem_id]
+        return texts[sample_index % len(texts)]
+
+
+def read_baseline(path: Path, task: LoadedTask) -> Baseline:
+    """The task's answers in a stored run, traces stripped; an answer that never came is an empty text.
+
+    Raises:
+        ConfigError: no run folder, another task than this one, or problems that it lacks.
+    """
+    try:
+        folder = RunFolder(path)
+        manifest = folder.require_manifest()
+        described = manifest["tasks"].get(task.name)
+        if described is None:
+            raise ConfigError(
+                f"{path}: the run has no task '{task.name}'{nearest(task.name, manifest['tasks'])}"
+            )
+        _check_same(path, described, task)
+        answers = _answers(folder, task.name, Reasoning.from_record(manifest["reasoning"]))
+    except GenbenchError as error:
+        raise ConfigError(f"baseline: {error}") from None
+    lacking = [problem.problem_id for problem in task.problems if problem.problem_id not in answers]
+    if lacking:
+        raise ConfigError(
+            f"baseline: {path}: has no answer to {len(lacking)} of {len(task.problems)} problems of "
+            f"'{task.name}' (the first: {lacking[0]}); finish that run, or give --limit"
+        )
+    used = {problem.problem_id: answers[problem.problem_id] for problem in task.problems}
+    # Over all that the run holds, so that another --limit here is no other opponent.
+    return Baseline(manifest["model"]["name"], manifest["model_identity"], digest(answers)[:16], used)
+
+
+def _check_same(path: Path, described: Mapping[str, Any], task: LoadedTask) -> None:
+    """Answers to other prompts or other rows are no opponents."""
+    theirs = {"version": described["version"], "data": described["data_digest"]}
+    ours = {"version": task.task.info.version, "data": task.provenance.get("digest")}
+    lines = differences(theirs, ours, f"tasks.{task.name}")
+    if lines:
+        raise ConfigError(
+            f"{path}: its '{task.name}' is another task (stored -> wanted): {'; '.join(lines)}; "
+            "give a run of this very task"
+        )
+
+
+def _answers(folder: RunFolder, name: str, reasoning: Reasoning) -> dict[str, tuple[str, ...]]:
+    found: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    for item in folder.completions(name):
+        if item.finish_reason == "error":
+            continue
+        answer = reasoning.split(item)
+        text = "" if answer.trace_status == "unclosed" else answer.text.strip()
+        found[item.sample.problem_id][item.sample.sample_index] = text
+    return {problem: tuple(texts[index] for index in sorted(texts)) for problem, texts in found.items()}

@@ -1,0 +1,79 @@
+"""Which tasks are judged, by whom, after which rule, against whom: the options under a task's `verifier:`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from genbench.suite.config import Strict
+from genbench.errors import ConfigError, nearest
+from genbench.judges.forms import Judge
+from genbench.registry import VERIFIERS
+from genbench.suite.suitefile import Suite
+from genbench.tasks.loaded import LoadedTask
+
+JUDGE = "judge"
+
+
+class JudgedBy(Strict):
+    """The options under a judged task's `verifier:`."""
+
+    judge: str | None = Field(None, description="a shipped judge or a judge file; None: the suite's")
+    cascade: tuple[str, ...] = (JUDGE,)
+    rule: dict[str, Any] = Field(default_factory=dict, description="options of the rule before the judge")
+    baseline: str | None = Field(
+        None, description="pairs: the folder of a stored run; None: the task's reference is the opponent"
+    )
+
+
+def is_judged(task: LoadedTask) -> bool:
+    """The task's own verifier is a judge, or the suite puts one behind a rule."""
+    return task.task.info.verifier == JUDGE or "cascade" in task.entry.verifier
+
+
+def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
+    """The task's own options with the suite's over them.
+
+    Raises:
+        ConfigError: an unknown key, or a cascade that is none.
+    """
+    where = f"{suite.where_task(task.name)}: task '{task.name}'"
+    own = task.task.info.verifier_options if task.task.info.verifier == JUDGE else {}
+    try:
+        options = JudgedBy.model_validate(dict(own) | task.entry.verifier)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        hint = nearest(key, JudgedBy.model_fields) if first["type"] == "extra_forbidden" else ""
+        raise ConfigError(f"{where}: verifier.{key}: {first['msg']}{hint}") from None
+    *rules, last = options.cascade or ("",)
+    if last != JUDGE or len(rules) > 1 or JUDGE in rules:
+        raise ConfigError(f"{where}: verifier.cascade: wanted [judge] or [RULE, judge]")
+    for name in rules:
+        if name not in VERIFIERS:
+            raise ConfigError(f"{where}: verifier.cascade: no verifier '{name}'{nearest(name, VERIFIERS)}")
+    return options
+
+
+def check_references(task: LoadedTask, judge: Judge, options: JudgedBy) -> None:
+    """Refuses references that the judge's form cannot do with, before anything is drawn.
+
+    Raises:
+        ConfigError: names the problem; a pair without an opponent says how to give one.
+    """
+    if options.baseline is not None:
+        if judge.file.form != "pairwise":
+            raise ConfigError(
+                f"task {task.name}: verifier.baseline goes with a judge of form 'pairwise'; "
+                f"'{judge.file.name}' is of form '{judge.file.form}'"
+            )
+        return
+    for problem in task.problems:
+        try:
+            judge.check(task.reference(problem, 0))
+        except ConfigError as error:
+            hint = ""
+            if judge.file.form == "pairwise":
+                hint = "; or set verifier: {baseline: RUN_DIR/<model>}, a stored run of this task"
+            raise ConfigError(f"task {task.name}, problem {problem.problem_id}: {error}{hint}") from None

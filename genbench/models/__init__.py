@@ -1,0 +1,1 @@
+"""Make a suite's model ready: files, prompts, traces, terms."""

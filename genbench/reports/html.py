@@ -1,0 +1,168 @@
+"""report.html: one page from a report's record, its plots, and the index of its samples."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup
+
+from genbench.reports import plots
+from genbench.reports.compare_text import p_text
+from genbench.reports.figures import interval, points
+from genbench.reports.judged_text import judged_lines
+from genbench.reports.lead import task_sentences
+from genbench.reports.safe import printable
+from genbench.reports.why import signed, status_words
+from genbench.types import STATUSES
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Lengths and scores of one run's samples of one task; `unit` is tokens or characters."""
+
+    run: str
+    unit: str
+    trace: Sequence[int]
+    answer: Sequence[int]
+    completion: Sequence[int]
+    scores: Sequence[float]
+
+
+def html(report: Record, series: Mapping[str, Sequence[Series]], index: Record, texts: str) -> str:
+    """The whole page.
+
+    Args:
+        report: as `reporting.report` describes it. series: by task, one entry a run that has it.
+        index: what the sample browser knows without opening a text. texts: chunks kept in the page, JSON.
+    """
+    environment = _environment()
+    # Unknown to whoever wrote the texts inside, and the same for the same page.
+    nonce = hashlib.sha256(f"{json.dumps(index)}{len(texts)}{report['lead']}".encode()).hexdigest()[:32]
+    return environment.get_template("report.html.j2").render(
+        report=report,
+        nonce=nonce,
+        statuses=STATUSES,
+        judged=_judged(report),
+        forest=_forest(report),
+        status_plot=_statuses(report),
+        task_plots={task: _task_plots(number, rows) for number, (task, rows) in enumerate(series.items())},
+        contract=contract_rows(report["runs"]),
+        index=_script_json(json.dumps(index, separators=(",", ":"))),
+        texts=_script_json(texts),
+        css=Markup(_source(environment, "report.css")),
+        script=Markup(_source(environment, "browser.js")),
+    )
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("genbench.reports"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )
+    environment.filters.update(
+        points=points, signed=signed, interval=interval, p=p_text, link=sample_link, words=status_words
+    )
+    environment.globals.update(task_sentences=task_sentences)
+    return environment
+
+
+def _source(environment: jinja2.Environment, name: str) -> str:
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+def sample_link(task: str, problem_id: str, sample_index: int = 0) -> str:
+    """The stable address of a sample in the page: `#task/problem/sample`."""
+    return f"#{quote(task, safe='')}/{quote(problem_id, safe='', errors='replace')}/{sample_index}"
+
+
+def _script_json(text: str) -> Markup:
+    """JSON that no HTML parser can leave: `<`, `>` and `&` only occur inside its strings."""
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _judged(report: Record) -> list[tuple[str, str, list[str]]]:
+    """(task, run, lines) of every judged task."""
+    return [
+        (name, run["name"], judged_lines(task["judge"]))
+        for name in report["tasks"]
+        for run in report["runs"]
+        if "judge" in (task := run["results"]["tasks"].get(name, {}))
+    ]
+
+
+def _forest(report: Record) -> Markup:
+    runs = report["runs"]
+    tasks = list(dict.fromkeys(task for run in runs for task in run["results"]["tasks"]))
+    marks, chance = [], {}
+    for number, run in enumerate(runs):
+        for name, task in run["results"]["tasks"].items():
+            if task["value"] is not None:
+                low, high = task["ci"] or (task["value"], task["value"])
+                marks.append(plots.Mark(name, number, 100 * task["value"], 100 * low, 100 * high))
+            if task["chance"]:
+                chance[name] = 100 * task["chance"]
+    others = [(item["task"], 100 * item["value"]) for item in report["published"]]
+    return Markup(
+        plots.forest("forest", tasks, [run["name"] for run in runs], marks, chance=chance, published=others)
+    )
+
+
+def _statuses(report: Record) -> Markup:
+    runs = report["runs"]
+    tasks = list(dict.fromkeys(task for run in runs for task in run["results"]["tasks"]))
+    rows = [
+        (f"{task}, {run['name']}" if len(runs) > 1 else task, run["results"]["tasks"][task]["status_counts"])
+        for task in tasks
+        for run in runs
+        if task in run["results"]["tasks"]
+    ]
+    return Markup(plots.status_bars("status", rows))
+
+
+def _task_plots(number: int, rows: Sequence[Series]) -> dict[str, Any]:
+    unit = "tokens" if all(row.unit == "tokens" for row in rows) else rows[0].unit
+    return {
+        "unit": unit,
+        "lengths": Markup(
+            plots.lengths(f"len{number}", unit, [(row.run, row.trace, row.answer) for row in rows])
+        ),
+        "score": Markup(
+            plots.score_by_length(
+                f"sc{number}", unit, [(row.run, row.completion, row.scores) for row in rows]
+            )
+        ),
+    }
+
+
+def contract_rows(runs: Sequence[Record]) -> list[dict[str, Any]]:
+    """The decoding contract as rows: key, one value a run, and whether they differ."""
+    flat = [dict(_leaves(run["terms"])) for run in runs]
+    keys = list(dict.fromkeys(key for terms in flat for key in terms))
+    rows = []
+    for key in keys:
+        values = [terms.get(key, "(absent)") for terms in flat]
+        rows.append({"key": key, "values": values, "differs": len(set(values)) > 1})
+    return rows
+
+
+def _leaves(record: Any, prefix: str = "") -> list[tuple[str, str]]:
+    if isinstance(record, Mapping) and record:
+        return [
+            leaf
+            for key, value in record.items()
+            for leaf in _leaves(value, f"{prefix}.{key}" if prefix else str(key))
+        ]
+    return [(prefix, record if isinstance(record, str) else json.dumps(record))]

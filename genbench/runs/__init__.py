@@ -1,0 +1,1 @@
+"""One run folder, from a command's options to results.json."""

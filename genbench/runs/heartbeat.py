@@ -1,0 +1,70 @@
+"""What a run tells of itself while it goes on: one small file, renewed every two seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any, Self
+
+from genbench.draw.progress import ProgressLine
+from genbench.errors import RunFolderError
+from genbench.store.folder import RunFolder
+from genbench.store.manifest import now
+
+_EVERY_S = 2.0
+
+
+class Heartbeat:
+    """Writes live.json while it is open; removed at a clean end, left by a kill.
+
+    Args:
+        attempt: the attempt's number. on_disk: samples of each task that were complete at the start.
+    """
+
+    def __init__(
+        self, folder: RunFolder, progress: ProgressLine, attempt: int, on_disk: Mapping[str, int]
+    ) -> None:
+        self._folder, self._progress, self._attempt, self._on_disk = folder, progress, attempt, on_disk
+        self._started = time.monotonic()
+        self._beating: asyncio.Task[None] | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Counts so far; `elapsed_s` by a clock that nobody sets, `at` by the wall."""
+        progress = self._progress
+        drawing = progress.drawn > 0
+        return {
+            "attempt": self._attempt,
+            "state": progress.state,
+            "at": now(),
+            "elapsed_s": round(time.monotonic() - self._started, 1),
+            "drawn": progress.drawn,
+            "tokens": progress.tokens,
+            "tokens_per_s": round(progress.tokens / progress.seconds, 1) if drawing else None,
+            "left_s": None if progress.left_s is None else round(progress.left_s, 1),
+            "tasks": {name: count + progress.drawn_of[name] for name, count in self._on_disk.items()},
+        }
+
+    async def _beat(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_EVERY_S)
+            try:
+                await loop.run_in_executor(None, self._folder.write_live, self.record())
+            except RunFolderError:
+                return  # the disk is full: what appends samples meets it too, and stops the run
+
+    def tell(self, state: str) -> None:
+        """Writes at once that another stretch of the run begins."""
+        self._progress.state = state
+        self._folder.write_live(self.record())
+
+    async def __aenter__(self) -> Self:
+        self._beating = asyncio.create_task(self._beat())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._beating is not None:
+            self._beating.cancel()
+            await asyncio.gather(self._beating, return_exceptions=True)
+        self._folder.end_live()

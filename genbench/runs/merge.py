@@ -1,0 +1,213 @@
+"""Parts of one run made one: the shards of a job array, or folders that hold different tasks of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from genbench.data.shard import Shard
+from genbench.errors import InputError, InterruptedRunError, RunFolderError
+from genbench.runs.mergedlines import merge_lines
+from genbench.runs.rescore import score_folder, stored_tasks
+from genbench.runs.signals import StopSwitch, stop_on_signals
+from genbench.store.contract import differences
+from genbench.store.folder import RunFolder
+from genbench.store.lock import writer_of
+from genbench.store.manifest import binding_differences, now
+
+_SHARDS = "shard-*-of-*"
+_TASK_KEYS = ("k", "headline", "metrics", "of", "role")
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A run folder that is one part of a run."""
+
+    folder: RunFolder
+    manifest: Mapping[str, Any]
+
+    @property
+    def path(self) -> Path:
+        return self.folder.path
+
+    @property
+    def shard(self) -> str | None:
+        shard = self.manifest["origin"].get("shard")
+        return None if shard is None else str(shard)
+
+
+def merge(
+    runs: Sequence[Path], into: Path | None = None, data_dir: Path | None = None, quiet: bool = False
+) -> dict[Path, dict[str, Any]]:
+    """Makes one run folder of each model from its parts, verifies what lacks a verdict, writes results.
+
+    Args:
+        runs: run folders, folders of runs, or folders that hold `shard-I-of-N` folders.
+        into: the folder of the merged runs; None: the one that holds the shards.
+
+    Returns:
+        The merged folder of each model, and its results.
+
+    Raises:
+        InputError: no parts of one run (the differences are listed), a part that is still written, two
+            different texts for one sample, or a run that is there already. Nothing is written then.
+    """
+    parts = [_part(path) for run in runs for path in run_folders(run)]
+    target = into or _common_folder(runs)
+    models: defaultdict[str, list[Part]] = defaultdict(list)
+    for part in parts:
+        models[part.manifest["model"]["name"]].append(part)
+    for name, own in models.items():
+        _check_parts(own)
+        if (target / name).exists():
+            raise RunFolderError(f"{target / name}: is there already; move it away, or give another --into")
+    switch = StopSwitch()
+    with stop_on_signals(switch.stop):
+        return {
+            target / name: _merge_model(own, target / name, data_dir, quiet, switch)
+            for name, own in models.items()
+        }
+
+
+def run_folders(path: Path) -> list[Path]:
+    """The run folders at or below `path`: itself, its shards' models, or its models.
+
+    Raises:
+        RunFolderError: there is none.
+    """
+    if (path / "manifest.json").is_file():
+        return [path]
+    for pattern in (f"{_SHARDS}/*/manifest.json", "*/manifest.json"):
+        found = sorted(manifest.parent for manifest in path.glob(pattern))
+        if found:
+            return found
+    RunFolder(path).require_manifest()
+    raise AssertionError("a folder without manifest.json is refused")
+
+
+def _common_folder(runs: Sequence[Path]) -> Path:
+    if len(runs) == 1 and any(runs[0].glob(_SHARDS)):
+        return runs[0]
+    raise InputError("say where the merged run goes: --into DIR (one folder per model is made in it)")
+
+
+def _part(path: Path) -> Part:
+    folder = RunFolder(path)
+    manifest = folder.require_manifest()
+    writer = writer_of(path)
+    if writer is not None and writer.alive is not False:
+        raise RunFolderError(f"{path}: is being written ({writer}); merge when that run has ended")
+    return Part(folder, manifest)
+
+
+def _check_parts(parts: Sequence[Part]) -> None:
+    """Raises RunFolderError where two parts are not of one run; lists what differs."""
+    first = parts[0]
+    for other in parts[1:]:
+        lines = [
+            *binding_differences(first.manifest, other.manifest),
+            *differences(first.manifest["run_id"], other.manifest["run_id"], "run_id"),
+            *differences(
+                first.manifest["origin"]["limit"], other.manifest["origin"]["limit"], "origin.limit"
+            ),
+        ]
+        for name, task in other.manifest["tasks"].items():
+            stored = first.manifest["tasks"].get(name, task)
+            for key in _TASK_KEYS:
+                lines += differences(stored[key], task[key], f"tasks.{name}.{key}")
+        if lines:
+            shown = "\n".join(f"  {line}" for line in lines[:_SHOWN])
+            raise RunFolderError(f"{first.path} and {other.path} are no parts of one run:\n{shown}")
+
+
+def _merge_model(
+    parts: Sequence[Part], target: Path, data_dir: Path | None, quiet: bool, switch: StopSwitch
+) -> dict[str, Any]:
+    """Written beside the target and put there by one rename, when it is whole."""
+    half = target.with_name(f".{target.name}.merge-{os.getpid()}")
+    try:
+        with RunFolder.writer(half) as folder:
+            counts = merge_lines([(part.folder, part.manifest) for part in parts], folder)
+            manifest = _manifest(parts, counts)
+            for task in stored_tasks(folder, manifest, data_dir):
+                rows = folder.problems(task.name)
+                folder.write_problems(task.name, [rows[problem.problem_id] for problem in task.problems])
+            folder.write_manifest(manifest)
+            _gather_logs(parts, half)
+        results = score_folder(half, data_dir, False, quiet, switch)
+        half.rename(target)
+    except BaseException as error:
+        shutil.rmtree(half, ignore_errors=True)
+        if isinstance(error, InterruptedRunError):
+            raise InterruptedRunError(
+                f"stopped by {switch.reason}; nothing was merged, run the same command again"
+            ) from None
+        raise
+    return results
+
+
+def _gather_logs(parts: Sequence[Part], target: Path) -> None:
+    """The engines' logs, one after the other, each under the path that it came from."""
+    logs = [log for part in parts if (log := part.path / "engine.log").is_file()]
+    if not logs:
+        return
+    with (target / "engine.log").open("wb") as whole:
+        for log in logs:
+            whole.write(f"==> {log} <==\n".encode())
+            with log.open("rb") as own:
+                shutil.copyfileobj(own, whole)
+
+
+def _manifest(parts: Sequence[Part], counts: Mapping[str, int]) -> dict[str, Any]:
+    """The manifest of the whole: tasks with their problems counted again, the attempts in one row."""
+    first = parts[0].manifest
+    tasks: dict[str, dict[str, Any]] = {}
+    attempts: list[dict[str, Any]] = []
+    terms = dict(first["terms"])
+    for part in parts:
+        tasks |= {name: {**task, "n": counts[name]} for name, task in part.manifest["tasks"].items()}
+        terms["decoding"] = {**terms.get("decoding", {}), **part.manifest["terms"].get("decoding", {})}
+        for attempt in part.manifest["attempts"]:
+            attempts.append({**attempt, "attempt": len(attempts) + 1})
+    ordered = {name: tasks[name] for name in first["origin"].get("whole", tasks) if name in tasks}
+    return {
+        **first,
+        "created": now(),
+        "tasks": {**ordered, **tasks},
+        "terms": terms,
+        "attempts": attempts,
+        "test_uses": max(part.manifest["test_uses"] for part in parts),
+        "warnings": list(dict.fromkeys(line for part in parts for line in part.manifest["warnings"])),
+        "origin": {**first["origin"], **_origin(parts, tasks, counts)},
+        "merged": {"from": [str(part.path) for part in parts], "attempts": len(attempts)},
+    }
+
+
+def _origin(parts: Sequence[Part], tasks: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+    origins = [part.manifest["origin"] for part in parts]
+    problems: dict[str, list[str]] = {}
+    for origin in origins:
+        for name, ids in (origin.get("problems") or {}).items():
+            problems[name] = list(dict.fromkeys([*problems.get(name, []), *ids]))
+    whole = {name: n for origin in origins for name, n in origin.get("whole", {}).items()}
+    partial = any(counts.get(name, 0) < n for name, n in whole.items())
+    return {
+        "tasks": list(tasks),
+        "problems": problems or None,
+        "shard": _shards(parts) if partial else None,
+        "whole": whole,
+    }
+
+
+def _shards(parts: Sequence[Part]) -> str | None:
+    """`1,3/8` for the first and the third of eight; None where a part is no shard."""
+    named = [Shard.read(part.shard) for part in parts if part.shard and "," not in part.shard]
+    if not named or len({shard.of for shard in named}) > 1:
+        return next((part.shard for part in parts if part.shard), None)
+    return f"{','.join(str(index) for index in sorted({s.index for s in named}))}/{named[0].of}"

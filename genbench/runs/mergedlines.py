@@ -1,0 +1,130 @@
+"""The lines of several run folders in one: every sample once, and two different texts for one refused."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from genbench.analysis.samples import merged_asks
+from genbench.analysis.storedrun import ids_in_force
+from genbench.errors import RunFolderError
+from genbench.store.folder import RunFolder
+from genbench.store.jsonlines import Appender, read_lines
+from genbench.store.records import renumbered
+from genbench.types import Completion
+
+Source = tuple[RunFolder, Mapping[str, Any]]
+"""A folder and its manifest."""
+_Key = tuple[str, int, int]
+
+
+def merge_lines(sources: Sequence[Source], target: RunFolder) -> dict[str, int]:
+    """Writes problems, asks, completions, verdicts and judgments of all sources into `target`.
+
+    Attempts are numbered on: those of the second source come behind those of the first. Verdicts are
+    taken where the folders name one verifier; others are made again by whoever scores the target.
+
+    Returns:
+        How many problems each task has in force (a larger limit before leaves more on disk).
+
+    Raises:
+        RunFolderError: a problem was asked in two ways, or a sample has two texts; names both places.
+    """
+    tasks = list(dict.fromkeys(task for _, manifest in sources for task in manifest["tasks"]))
+    return {task: _merge_task(task, sources, target) for task in tasks}
+
+
+def _merge_task(task: str, sources: Sequence[Source], target: RunFolder) -> int:
+    own = [(folder, manifest) for folder, manifest in sources if task in manifest["tasks"]]
+    problems = _problems(task, own)
+    target.write_problems(task, list(problems.values()))
+    asks: dict[str, list[dict[str, Any]]] = {}
+    for folder, _ in own:
+        flat = [ask for found in folder.asks(task).values() for ask in found]
+        merged = merged_asks(asks, flat)
+        asks = {}
+        for ask in merged:
+            asks.setdefault(str(ask["problem_id"]), []).append(ask)
+    target.write_asks(task, [ask for found in asks.values() for ask in found])
+    shared = _shared(task, own)
+    _completions(task, sources, shared, target)
+    _verdicts(task, own, target)
+    _judgments(task, own, target)
+    return len({name for source in own for name in _in_force(task, *source)})
+
+
+def _in_force(task: str, folder: RunFolder, manifest: Mapping[str, Any]) -> list[str]:
+    return ids_in_force(task, list(folder.problems(task)), manifest["tasks"][task]["n"], manifest)
+
+
+def _problems(task: str, sources: Sequence[Source]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    first: dict[str, RunFolder] = {}
+    for folder, _ in sources:
+        for name, record in folder.problems(task).items():
+            old = found.setdefault(name, record)
+            first.setdefault(name, folder)
+            for key in ("prompt_digest", "reference_digest", "max_tokens"):
+                if old.get(key) != record.get(key):
+                    raise RunFolderError(
+                        f"{first[name].path} and {folder.path} are no parts of one run: task {task}, problem "
+                        f"{name}: {key} {old.get(key)} -> {record.get(key)}"
+                    )
+    return found
+
+
+def _shared(task: str, sources: Sequence[Source]) -> set[str]:
+    """Problems that several folders hold; where shards are merged there is none."""
+    counts = Counter(name for folder, _ in sources for name in folder.problems(task))
+    return {name for name, count in counts.items() if count > 1}
+
+
+def _completions(task: str, sources: Sequence[Source], shared: set[str], target: RunFolder) -> None:
+    seen: dict[_Key, tuple[bytes, RunFolder]] = {}
+    before = 0
+    for folder, manifest in sources:
+        for item in folder.completions(task) if task in manifest["tasks"] else ():
+            if item.sample.problem_id not in shared or _is_new(item, folder, seen):
+                target.append_completion(renumbered(item, before))
+        before += len(manifest["attempts"])
+
+
+def _is_new(item: Completion, folder: RunFolder, seen: dict[_Key, tuple[bytes, RunFolder]]) -> bool:
+    """Whether the sample's turn is the first of its identity; one that is equal is passed over."""
+    sample = item.sample
+    text = item.text.encode("utf-8", "surrogatepass")
+    found = hashlib.blake2b(text + f"\0{item.finish_reason}\0{item.seed}".encode(), digest_size=16).digest()
+    kept, where = seen.setdefault((sample.problem_id, sample.sample_index, item.turn), (found, folder))
+    if kept != found:
+        first, second = (at.file(sample.task, "completions") for at in (where, folder))
+        raise RunFolderError(
+            f"{first} and {second} hold two texts for problem {sample.problem_id}, sample "
+            f"{sample.sample_index}, turn {item.turn}; merge one of the folders alone, or delete one line"
+        )
+    return where is folder
+
+
+def _verdicts(task: str, sources: Sequence[Source], target: RunFolder) -> None:
+    verifier = sources[0][1]["tasks"][task]["verifier"]["digest"]
+    seen: set[tuple[str, int]] = set()
+    for folder, _ in sources:
+        for item in folder.verdicts(task):
+            key = (item.sample.problem_id, item.sample.sample_index)
+            if item.verifier == verifier and key not in seen:
+                seen.add(key)
+                target.append_verdict(item)
+
+
+def _judgments(task: str, sources: Sequence[Source], target: RunFolder) -> None:
+    """What judges have replied, once each: nothing is asked again."""
+    found = {
+        str(record.get("key")): record
+        for folder, _ in sources
+        for _, record in read_lines(folder.file(task, "judgments"))
+    }
+    if found:
+        with Appender(target.file(task, "judgments")) as appender:
+            for record in found.values():
+                appender.append(record)

@@ -1,0 +1,169 @@
+"""What could stop a run, found in seconds without an engine; and what this machine offers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from genbench.engines import arguments
+from genbench.errors import GenbenchError
+from genbench.judges.room import JudgeRoom
+from genbench.models.local import prepare_model
+from genbench.models.prepared import PreparedModel
+from genbench.runs.jobs import check_engine
+from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
+from genbench.runs.verifying import load_verifiers, verifier_specs
+from genbench.store.manifest import machine, package_versions
+from genbench.suite.config import HttpEngineConfig, TaskEntry
+from genbench.suite.suitefile import Suite
+from genbench.tasks.load import load_task, selected_entries
+from genbench.tasks.loaded import LoadedTask
+from genbench.verifiers.pool import VerifierPool
+
+_BYTES_PER_TOKEN = 5
+"""Of completions.jsonl, per completion token: about 4 characters of English, and JSON around them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of a pre-flight."""
+
+    state: Literal["ok", "warning", "error"]
+    what: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.state:7}  {self.what}: {self.detail}"
+
+
+def check_suite(options: RunOptions) -> list[Check]:
+    """Everything a run of the suite needs short of its engine; goes on after an error to show all."""
+    check_options(options)
+    suite, chosen = open_suite(options)
+    checks = [
+        Check("ok", "suite", f"{suite.path}: {len(chosen)} model(s), {len(suite.config.tasks)} task(s)")
+    ]
+    tasks: list[LoadedTask] = []
+    for entry in selected_entries(suite, options.tasks, options.with_test):
+        checks += _attempt(f"task {entry.label}", partial(_check_task, suite, entry, options, tasks))
+    checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(suite, tasks)))
+    checks += _attempt("engine", lambda: _check_engine(suite))
+    for name in chosen:
+        checks += _attempt(f"model {name}", partial(_check_model, suite, name, tasks))
+    checks.append(_check_disk(tasks, len(chosen), options.run_dir or Path("runs")))
+    return checks
+
+
+def _attempt(what: str, work: Callable[[], list[str]]) -> list[Check]:
+    try:
+        return [
+            Check("warning" if text.startswith("!") else "ok", what, text.removeprefix("!"))
+            for text in work()
+        ]
+    except GenbenchError as error:
+        return [Check("error", what, str(error))]
+
+
+def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list[LoadedTask]) -> list[str]:
+    task = load_task(suite, entry, data_dir(options), options.limit)
+    tasks.append(task)
+    digest = str(task.provenance.get("digest"))[:12]
+    lines = [f"{len(task.problems)} problems x k {task.k} = {task.samples:,} samples, data digest {digest}"]
+    return lines + ([f"!{task.provenance['warning']}"] if task.provenance.get("warning") else [])
+
+
+async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
+    room = JudgeRoom(suite, tasks, Path())
+    async with VerifierPool(workers=1, load_timeout_s=suite.config.verify.load_timeout_s) as pool:
+        judged = await load_verifiers(pool, verifier_specs(tasks, room), tasks, room)
+    lines = [f"{name}: {item.version}" for name, item in judged.items()]
+    warnings = [item.warning for item in judged.values() if item.warning]
+    return lines + [f"!{warning}" for warning in (*warnings, *room.warnings)]
+
+
+def _check_engine(suite: Suite) -> list[str]:
+    check_engine(suite)
+    engine = suite.config.engine
+    if isinstance(engine, HttpEngineConfig):
+        return [f"http: OpenAI-compatible servers, {engine.api} fields, {engine.prompts} prompts"]
+    name, version = arguments.distribution()
+    return [f"{name} {version}"]
+
+
+def _check_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> list[str]:
+    model = prepare_model(suite, name, tasks)
+    lines = [f"{model.identity}, trace format {model.reasoning.format.name}"]
+    if model.settings is not None and model.settings.max_model_len is not None:
+        lines.append(_budget(model, tasks, model.settings.max_model_len))
+    return lines + [f"!{warning}" for warning in model.warnings]
+
+
+def _budget(model: PreparedModel, tasks: Sequence[LoadedTask], context: int) -> str:
+    """The longest prompt against the context; a prompt that does not fit raises PromptError."""
+    longest = clamped = 0
+    for task in tasks:
+        for problem in task.problems:
+            request = model.maker.request(task, problem, 0, ())
+            if request is not None:
+                longest = max(longest, len(request.token_ids))
+                clamped += request.clamped
+    if not longest:
+        return f"context {context:,}; the server makes the prompts' tokens, so none can be measured"
+    tail = f"; max_tokens is lowered to the context for {clamped} problems" if clamped else ""
+    return ("!" if clamped else "") + f"context {context:,}, longest prompt {longest:,} tokens{tail}"
+
+
+def _check_disk(tasks: Sequence[LoadedTask], models: int, folder: Path) -> Check:
+    """The most that completions can take, against what is free."""
+    most = models * sum(task.samples * task.decoding.max_tokens * _BYTES_PER_TOKEN for task in tasks)
+    place = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.exists())
+    free = shutil.disk_usage(place).free
+    detail = f"{free / 1e9:,.1f} GB free at {place}, completions take {most / 1e9:,.1f} GB at the most"
+    return Check("ok" if most < free else "warning", "disk", detail)
+
+
+def doctor() -> Iterator[Check]:
+    """What this machine offers, and what is missing for what."""
+    yield Check("ok", "python", f"{platform.python_version()} on {platform.platform()}")
+    found = machine()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    yield Check("ok", "cpu", f"{found['cores']} cores, {memory:.0f} GiB of memory")
+    if found["gpus"]:
+        yield Check("ok", "gpu", "; ".join(found["gpus"]))
+    else:
+        yield Check(
+            "warning", "gpu", "nvidia-smi does not answer: vLLM runs on CPU, fit for tiny models and tests"
+        )
+    try:
+        yield Check("ok", "engine", " ".join(arguments.distribution()))
+    except GenbenchError as error:
+        yield Check("warning", "engine", str(error))
+    yield Check(
+        "ok", "packages", ", ".join(f"{name} {version}" for name, version in package_versions().items())
+    )
+    yield _sandbox()
+    token = os.environ.get("HF_TOKEN") or (Path.home() / ".cache/huggingface/token").is_file()
+    yield Check(
+        "ok" if token else "warning",
+        "hub",
+        "logged in" if token else "not logged in: gated datasets (GPQA) need `hf auth login` or a mirror",
+    )
+    mirror = os.environ.get("GENBENCH_DATA_DIR")
+    yield Check("ok", "data mirror", mirror or "GENBENCH_DATA_DIR is not set: datasets come from the hub")
+    free = shutil.disk_usage(Path.cwd()).free / 1e9
+    yield Check("ok" if free > 5 else "warning", "disk", f"{free:,.1f} GB free here")
+
+
+def _sandbox() -> Check:
+    if shutil.which("bwrap"):
+        return Check("ok", "sandbox", "bubblewrap is there (code tasks)")
+    return Check(
+        "warning", "sandbox", "no bubblewrap: code tasks need it (Debian, Ubuntu: apt install bubblewrap)"
+    )

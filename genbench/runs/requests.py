@@ -1,0 +1,36 @@
+"""The requests of a suite as data: what any engine elsewhere needs to answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from genbench.models.prepared import PreparedModel
+from genbench.tasks.loaded import LoadedTask
+
+
+def request_records(model: PreparedModel, tasks: Sequence[LoadedTask]) -> Iterator[dict[str, Any]]:
+    """One record a sample (first turns): identity, messages, token ids, seed, option order, decoding."""
+    for task in tasks:
+        decoding = task.decoding.model_dump(mode="json", exclude={"seed"})
+        for problem in task.problems:
+            for index in range(task.k):
+                ask = task.ask(problem, index, ())
+                request = model.maker.request(task, problem, index, ())
+                if ask is None or request is None:
+                    raise AssertionError("a problem has a first turn")
+                yield {
+                    "model": model.name,
+                    "task": task.name,
+                    "problem_id": problem.problem_id,
+                    "sample_index": index,
+                    "turn": 0,
+                    "turns": problem.turns,
+                    "seed": request.seed,
+                    "messages": [{"role": m.role, "content": m.content} for m in ask.messages],
+                    "prompt": request.prompt,
+                    "prompt_token_ids": list(request.token_ids),
+                    "prompt_digest": request.prompt_digest,
+                    "option_order": list(ask.order) if ask.order is not None else None,
+                    "decoding": {**decoding, "max_tokens": request.max_tokens},
+                }

@@ -1,0 +1,210 @@
+"""Completions to verdicts: overlapped with generation, or from the files on disk, on one code path."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from genbench.errors import RunFolderError
+from genbench.store.folder import Drawn, RunFolder
+from genbench.tasks.loaded import LoadedTask, VerifiedTask
+from genbench.types import (
+    OURS,
+    Answer,
+    Case,
+    Completion,
+    Finding,
+    Message,
+    Problem,
+    SampleId,
+    Status,
+    Verdict,
+)
+
+_WINDOW = 2048
+"""Samples that may wait for a verifier in memory; beyond it they wait in completions.jsonl."""
+
+
+class Verify(Protocol):
+    """Judges one case of a task; never raises for what a model wrote."""
+
+    async def __call__(self, task: str, case: Case) -> Finding: ...
+
+
+Split = Callable[[Completion], Answer]
+OnVerdict = Callable[[Verdict], None]
+
+
+class Scorer:
+    """Turns finished samples into verdict lines.
+
+    `offer` never blocks the engine: where verifiers fall behind by more than a window, samples are
+    left to `catch_up`, which reads them back from completions.jsonl.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        tasks: Mapping[str, VerifiedTask],
+        verify: Verify,
+        split: Split,
+        on_verdict: OnVerdict,
+    ) -> None:
+        self._folder, self._tasks, self._verify = folder, tasks, verify
+        self._split, self._on_verdict = split, on_verdict
+        self._running: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Event()
+        self._failure: BaseException | None = None
+
+    def offer(
+        self, task: str, problem: Problem, sample_index: int, completions: Sequence[Completion]
+    ) -> None:
+        """Starts to verify one finished sample, unless too many wait already."""
+        if len(self._running) < _WINDOW:
+            self._start(task, problem, sample_index, completions)
+
+    def _start(
+        self, task: str, problem: Problem, sample_index: int, completions: Sequence[Completion]
+    ) -> None:
+        running = asyncio.create_task(self._score(task, problem, sample_index, tuple(completions)))
+        self._running.add(running)
+        running.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._room.set()
+        if not task.cancelled() and task.exception() is not None:
+            self._failure = self._failure or task.exception()
+
+    async def _score(
+        self, task: str, problem: Problem, sample_index: int, completions: tuple[Completion, ...]
+    ) -> None:
+        judged = self._tasks[task]
+        answers = tuple(self._split(completion) for completion in completions)
+        if any(completion.finish_reason == "error" for completion in completions):
+            finding = Finding(0.0, "engine_error", detail={"why": completions[-1].text})
+        else:
+            finding = await self._verify(task, case_of(judged.task, problem, sample_index, answers))
+        verdict = verdict_of(
+            SampleId(task, problem.problem_id, sample_index), answers, finding, judged.verifier
+        )
+        self._folder.append_verdict(verdict)
+        self._on_verdict(verdict)
+
+    async def drain(self) -> None:
+        """Waits for what was offered.
+
+        Raises:
+            RunFolderError: a verdict could not be written.
+        """
+        while self._running:
+            await asyncio.wait(self._running)
+        if self._failure is not None:
+            raise self._failure
+
+    async def catch_up(self) -> None:
+        """Verifies every complete sample on disk that has no verdict of the current verifier."""
+        await self.drain()
+        for judged in self._tasks.values():
+            for problem, index, completions in unjudged(self._folder, judged):
+                # Not asyncio.wait on the window: it looks at each of its tasks at every step.
+                while len(self._running) >= _WINDOW:
+                    self._room.clear()
+                    await self._room.wait()
+                self._start(judged.task.name, problem, index, completions)
+            await self.drain()
+
+    async def cancel(self) -> None:
+        """Drops what is being verified; it is verified when the run goes on."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+
+def unjudged(folder: RunFolder, judged: VerifiedTask) -> Iterator[tuple[Problem, int, list[Completion]]]:
+    """Complete samples without a verdict, in file order."""
+    name = judged.task.name
+    known = Drawn()
+    for verdict in folder.verdicts(name):
+        known.add(verdict.sample.problem_id, verdict.sample.sample_index, 0)
+    for problem, index, completions in conversations(folder.completions(name), judged.problems):
+        if index < judged.task.k and not known.has(problem.problem_id, index, 0):
+            yield problem, index, completions
+
+
+def conversations(
+    completions: Iterable[Completion], problems: Mapping[str, Problem]
+) -> Iterator[tuple[Problem, int, list[Completion]]]:
+    """Completions gathered to whole samples; problems outside the limit and torn conversations are left."""
+    open_turns: defaultdict[SampleId, dict[int, Completion]] = defaultdict(dict)
+    for completion in completions:
+        problem = problems.get(completion.sample.problem_id)
+        if problem is None:
+            continue
+        turns = open_turns[completion.sample]
+        turns[completion.turn] = completion
+        if len(turns) == problem.turns or completion.finish_reason == "error":
+            del open_turns[completion.sample]
+            yield problem, completion.sample.sample_index, [turns[turn] for turn in sorted(turns)]
+
+
+def stale_verifiers(folder: RunFolder, judged: VerifiedTask) -> set[str]:
+    """Digests other than the current one among the task's verdicts."""
+    return {verdict.verifier for verdict in folder.verdicts(judged.task.name)} - {judged.verifier}
+
+
+def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequence[Answer]) -> Case:
+    """What the verifier gets.
+
+    Raises:
+        RunFolderError: more turns are on disk than the task asks.
+    """
+    replies = [answer.text for answer in answers]
+    ask = task.ask(problem, sample_index, replies[:-1])
+    if ask is None:
+        raise RunFolderError(f"task {task.name}, problem {problem.problem_id}: more turns on disk than asked")
+    sample = SampleId(task.name, problem.problem_id, sample_index)
+    reference = task.reference(problem, sample_index, replies)
+    return Case(sample, tuple(answers), reference, _question(ask.messages))
+
+
+def _question(messages: Sequence[Message]) -> str:
+    """What was asked: the user's message, of a conversation everything that was said up to the last one."""
+    said = [message for message in messages if message.role != "system"]
+    if len(said) == 1:
+        return said[0].content
+    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in said)
+
+
+def verdict_of(sample: SampleId, answers: Sequence[Answer], finding: Finding, verifier: str) -> Verdict:
+    """One status a sample, the first that holds (ARCHITECTURE, rule 2)."""
+    last = answers[-1]
+    status, score = _status(answers, finding)
+    return Verdict(
+        sample=sample,
+        score=score,
+        status=status,
+        extracted=finding.extracted,
+        detail=finding.detail,
+        parts=finding.parts,
+        verifier=verifier,
+        trace_status=last.trace_status,
+        truncated=any(answer.truncated for answer in answers),
+    )
+
+
+def _status(answers: Sequence[Answer], finding: Finding) -> tuple[Status, float | None]:
+    if finding.reason in OURS:
+        return finding.reason, None
+    unclosed = any(answer.trace_status == "unclosed" for answer in answers)
+    if unclosed and (len(answers) == 1 or finding.score == 0):
+        return "unclosed_trace", 0.0
+    if finding.score >= 1:
+        return "correct", 1.0
+    if finding.score > 0:
+        return "partial", finding.score
+    if any(answer.truncated for answer in answers):
+        return "truncated", 0.0
+    return finding.reason, 0.0

@@ -1,0 +1,1 @@
+"""What people write in a suite file, and where shipped files are found."""

@@ -1,0 +1,286 @@
+"""Reads a suite file: YAML with line numbers, overrides from the command line, errors that name the place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from genbench.errors import ConfigError, nearest
+from genbench.suite.config import Decoding, EngineConfig, HttpEngineConfig, SuiteConfig
+from genbench.suite.serving import served_mistake
+
+Loc = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A suite as read: the validated configuration and where it came from."""
+
+    config: SuiteConfig
+    path: Path
+    overrides: tuple[str, ...]
+    lines: Mapping[Loc, int | str]
+
+    @property
+    def name(self) -> str:
+        return self.config.name or self.path.stem
+
+    @property
+    def folder(self) -> Path:
+        """What relative paths in the suite are relative to."""
+        return self.path.resolve().parent
+
+    def where(self, *loc: str | int) -> str:
+        """`file:line` of a key, for messages."""
+        return place(self.path, loc, self.lines)
+
+    def where_task(self, label: str) -> str:
+        """`file:line` of a task."""
+        labels = [entry.label for entry in self.config.tasks]
+        return self.where("tasks", labels.index(label))
+
+
+def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, str] | None = None) -> Suite:
+    """Reads and checks a suite.
+
+    Args:
+        path: the YAML file.
+        overrides: `key.sub=value` texts; values are YAML. List items go by index or by name.
+        models: further models or other paths, name -> path.
+
+    Raises:
+        ConfigError: naming file, line, key, what was found and what is wanted.
+    """
+    raw, lines = _parse(path)
+    _expand_tasks(raw)
+    for name, model_path in (models or {}).items():
+        _model_from_option(raw, name, model_path)
+    for text in overrides:
+        _apply_override(raw, text, lines)
+        _expand_tasks(raw)
+    config = _validate(raw, path, lines)
+    _check_tasks(config, path, lines)
+    return Suite(config, path, tuple(overrides), lines)
+
+
+def _parse(path: Path) -> tuple[dict[str, Any], dict[Loc, int | str]]:
+    from ruamel.yaml import YAML  # noqa: PLC0415  0.15 s that `--help` need not pay
+    from ruamel.yaml.error import MarkedYAMLError  # noqa: PLC0415
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    try:
+        tree = YAML(typ="rt").load(text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError(f"{path}:{line}: not valid YAML: {error.problem}") from error
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{path}: a suite is a mapping with 'models' and 'tasks'; see `genbench init`")
+    lines: dict[Loc, int | str] = {}
+    return _plain(tree, (), lines), lines
+
+
+def _plain(node: Any, loc: Loc, lines: dict[Loc, int | str]) -> Any:
+    """The node as plain dicts, lists and scalars; notes the line of every key and item."""
+    marks: Any = getattr(node, "lc", None)
+    if isinstance(node, dict):
+        for key in node:
+            lines[(*loc, key)] = marks.key(key)[0] + 1
+        return {key: _plain(value, (*loc, key), lines) for key, value in node.items()}
+    if isinstance(node, list):
+        for index in range(len(node)):
+            lines[(*loc, index)] = marks.item(index)[0] + 1
+        return [_plain(value, (*loc, index), lines) for index, value in enumerate(node)]
+    if isinstance(node, bool | int | float) or node is None:
+        return _scalar(node)
+    return str(node)
+
+
+def _scalar(node: Any) -> Any:
+    for kind in (bool, int, float):
+        if isinstance(node, kind):
+            return kind(node)
+    return None
+
+
+def _expand_tasks(raw: dict[str, Any]) -> None:
+    tasks = raw.get("tasks")
+    if isinstance(tasks, list):
+        raw["tasks"] = [{"task": entry} if isinstance(entry, str) else entry for entry in tasks]
+
+
+def _model_from_option(raw: dict[str, Any], name: str, model_path: str) -> None:
+    if not isinstance(raw.get("models"), dict):
+        raw["models"] = {}
+    here = raw["models"].get(name)
+    raw["models"][name] = (here if isinstance(here, dict) else {}) | {
+        "path": str(Path(model_path).expanduser())
+    }
+    if Path(model_path).expanduser().exists():
+        raw["models"][name]["path"] = str(Path(model_path).expanduser().resolve())
+
+
+def _apply_override(raw: dict[str, Any], text: str, lines: dict[Loc, int | str]) -> None:
+    from ruamel.yaml import YAML  # noqa: PLC0415
+    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
+
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise ConfigError(f"--set {text}: wanted KEY=VALUE, for instance decoding.temperature=0.7")
+    try:
+        parsed = YAML(typ="safe").load(value)
+    except YAMLError as error:
+        raise ConfigError(f"--set {text}: the value is not valid YAML") from error
+    *parents, last = key.split(".")
+    node: Any = raw
+    loc: Loc = ()
+    for part in parents:
+        loc = (*loc, _index(node, part, text) if isinstance(node, list) else part)
+        node = _step(node, part, text)
+    if not isinstance(node, list | dict):
+        raise ConfigError(f"--set {text}: '{'.'.join(parents)}' is a value, it has no key '{last}'")
+    at: Any = _index(node, last, text) if isinstance(node, list) else last
+    node[at] = parsed
+    for known in [known for known in lines if known[: len(loc) + 1] == (*loc, at)]:
+        del lines[known]
+    lines[*loc, at] = f"--set {text}"
+
+
+def _step(node: Any, part: str, text: str) -> Any:
+    if isinstance(node, list):
+        return node[_index(node, part, text)]
+    if isinstance(node, dict):
+        if node.get(part) is None:
+            node[part] = {}
+        return node[part]
+    raise ConfigError(f"--set {text}: there is nothing below '{part}'")
+
+
+def _index(items: list[Any], part: str, text: str) -> int:
+    if part.isdigit() and int(part) < len(items):
+        return int(part)
+    names = [str(item.get("name") or item.get("task")) for item in items if isinstance(item, dict)]
+    if part in names:
+        return names.index(part)
+    raise ConfigError(f"--set {text}: no item '{part}'{nearest(part, names)}")
+
+
+def _validate(raw: dict[str, Any], path: Path, lines: Mapping[Loc, int | str]) -> SuiteConfig:
+    try:
+        return SuiteConfig.model_validate(raw)
+    except ValidationError as error:
+        found: list[dict[str, Any]] = [dict(item) for item in error.errors(include_url=False)]
+        causes = [item for item in found if not any(_is_within(other["loc"], item["loc"]) for other in found)]
+        messages = [_message(item, path, lines) for item in causes]
+        raise ConfigError("\n".join(dict.fromkeys(messages))) from None
+
+
+def _is_within(loc: Loc, outer: Loc) -> bool:
+    """An error inside a list also makes the list too short: only the inner one helps."""
+    return len(loc) > len(outer) and loc[: len(outer)] == outer
+
+
+def _message(item: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]) -> str:
+    loc: Loc = tuple(part for part in item["loc"] if not (isinstance(part, str) and part in _UNION_PARTS))
+    key = ".".join(str(part) for part in loc)
+    where = place(path, loc, lines)
+    if item["type"] == "extra_forbidden":
+        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(item['loc'][:-1]))}"
+    if item["type"] == "union_tag_invalid":
+        return f"{where}: {key}.kind: wanted vllm or http, found {str(item['ctx']['tag']).split()[0]!r}"
+    if item["type"] == "missing":
+        return f"{where}: '{key}' is missing"
+    message = re.sub(r"^(Value|Assertion) error, ", "", item["msg"])
+    found = "" if isinstance(item["input"], dict | list | BaseModel) else f", found {item['input']!r}"
+    return f"{where}: {key}: {message[0].lower() + message[1:]}{found}"
+
+
+_ENGINES = {"vllm engine": EngineConfig, "http engine": HttpEngineConfig}
+_UNION_PARTS = frozenset({"str", "TraceTags", "constrained-str", *_ENGINES})
+
+
+def place(path: Path, loc: Loc, lines: Mapping[Loc, int | str]) -> str:
+    """`file:line` of the nearest written ancestor of `loc`, or the option that set it."""
+    for end in range(len(loc), 0, -1):
+        found = lines.get(loc[:end])
+        if found is not None:
+            return found if isinstance(found, str) else f"{path}:{found}"
+    return f"{path}:1"
+
+
+def _keys_at(loc: Loc) -> Iterable[str]:
+    """The valid keys of the block at `loc`, found by walking the configuration's types."""
+    kind: Any = SuiteConfig
+    for part in loc:
+        if isinstance(part, int):
+            continue
+        inner = _model_in(kind.model_fields[part].annotation) if part in kind.model_fields else kind
+        kind = _ENGINES.get(part, inner)
+    return tuple(kind.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in get_args(annotation):
+        found = _model_in(inner)
+        if found is not SuiteConfig:
+            return found
+    return SuiteConfig
+
+
+def _check_tasks(config: SuiteConfig, path: Path, lines: Mapping[Loc, int | str]) -> None:
+    seen: dict[str, int] = {}
+    for index, entry in enumerate(config.tasks):
+        where = place(path, ("tasks", index), lines)
+        if entry.label in seen:
+            first = place(path, ("tasks", seen[entry.label]), lines).rpartition(":")[2]
+            raise ConfigError(
+                f"{where}: two tasks are called '{entry.label}' (the first on line {first}); "
+                "give one of them another 'name'"
+            )
+        seen[entry.label] = index
+        check_k(entry.k or 1, config.decoding_of(entry), f"{where}: task '{entry.label}'")
+    for name in config.models:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise ConfigError(
+                f"{place(path, ('models', name), lines)}: model name '{name}' becomes a folder: "
+                "use letters, digits, '.', '_' and '-'"
+            )
+        mistake = served_mistake(name, config)
+        if mistake is not None:
+            loc, why = mistake
+            raise ConfigError(f"{place(path, loc, lines)}: {'.'.join(loc)}: {why}")
+
+
+def check_k(k: int, decoding: Decoding, where: str) -> None:
+    """Refuses more than one draw at temperature 0: all would be the same text."""
+    if k > 1 and decoding.temperature == 0:
+        raise ConfigError(
+            f"{where} wants k = {k} at temperature 0, where all draws are the same; set k: 1 or a "
+            "temperature above 0"
+        )
+
+
+def check_engine_keys(suite: Suite, valid: Iterable[str], pinned: Mapping[str, str]) -> None:
+    """Refuses engine keys that vLLM does not have, and those that genbench sets itself.
+
+    Args:
+        valid: the argument names of the installed vLLM.
+        pinned: argument -> where to set it instead.
+    """
+    names = set(valid)
+    engine = suite.config.engine
+    for key in engine.extra if isinstance(engine, EngineConfig) else ():
+        where = suite.where("engine", key)
+        if key in pinned:
+            raise ConfigError(f"{where}: engine.{key} is set by genbench; {pinned[key]}")
+        if key not in names:
+            raise ConfigError(f"{where}: unknown engine key '{key}'{nearest(key, names - set(pinned))}")

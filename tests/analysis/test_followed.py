@@ -1,0 +1,79 @@
+"""Kinds of instruction in a comparison: which were followed more often, prompt by prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench.analysis.compare import compare
+from genbench.analysis.followed import headline_mode
+from genbench.reports.compare_text import compare_text
+from tests.ready_runs import score_responses, write_lines
+
+from tests.project.test_json_schema import problems_of
+
+SUITE = """\
+models:
+  m: {path: ./model}
+tasks:
+  - name: form
+    kind: KIND
+    data: {path: rows.jsonl, fields: {id: id, question: q, instructions: ids, kwargs: kwargs}}
+    prompt: "{question}"
+    k: 2
+"""
+COMMA, QUOTED = "punctuation:no_comma", "startend:quotation"
+Make = Callable[..., Path]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    """A run on six prompts: all ask for no comma, the first three for quotation marks too."""
+
+    def made(name: str, answer: Callable[[int], str], kind: str = "ifeval") -> Path:
+        place = tmp_path / name
+        place.mkdir()
+        (place / "suite.yaml").write_text(SUITE.replace("KIND", kind))
+        rows: list[dict[str, Any]] = []
+        for i in range(6):
+            ids = [COMMA, QUOTED][: 2 if i < 3 else 1]
+            rows.append({"id": f"p{i}", "q": f"Say {i}.", "ids": ids, "kwargs": [{} for _ in ids]})
+        write_lines(place / "rows.jsonl", rows)
+        lines = [
+            {"task": "form", "problem_id": f"p{i}", "sample_index": j, "text": answer(i)}
+            for i in range(6)
+            for j in range(2)
+        ]
+        write_lines(place / "responses.jsonl", lines)
+        return score_responses(place)
+
+    return made
+
+
+def test_each_kind_is_paired_over_the_prompts_that_ask_for_it(make: Make) -> None:
+    base = make("b", lambda i: "one, two" if i % 2 else "plain words")
+    tuned = make("t", lambda i: '"plain words"')
+    record = compare(base, tuned)
+    table = record["tasks"]["form"]["instructions"]
+    assert table["mode"] == "strict"
+    found = {row["name"]: (row["n"], row["base"], row["tuned"]) for row in table["kinds"]}
+    assert found == {COMMA: (6, 0.5, 1.0), QUOTED: (3, 0.0, 1.0)}
+    assert all(row["q_value"] >= row["p_two_sided"] for row in table["kinds"])
+    assert problems_of(record, "compare") == []
+    text = compare_text(record)
+    assert "by kind of instruction, followed in strict form" in text
+    assert any(line.split()[:4] == [COMMA, "6", "50.0", "100.0"] for line in text.splitlines())
+
+
+def test_the_loose_form_is_shown_where_the_score_goes_by_it() -> None:
+    assert headline_mode({"verifier": {"name": "ifbench"}}) == "loose"
+    assert headline_mode({"verifier": {"name": "ifeval"}}) == headline_mode({}) == "strict"
+
+
+def test_tasks_without_instructions_have_no_such_table(tmp_path: Path) -> None:
+    rows = [{"task": "u", "problem_id": str(i), "sample_index": 0, "score": i % 2} for i in range(5)]
+    path = write_lines(tmp_path / "s", rows)
+    assert compare(path, path)["tasks"]["u"]["instructions"] is None

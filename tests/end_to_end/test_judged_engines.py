@@ -1,0 +1,244 @@
+"""The tiny checkpoint as judge: in process after the models under test, and behind vLLM's own server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from genbench.engines.checkpoint import folder_digest
+from genbench.suite import shipped
+
+from .conftest import Place, lines
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+
+SUITE = """\
+name: judged
+models:
+  base: {path: "shipped:checkpoints/tiny-base"}
+  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+engine: {max_num_seqs: 32}
+decoding: {temperature: 0.8, max_tokens: 128, seed: 5}
+judge:
+  JUDGE
+tasks:
+  - name: graded
+    kind: judge
+    data: {path: "shipped:data/quickstart/arithmetic.jsonl",
+           fields: {id: id, question: question, reference: reference}}
+    prompt: "{question}"
+    verifier: {judge: short.yaml}
+    k: 2
+    limit: 6
+  - name: plain
+    kind: math
+    data: {path: "shipped:data/quickstart/arithmetic.jsonl",
+           fields: {id: id, question: question, reference: reference}}
+    prompt: "{question}"
+    k: 2
+    limit: 6
+"""
+PROMPT = "{answer}\n"
+
+
+def _tiny() -> tuple[Path, str]:
+    folder = shipped.folder("checkpoints") / "tiny-tuned"
+    return folder, f"sha256:{folder_digest(folder.resolve())}"
+
+
+def _place(path: Path, judge: str) -> Place:
+    (path / "short.txt").write_text(PROMPT)
+    digest = hashlib.sha256(PROMPT.encode()).hexdigest()
+    (path / "short.yaml").write_text(
+        f"name: short\nform: label\nprompt: short.txt\nprompt_digest: sha256:{digest}\n"
+        "labels: {RIGHT: 1, WRONG: 0}\nreason: false\ndecoding: {temperature: 0, top_p: 1, max_tokens: 16}\n"
+        "max_answer_chars: 200\n"
+    )
+    (path / "suite.yaml").write_text(SUITE.replace("JUDGE", judge))
+    return Place(path)
+
+
+def _verdicts(folder: Path) -> list[dict[str, Any]]:
+    found = lines(folder, "graded", "verdicts")
+    assert len(found) == 12
+    for verdict in found:
+        if verdict["status"] != "unclosed_trace":
+            assert verdict["extracted"] in ("RIGHT", "WRONG")
+    return found
+
+
+def test_a_judge_in_process_follows_all_models_with_one_engine(tmp_path: Path) -> None:
+    folder, digest = _tiny()
+    place = _place(
+        tmp_path, f"model: {{path: '{folder}', revision: '{digest}', engine: {{max_num_seqs: 32}}}}"
+    )
+    report = place.results("--run-dir", "runs")
+    for name in ("base", "tuned"):
+        statuses = report["models"][name]["tasks"]["graded"]["status_counts"]
+        assert sum(statuses.values()) == 12 and "unscored" not in statuses
+        assert lines(tmp_path / "runs" / name, "graded", "judgments")
+        engine = report["models"][name]["tasks"]["graded"]["judge"]["engine"]
+        assert engine["identity"] == digest and engine["proven"] is True
+        assert len(lines(tmp_path / "runs" / name, "plain", "verdicts")) == 12
+        _verdicts(tmp_path / "runs" / name)
+    assert (tmp_path / "runs" / "base" / "engine" / "judge" / "engine.log").exists()
+    assert not (tmp_path / "runs" / "tuned" / "engine" / "judge").exists()
+    before = [_verdicts(tmp_path / "runs" / name) for name in ("base", "tuned")]
+    scored = place.run("score", "runs/tuned", "--again", "--json", timeout_s=300)
+    assert scored.returncode == 0, scored.stderr
+    key = ("problem_id", "sample_index", "extracted", "status")
+    assert sorted([v[k] for k in key] for v in _verdicts(tmp_path / "runs" / "tuned")) == sorted(
+        [v[k] for k in key] for v in before[1]
+    )
+    assert not (tmp_path / "runs" / "tuned" / "engine" / "judge").exists()
+
+
+FORMS = {
+    "label": ("{answer}\n", "labels: {RIGHT: 1, WRONG: 0}\nreason: true\n"),
+    "pairwise": ("{question}{first}{second}\n", ""),
+    "rubric": ("{answer}{dimensions}\n", "dimensions: {truth: is it true, style: is it short}\npoints: 4\n"),
+    "checklist": ("{answer}{checklist}\n", ""),
+}
+LABELS: dict[str, list[Any]] = {
+    "label": ["RIGHT", "WRONG"],
+    "pairwise": ["WIN", "LOSS"],
+    "rubric": [{"truth": 4, "style": 1}, {"truth": 2, "style": 2}],
+    "checklist": [["YES", "NO"], ["NO", "NO"]],
+}
+REFERENCES: dict[str, Any] = {
+    "label": "4",
+    "pairwise": "5",
+    "rubric": None,
+    "checklist": ["Is it 4?", "Is it 5?"],
+}
+
+
+def _judge_file(path: Path, form: str) -> None:
+    prompt, more = FORMS[form]
+    (path / f"{form}.txt").write_text(prompt)
+    digest = hashlib.sha256(prompt.encode()).hexdigest()
+    (path / f"{form}.yaml").write_text(
+        f"name: {form}\nform: {form}\nprompt: {form}.txt\nprompt_digest: sha256:{digest}\n{more}"
+        f"decoding: {{temperature: 0.7, top_p: 1, max_tokens: 400}}\ncalibration: {form}.jsonl\n"
+    )
+    rows = [
+        {
+            "id": str(i),
+            "question": "2+2?",
+            "reference": REFERENCES[form],
+            "answer": str(4 + i),
+            "label": label,
+        }
+        for i, label in enumerate(LABELS[form])
+    ]
+    (path / f"{form}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_every_form_parses_on_one_engine(tmp_path: Path) -> None:
+    """Drawn at temperature 0.7 from a tiny model: only structured output can make these replies verdicts."""
+    folder, digest = _tiny()
+    answers, tasks = [], ""
+    for form, reference in REFERENCES.items():
+        _judge_file(tmp_path, form)
+        rows = [{"id": str(i), "question": f"{i}+1?", "reference": reference} for i in range(4)]
+        (tmp_path / f"{form}-rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        answers += [
+            {"task": form, "problem_id": str(i), "sample_index": 0, "text": f"say {i + 1}"} for i in range(4)
+        ]
+        tasks += (
+            f"  - {{name: {form}, kind: judge, k: 1, verifier: {{judge: {form}.yaml}}, data: {{path: "
+            f"{form}-rows.jsonl, fields: {{id: id, question: question, reference: reference}}}}}}\n"
+        )
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in answers))
+    (tmp_path / "suite.yaml").write_text(
+        f"models: {{m: {{path: nowhere}}}}\njudge:\n  model: {{path: '{folder}', revision: '{digest}', "
+        f"engine: {{max_num_seqs: 16}}}}\ntasks:\n{tasks}"
+    )
+    report = Place(tmp_path).results("--run-dir", "runs", "--responses", "answers.jsonl")
+    tasks_found = report["models"]["m"]["tasks"]
+    for form in FORMS:
+        assert "unscored" not in tasks_found[form]["status_counts"]
+        assert all(tasks_found[form]["judge"]["canary"]["labels"].values())
+    assert tasks_found["pairwise"]["judge"]["pairwise"]["compared"] == 4
+    replies = [item["reply"] for item in lines(tmp_path / "runs" / "m", "pairwise", "judgments")]
+    assert len(replies) == 8 and set(replies) <= {"A", "B", "TIE"}
+    log = (tmp_path / "runs" / "m" / "engine" / "judge" / "engine.log").read_text()
+    assert log.count("Initializing a V1 LLM engine") == 1
+
+
+def test_other_weights_than_were_pinned_are_refused_before_any_engine(tmp_path: Path) -> None:
+    folder, _ = _tiny()
+    place = _place(tmp_path, f"model: {{path: '{folder}', revision: 'sha256:{'0' * 64}'}}")
+    done = place.run("run", "suite.yaml", "--run-dir", "runs")
+    assert done.returncode == 2
+    assert "is not the one that was pinned" in done.stderr
+    assert not list(tmp_path.rglob("engine.log"))
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[str]:
+    """vLLM's own server with the tiny checkpoint, as the model `grader`."""
+    folder, _ = _tiny()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder)]
+    command += ["--served-model-name", "grader", "--port", str(port), "--host", "127.0.0.1"]
+    command += [
+        "--enforce-eager",
+        "--no-enable-chunked-prefill",
+        "--max-num-seqs",
+        "16",
+        "--dtype",
+        "bfloat16",
+    ]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
+    with (tmp_path / "server.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+        try:
+            _wait_until_ready(process, f"http://127.0.0.1:{port}/health", tmp_path / "server.log")
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    end = time.monotonic() + 300
+    while time.monotonic() < end:
+        assert process.poll() is None, log.read_text()[-3000:]
+        try:
+            if httpx.get(url, timeout=2).status_code == 200:
+                return
+        except httpx.HTTPError:
+            pass
+        time.sleep(1)
+    raise AssertionError(log.read_text()[-3000:])
+
+
+def test_a_judge_behind_vllms_server_judges_in_the_stream(tmp_path: Path, served: str) -> None:
+    _, digest = _tiny()
+    place = _place(tmp_path, f"server: {{base_url: '{served}', model: grader, revision: '{digest}'}}")
+    report = place.results("--run-dir", "runs", "--model", "tuned")
+    task = report["models"]["tuned"]["tasks"]["graded"]
+    assert sum(task["status_counts"].values()) == 12 and "unscored" not in task["status_counts"]
+    assert task["judge"]["engine"]["version"].startswith("0.")
+    assert task["judge"]["engine"]["proven"] is False
+    _verdicts(tmp_path / "runs" / "tuned")
+    assert json.loads((tmp_path / "runs" / "tuned" / "manifest.json").read_text())["tasks"]["graded"]["judge"]

@@ -1,0 +1,143 @@
+"""Two engines side by side of which one is killed, vLLM's own server as the engine, and loads that fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from genbench.suite import shipped
+
+from .conftest import Place, alive, descendants, lines, texts, verdicts
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+TOTAL = 1200
+
+
+def _drawn(folder: Path) -> int:
+    return sum(len(lines(folder, task, "completions")) for task in ("arithmetic", "choice"))
+
+
+def _engines(pid: int) -> list[psutil.Process]:
+    found = []
+    for child in descendants(pid):
+        try:
+            if "EngineCore" in "".join(child.cmdline()):
+                found.append(child)
+        except psutil.Error:  # it ended between the two looks
+            continue
+    return found
+
+
+def test_one_of_two_engines_killed_midway_loses_and_changes_nothing(reference: Place) -> None:
+    folder = reference.path / "replicas" / "tuned"
+    more = ("--set", "engine.replicas=2", "--set", "engine.max_num_seqs=4")
+    process = reference.start("run", "suite.yaml", "--run-dir", "replicas", *more)
+    end = time.monotonic() + 600
+    while len(_engines(process.pid)) < 2 or _drawn(folder) < 50:
+        assert process.poll() is None and time.monotonic() < end, process.communicate()
+        time.sleep(0.02)
+    _engines(process.pid)[0].kill()
+    at_death = _drawn(folder)
+    _, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    assert 50 <= at_death < TOTAL
+    whole = reference.path / "whole" / "tuned"
+    assert texts(folder) == texts(whole)
+    assert verdicts(folder) == verdicts(whole)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert len(manifest["attempts"]) == 1
+    assert manifest["attempts"][0]["circumstances"]["engine"]["replicas"] == 2
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[str]:
+    """vLLM's own server with the tiny checkpoint, as the model `tiny`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--model", str(shipped.folder("checkpoints") / "tiny-tuned")]
+    command += ["--served-model-name", "tiny", "--enforce-eager", "--no-enable-chunked-prefill"]
+    command += ["--max-num-seqs", "64", "--dtype", "bfloat16"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
+    log = tmp_path / "server.log"
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            command, stdout=stream, stderr=stream, env=environment, start_new_session=True
+        )
+    try:
+        end = time.monotonic() + 300
+        while not _is_healthy(f"http://127.0.0.1:{port}/health"):
+            assert process.poll() is None and time.monotonic() < end, log.read_text()[-3000:]
+            time.sleep(1)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _is_healthy(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=2).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+@pytest.mark.parametrize("prompts", ["token_ids", "chat"])
+def test_vllms_server_writes_what_the_engine_in_process_writes(
+    reference: Place, served: str, prompts: str
+) -> None:
+    engine = f"engine={{kind: http, base_urls: ['{served}'], model: tiny, prompts: {prompts}}}"
+    reference.results("--run-dir", prompts, "--set", engine)
+    folder, whole = reference.path / prompts / "tuned", reference.path / "whole" / "tuned"
+    assert texts(folder) == texts(whole)
+    assert verdicts(folder) == verdicts(whole)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["terms"]["engine"]["version"].startswith("0.")
+    assert manifest["model_identity"].startswith("served:tiny from ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "cause", "advice"),
+    [
+        (
+            (
+                "engine.max_model_len=2000000",
+                "engine.hf_overrides={max_position_embeddings: 2000000}",
+                "engine.enable_chunked_prefill=true",
+                "engine.max_num_batched_tokens=8192",
+            ),
+            "To serve at least one request with the model's max seq len (2000000)",
+            "lower engine.max_model_len",
+        ),
+        (("engine.load_timeout_s=2",), "the engine was not up after 2 s", "engine.load_timeout_s"),
+    ],
+)
+def test_a_load_that_fails_says_which_setting_helps_and_leaves_no_process(
+    reference: Place, settings: tuple[str, ...], cause: str, advice: str
+) -> None:
+    options = [part for setting in settings for part in ("--set", setting)]
+    process = reference.start("run", "suite.yaml", "--run-dir", f"failed-{len(settings)}", *options)
+    family: set[psutil.Process] = set()
+    while process.poll() is None:
+        family |= set(_engines(process.pid))
+        time.sleep(0.2)
+    _, err = process.communicate()
+    assert process.returncode == 1 and "Traceback" not in err
+    assert cause in err and advice in err and "the same command goes on" in err
+    assert alive(list(family)) == []

@@ -1,0 +1,69 @@
+"""docs/json.schema.json describes what is printed, key by key."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
+
+from genbench.analysis.compare import compare
+from genbench.analysis.estimate import estimate
+from genbench.analysis.noise import noise
+from genbench.runs.power import power
+from tests.ready_runs import OPEN, RIGHT, SILENT, WRONG, MakeRun, write_lines
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def problems_of(record: dict[str, Any], name: str) -> list[str]:
+    schema = json.loads((DOCS / "json.schema.json").read_text())
+    whole = json.loads(json.dumps(record, allow_nan=False))
+    checker = Draft202012Validator({**schema, "$ref": f"#/$defs/{name}"})
+    return [f"{error.json_path}: {error.message}" for error in checker.iter_errors(whole)]
+
+
+@pytest.fixture
+def runs(make_run: MakeRun) -> tuple[Path, Path]:
+    base = make_run("b", lambda i: [RIGHT, WRONG, SILENT, OPEN], extra={"completion_tokens": 9})
+    tuned = make_run(
+        "t", lambda i: [RIGHT] * 4, extra={"completion_tokens": 9}, overrides=["decoding.seed=1"]
+    )
+    return base, tuned
+
+
+def test_the_json_of_two_runs_follows_the_schema(runs: tuple[Path, Path]) -> None:
+    assert problems_of(noise(*runs, allow=["model"]), "noise") == []
+    record = compare(*runs)
+    assert record["tasks"]["sums"]["noise"] is not None
+    assert problems_of(record, "compare") == []
+    assert problems_of(estimate(runs[0]), "estimate") == []
+    place = runs[0].parent.parent
+    assert problems_of(power(str(place / "suite.yaml"), detect=0.03, base=runs[0]), "power") == []
+
+
+def test_the_json_of_score_files_follows_the_schema(tmp_path: Path) -> None:
+    rows = [{"task": "t", "problem_id": "a", "sample_index": 0, "score": None}]
+    rows += [{"task": "u", "problem_id": str(i), "sample_index": 0, "score": i % 2} for i in range(5)]
+    path = write_lines(tmp_path / "s", rows)
+    record = compare(path, path, gate=True)
+    assert record["tasks"]["u"]["mcnemar"] is not None
+    assert problems_of(record, "compare") == []
+    assert problems_of(estimate(path), "estimate") == []
+
+
+def test_an_unknown_or_missing_key_would_be_seen(runs: tuple[Path, Path]) -> None:
+    record = estimate(runs[0])
+    record["tasks"]["sums"]["extra"] = 1
+    del record["run_id"]
+    assert len(problems_of(record, "estimate")) == 2
+
+
+def test_the_names_of_differences_are_documented() -> None:
+    from genbench.analysis.comparable import KINDS
+
+    text = (DOCS / "json.md").read_text()
+    for kind in KINDS:
+        assert f"`{kind}" in text, kind
