@@ -11,9 +11,8 @@ import pytest
 from genbench.analysis.compare import compare
 from genbench.analysis.followed import headline_mode
 from genbench.reports.compare_text import compare_text
-from tests.ready_runs import score_responses, write_lines
-
 from tests.project.test_json_schema import problems_of
+from tests.ready_runs import score_responses, write_lines
 
 SUITE = """\
 models:
