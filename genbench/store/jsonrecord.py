@@ -1,0 +1,44 @@
+"""The base of every record that genbench stores or prints as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from genbench.errors import InputError
+
+
+class JsonRecord(BaseModel):
+    """A record with known keys, read from JSON and written as JSON in the order of its fields.
+
+    A field with a default is a key that may be absent. It is written only if it was set, so reading a record
+    and writing it again gives the same JSON.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as JSON values."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+    @classmethod
+    def from_json(cls, record: object, where: str) -> Self:
+        """Read a record that genbench wrote before.
+
+        Args:
+            where: names the file in messages.
+
+        Raises:
+            InputError: a key is missing, unknown or has a wrong value. Names the first such key.
+        """
+        try:
+            return cls.model_validate(record)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            key = ".".join(str(part) for part in first["loc"]) or "the record"
+            found = json.dumps(first["input"], default=str)[:80]
+            raise InputError(
+                f"{where}: {key}: {first['msg']}, found {found}; written by another version of genbench"
+            ) from error
