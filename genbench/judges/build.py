@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.suite.config import JudgeConfig, JudgeModel
 from genbench.engines.http_chat import ChatServer
 from genbench.judges.file import JudgeSpec
 from genbench.judges.local import LocalJudge
 from genbench.protocols import JudgeEngine
+from genbench.suite.config import JudgeConfig, JudgeModel
 
 
 def build_engine(spec: JudgeSpec, over: JudgeConfig, base: Path, work: Path) -> JudgeEngine:

@@ -35,7 +35,9 @@ def read_calibration(spec: JudgeSpec) -> list[Known]:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{spec.path}: calibration: cannot read {path}: {error}") from error
-    found = [_known(line, f"{path}:{number}", spec.file) for number, line in enumerate(lines, start=1) if line]
+    found = [
+        _known(line, f"{path}:{number}", spec.file) for number, line in enumerate(lines, start=1) if line
+    ]
     if not found:
         raise ConfigError(f"{path}: has no cases")
     return found
@@ -78,6 +80,8 @@ def _words(label: Any, reference: Any, where: str, file: JudgeFile) -> tuple[str
         return tuple(str(score) for score in label.values())
     if file.form == "checklist":
         if not isinstance(label, list) or not isinstance(reference, list) or len(label) != len(reference):
-            raise ConfigError(f"{where}: wanted as many labels as the reference has questions, found {label!r}")
+            raise ConfigError(
+                f"{where}: wanted as many labels as the reference has questions, found {label!r}"
+            )
         return tuple(str(word) for word in label)
     return (str(label),)

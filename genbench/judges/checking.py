@@ -49,8 +49,14 @@ def _agreement(judge: Judge, told: Sequence[tuple[Known, Opinion]]) -> dict[str,
     ours = [opinion.words for _, opinion in told]
     record = _kappa_record(_kappa(judge, people, ours))
     if judge.file.form == "rubric":
-        by_dimension = zip(judge.file.dimensions, zip(*people, strict=True), zip(*ours, strict=True), strict=True)
-        off = [abs(int(a) - int(b)) for left, right in zip(people, ours, strict=True) for a, b in zip(left, right, strict=True)]
+        by_dimension = zip(
+            judge.file.dimensions, zip(*people, strict=True), zip(*ours, strict=True), strict=True
+        )
+        off = [
+            abs(int(a) - int(b))
+            for left, right in zip(people, ours, strict=True)
+            for a, b in zip(left, right, strict=True)
+        ]
         record |= {
             "weights": "quadratic",
             "mean_absolute_error": sum(off) / len(off),

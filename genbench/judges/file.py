@@ -11,10 +11,10 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from genbench.suite import shipped
-from genbench.suite.config import NAME_PATTERN, Decoding, JudgeConfig, JudgeModel, JudgeServer, Strict
 from genbench.errors import ConfigError, nearest
 from genbench.store.contract import digest
+from genbench.suite import shipped
+from genbench.suite.config import NAME_PATTERN, Decoding, JudgeConfig, JudgeModel, JudgeServer, Strict
 from genbench.types import STATUSES, Status
 
 Form = Literal["label", "pairwise", "rubric", "checklist"]

@@ -10,13 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from genbench import registry
-from genbench.suite.config import Decoding, JudgeModel
 from genbench.engines import arguments, environment
 from genbench.engines.checkpoint import Checkpoint, context_length, find
 from genbench.engines.settings import EngineSettings
-from genbench.errors import ConfigError, EngineDiedError, EngineError, PromptError, RequestFailedError, nearest
+from genbench.errors import (
+    ConfigError,
+    EngineDiedError,
+    EngineError,
+    PromptError,
+    RequestFailedError,
+    nearest,
+)
 from genbench.models.prompts import Renderer, fit
 from genbench.protocols import Engine
+from genbench.suite.config import Decoding, JudgeModel
 from genbench.types import Question, Request, SampleId
 
 _TASK = "judge"
@@ -161,8 +168,8 @@ def _check_engine_keys(model: JudgeModel) -> None:
         where = f"judge.model.engine.{key}"
         if key in _LOOSENS:
             raise ConfigError(
-                f"{where}: under a reasoning parser vLLM holds replies to their form only after the trace, so "
-                "verdicts would not parse; remove it"
+                f"{where}: under a reasoning parser vLLM holds replies to their form only after the trace, "
+                "so verdicts would not parse; remove it"
             )
         if key in arguments.PINNED:
             raise ConfigError(f"{where} is set by genbench; see judge.model and the judge file's decoding")

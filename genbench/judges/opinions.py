@@ -14,7 +14,7 @@ from genbench.types import Case
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """A judge's verdict words on one case, the score in [0, 1] they are worth, and whether the order flipped it."""
+    """The verdict words of a judge on one case, their score in [0, 1], and whether the order flipped it."""
 
     words: tuple[str, ...]
     score: float

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from genbench.suite.config import Strict
 from genbench.errors import ConfigError, nearest
 from genbench.judges.forms import Judge
 from genbench.registry import VERIFIERS
+from genbench.suite.config import Strict
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 

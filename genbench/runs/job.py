@@ -9,7 +9,7 @@ from typing import Any
 
 from genbench.draw.lengths import Lengths
 from genbench.draw.responses import Responses
-from genbench.judges.room import JudgeRoom
+from genbench.judges.session import JudgeSession
 from genbench.models.prepared import PreparedModel
 from genbench.store.contract import digest
 from genbench.suite.suitefile import Suite
@@ -40,7 +40,7 @@ class Job:
     @property
     def deferred(self) -> bool:
         """Some verdicts wait for a judge that loads when all models under test are closed."""
-        return bool(JudgeRoom(self.suite, self.tasks, self.path).deferred)
+        return bool(JudgeSession(self.suite, self.tasks, self.path).deferred)
 
     @property
     def run_id(self) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from genbench.engines import arguments
 from genbench.errors import GenbenchError
-from genbench.judges.room import JudgeRoom
+from genbench.judges.session import JudgeSession
 from genbench.models.local import prepare_model
 from genbench.models.prepared import PreparedModel
 from genbench.runs.jobs import check_engine
@@ -80,7 +80,7 @@ def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list
 
 
 async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
-    room = JudgeRoom(suite, tasks, Path())
+    room = JudgeSession(suite, tasks, Path())
     async with VerifierPool(workers=1, load_timeout_s=suite.config.verify.load_timeout_s) as pool:
         judged = await load_verifiers(pool, verifier_specs(tasks, room), tasks, room)
     lines = [f"{name}: {item.version}" for name, item in judged.items()]

@@ -11,7 +11,7 @@ from typing import Any
 from genbench.analysis.samples import ask_records, merged_asks
 from genbench.draw.lengths import BY_TASK
 from genbench.draw.progress import ProgressLine
-from genbench.judges.room import JudgeRoom
+from genbench.judges.session import JudgeSession
 from genbench.runs.job import Job
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
@@ -28,7 +28,7 @@ def open_manifest(
     job: Job,
     folder: RunFolder,
     judged: Mapping[str, VerifiedTask],
-    room: JudgeRoom,
+    room: JudgeSession,
     asked: Mapping[str, bytes],
 ) -> dict[str, Any]:
     """Begins or continues the folder: its manifest, problems and asks are written.
@@ -108,7 +108,7 @@ def binding_record(job: Job) -> dict[str, Any]:
     }
 
 
-def manifest_record(job: Job, judged: Mapping[str, VerifiedTask], room: JudgeRoom) -> dict[str, Any]:
+def manifest_record(job: Job, judged: Mapping[str, VerifiedTask], room: JudgeSession) -> dict[str, Any]:
     """The manifest of this command; attempts and what a folder holds already are merged into it."""
     config = job.suite.config
     return {
@@ -133,7 +133,7 @@ def manifest_record(job: Job, judged: Mapping[str, VerifiedTask], room: JudgeRoo
 
 
 def task_record(
-    task: LoadedTask, judged: VerifiedTask, room: JudgeRoom, model: ModelConfig
+    task: LoadedTask, judged: VerifiedTask, room: JudgeSession, model: ModelConfig
 ) -> dict[str, Any]:
     """What the manifest says of a task."""
     info = task.task.info

@@ -10,7 +10,7 @@ from typing import Any
 from genbench.analysis.results import build_results
 from genbench.draw.progress import ProgressLine
 from genbench.errors import InterruptedRunError, RunFolderError
-from genbench.judges.room import JudgeRoom
+from genbench.judges.session import JudgeSession
 from genbench.judges.tasks import is_judged
 from genbench.models.prepared import Reasoning
 from genbench.runs.scoring import Scorer
@@ -50,7 +50,7 @@ def score_folder(
     with RunFolder.writer(path) as folder:
         manifest = folder.require_manifest()
         tasks = stored_tasks(folder, manifest, data_dir)
-        room = JudgeRoom(stored_suite(manifest), tasks, path)
+        room = JudgeSession(stored_suite(manifest), tasks, path)
 
         async def work() -> dict[str, Any]:
             async with room:
@@ -71,7 +71,7 @@ def judge_folders(
     tasks = [
         stored_tasks(RunFolder(path), found, data_dir) for path, found in zip(paths, manifests_, strict=True)
     ]
-    room = JudgeRoom(stored_suite(manifests_[0]), tasks[0], paths[0])
+    room = JudgeSession(stored_suite(manifests_[0]), tasks[0], paths[0])
 
     async def work() -> dict[str, Any]:
         results: dict[str, Any] = {}
@@ -129,7 +129,7 @@ async def _score(
     folder: RunFolder,
     manifest: dict[str, Any],
     tasks: list[LoadedTask],
-    room: JudgeRoom,
+    room: JudgeSession,
     *,
     again: bool,
     quiet: bool,

@@ -21,7 +21,7 @@ from genbench.engines.gpu import GpuWatch
 from genbench.engines.settings import EngineSettings
 from genbench.engines.shared import EngineKeeper
 from genbench.errors import InterruptedRunError
-from genbench.judges.room import JudgeRoom
+from genbench.judges.session import JudgeSession
 from genbench.protocols import Engine
 from genbench.runs.heartbeat import Heartbeat
 from genbench.runs.job import Job
@@ -75,7 +75,7 @@ class _Session:
         self.generation_s = 0.0
         self.gpu_busy: dict[str, float] | None = None
         self.tasks: Sequence[LoadedTask] = job.tasks
-        self.room = JudgeRoom(job.suite, job.tasks, folder.path)
+        self.room = JudgeSession(job.suite, job.tasks, folder.path)
         self.specs = verifier_specs(job.tasks, self.room)
 
     async def run(self) -> dict[str, Any]:

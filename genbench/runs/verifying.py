@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from genbench.judges.room import JudgeRoom, forget_unscored
+from genbench.judges.session import JudgeSession, forget_unscored
 from genbench.judges.tasks import is_judged
 from genbench.runs.scoring import Scorer, Verify, stale_verifiers
 from genbench.runs.signals import StopSwitch
@@ -18,7 +18,7 @@ from genbench.verifiers.pool import VerifierPool
 from genbench.verifiers.process import VerifierSpec
 
 
-def verifier_specs(tasks: Sequence[LoadedTask], room: JudgeRoom) -> dict[str, VerifierSpec]:
+def verifier_specs(tasks: Sequence[LoadedTask], room: JudgeSession) -> dict[str, VerifierSpec]:
     """The rules that the pool runs: those of tasks without a judge, and those before a judge."""
     alone = [task for task in tasks if task.name not in room]
     specs = {task.name: VerifierSpec(task.task.info.verifier, task.verifier_options) for task in alone}
@@ -26,7 +26,7 @@ def verifier_specs(tasks: Sequence[LoadedTask], room: JudgeRoom) -> dict[str, Ve
 
 
 async def load_verifiers(
-    pool: VerifierPool, specs: Mapping[str, VerifierSpec], tasks: Sequence[LoadedTask], room: JudgeRoom
+    pool: VerifierPool, specs: Mapping[str, VerifierSpec], tasks: Sequence[LoadedTask], room: JudgeSession
 ) -> dict[str, VerifiedTask]:
     """Loads each verifier once, so that a missing one stops the run before the engine loads.
 
@@ -53,7 +53,7 @@ async def load_verifiers(
 
 
 def verify_with(
-    pool: VerifierPool, specs: Mapping[str, VerifierSpec], room: JudgeRoom, folder: RunFolder
+    pool: VerifierPool, specs: Mapping[str, VerifierSpec], room: JudgeSession, folder: RunFolder
 ) -> Verify:
     """What a scorer calls: the pool's rule, or the task's judge with the rule before it."""
 

@@ -42,7 +42,7 @@ class Server:
         owner = self
 
         class Handler(QuietHandler):
-            def do_GET(self) -> None:
+            def do_GET(self) -> None:  # noqa: N802  the name that http.server calls
                 owner.gets += 1
                 if owner.down:
                     send(self, 503, {})
@@ -53,7 +53,7 @@ class Server:
                 else:
                     send(self, 404, {})
 
-            def do_POST(self) -> None:
+            def do_POST(self) -> None:  # noqa: N802
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 prompt = body["messages"][0]["content"]
                 with owner.lock:

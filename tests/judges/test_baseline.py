@@ -15,8 +15,8 @@ import pytest
 from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
 from genbench import pipeline
-from genbench.errors import ConfigError, NotComparableError
 from genbench.analysis.rank import rank
+from genbench.errors import ConfigError, NotComparableError
 from genbench.reports.text import run_table
 from genbench.reports.write import report_text
 

@@ -53,7 +53,9 @@ def make(name: str) -> Task:
     return task
 
 
-def run(path: Path, server: Server, name: str, answers: list[str], model: str = "old", more: str = "") -> Any:
+def run(
+    path: Path, server: Server, name: str, answers: list[str], *, model: str = "old", more: str = ""
+) -> Any:
     """Results of one model's answers to the task's rows, read from a mirror."""
     dataset = make(name).info.dataset
     assert dataset is not None

@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
-from genbench.runs.judgecheck import check_judge
 from genbench.judges.injections import INJECTIONS
+from genbench.runs.judgecheck import check_judge
 from genbench.suite.shipped import folder
 
 from .conftest import Case, Server
-
 
 KEPT = {"free_form": 8, "pairwise": 9, "rubric": 8, "checklist": 6}
 """Cases of the shipped sets that are asked here: every injection asks each of them once more."""

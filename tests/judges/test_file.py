@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from genbench.suite import shipped
-from genbench.suite.config import Decoding, EngineConfig, JudgeConfig, JudgeModel, JudgeServer
 from genbench.errors import ConfigError
 from genbench.judges.calibration import read_calibration
 from genbench.judges.file import judge_path, read_judge
 from genbench.judges.forms import Judge, Unparsed, capped
 from genbench.judges.local import LocalJudge
+from genbench.suite import shipped
+from genbench.suite.config import Decoding, EngineConfig, JudgeConfig, JudgeModel, JudgeServer
 from genbench.types import Answer, Case, SampleId
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

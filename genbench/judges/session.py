@@ -9,10 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from genbench.judges.baseline import Baseline, read_baseline
-from genbench.suite.config import JudgeModel
 from genbench.errors import ConfigError, GenbenchError, RequestFailedError
-from genbench.judges.tasks import JudgedBy, check_references, is_judged, options_of
+from genbench.judges.baseline import Baseline, read_baseline
 from genbench.judges.build import build_engine
 from genbench.judges.cache import Judgments, judgment_key
 from genbench.judges.calibration import read_calibration
@@ -20,10 +18,12 @@ from genbench.judges.canary import canary, pin_path
 from genbench.judges.file import JudgeSpec, judge_path, read_judge
 from genbench.judges.forms import Judge, Unparsed, unopposed
 from genbench.judges.local import LocalJudge
+from genbench.judges.tasks import JudgedBy, check_references, is_judged, options_of
 from genbench.protocols import JudgeEngine
-from genbench.suite.shipped import resolve
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
+from genbench.suite.config import JudgeModel
+from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import OURS, Case, Finding, Question
@@ -33,7 +33,7 @@ Rule = Callable[[str, Case], Awaitable[Finding]]
 """(task, case) -> finding of the rule that stands before the judge."""
 
 
-class JudgeRoom:
+class JudgeSession:
     """The judges of a suite's tasks; one local engine at a time, started when the first question comes.
 
     Args:

@@ -1,4 +1,4 @@
-"""Judges from the command line: what is refused with exit 2 and says what to do, faults, kills, order of work."""
+"""Judges from the command line: refusals with exit code 2, faults of a server, kills, order of work."""
 
 from __future__ import annotations
 
