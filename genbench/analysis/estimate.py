@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from genbench.analysis.metrics import plug_in_estimate
 from genbench.analysis.sides import SideTask
 from genbench.analysis.storedrun import open_side
 from genbench.analysis.table import estimate_record, estimate_seed
+from genbench.protocols import ProblemScores
 from genbench.stats.estimates import estimate as estimate_metric
 from genbench.stats.strata import estimate_strata
+from genbench.tasks.metrics import is_built_in
 from genbench.types import STATUSES, Estimate
 
 FORMAT = 1
@@ -59,9 +62,26 @@ def _estimate(task: SideTask, metric: str, seed: int) -> Estimate:
     if task.lacking:
         missing = f"{task.lacking} of {task.samples} samples have no verdict"
         return Estimate(label, None, len(task.problem_ids), task.k or task.smallest_k, missing=missing)
+    if not is_built_in(metric):
+        return plug_in_estimate(metric, _rows(task), k=task.k or task.smallest_k, seed=seed)
     return estimate_metric(
         metric, task.scores, seed=seed, groups=task.groups, answers=task.answers, k=k, label=label
     )
+
+
+def _rows(task: SideTask) -> list[ProblemScores]:
+    answers = task.answers or ((),) * len(task.problem_ids)
+    groups = task.groups or (None,) * len(task.problem_ids)
+    return [
+        ProblemScores(
+            problem_id,
+            task.scores[row],
+            tuple(answers[row]),
+            {name: label for name, labels in task.strata.items() if (label := labels[row]) is not None},
+            groups[row],
+        )
+        for row, problem_id in enumerate(task.problem_ids)
+    ]
 
 
 def _status_counts(task: SideTask) -> dict[str, int] | None:

@@ -66,7 +66,7 @@ def _task(folder: RunFolder, item: VerifiedTask, manifest: Mapping[str, Any]) ->
         if completion.sample.problem_id in item.problems and completion.sample.sample_index < task.k:
             tokens.add(completion, task.decoding.max_tokens)
     seed = estimate_seed(manifest["run_id"], task.name)
-    found = estimates(table, task.metrics, seed)
+    found = estimates(table, task.metrics, seed, task.folder)
     record = task_record(table, found, task.task.info.headline, tokens)
     record["strata"] = strata_records(table, task.task.info.headline, seed)
     if any(has_instructions(parts) for samples in table.parts for parts in samples[:1]):

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from genbench.analysis.metrics import plug_in_estimate
+from genbench.protocols import ProblemScores
 from genbench.stats.estimates import estimate
 from genbench.stats.strata import estimate_strata
+from genbench.tasks.metrics import is_built_in
 from genbench.types import OURS, STATUSES, Completion, Estimate, Problem, Verdict
 
 
@@ -55,6 +58,16 @@ class VerdictTable:
         return True
 
     @property
+    def rows(self) -> list[ProblemScores]:
+        """Return the samples of each problem, as metrics of plug-ins get them."""
+        return [
+            ProblemScores(
+                problem.problem_id, tuple(scores), tuple(answers), dict(problem.strata), problem.group
+            )
+            for problem, scores, answers in zip(self.problems, self.scores, self.answers, strict=True)
+        ]
+
+    @property
     def lacking(self) -> int:
         """Samples without a verdict: not drawn, or not verified yet."""
         return sum(not judged for row in self.judged for judged in row)
@@ -69,7 +82,9 @@ def estimate_seed(run_id: str, task: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{run_id}\0{task}".encode()).digest()[:8], "big") >> 1
 
 
-def estimates(table: VerdictTable, metrics: Iterable[str], seed: int) -> dict[str, Estimate]:
+def estimates(
+    table: VerdictTable, metrics: Iterable[str], seed: int, folder: str | None = None
+) -> dict[str, Estimate]:
     """The task's metrics. Each is missing, with the reason, where samples lack."""
     groups = [problem.group for problem in table.problems]
     grouped = groups if any(groups) else None
@@ -79,6 +94,9 @@ def estimates(table: VerdictTable, metrics: Iterable[str], seed: int) -> dict[st
         if table.lacking:
             missing = f"{table.lacking} of {len(table.problems) * table.k} samples have no verdict"
             found[name] = Estimate(name, None, len(table.problems), table.k, missing=missing)
+            continue
+        if not is_built_in(metric):
+            found[name] = plug_in_estimate(metric, table.rows, k=table.k, seed=seed, folder=folder)
             continue
         found[name] = estimate(
             metric, table.scores, seed=seed, groups=grouped, answers=table.answers, k=table.k, label=name

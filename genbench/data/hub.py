@@ -30,7 +30,7 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
         path = mirror_file(dataset, data_dir)
         rows, source, revision = read_rows(path, dataset.columns), "mirror", None
     else:
-        fetch = registry.load({}, "genbench.data.download:fetch", "reader of the hub")
+        fetch = registry.load_object("genbench.data.download:fetch")
         path = None
         rows, revision = fetch(dataset, how_to_mirror(dataset, Path("DIR")))
         source = "hub"

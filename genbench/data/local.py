@@ -56,7 +56,7 @@ def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
         raise DataError(f"{path}: cannot read '{suffix}' files; use one of {', '.join(sorted(READERS))}")
     try:
         found: list[Row] = []
-        for number, row in registry.load(READERS, suffix, "data format")(path):
+        for number, row in registry.load_object(READERS[suffix])(path):
             _require(row, columns, f"{path}:{number}")
             found.append(row)
     except OSError as error:

@@ -47,7 +47,7 @@ def missing_draws(
     def longest_first(draw: Draw) -> tuple[float, bool]:
         most = draw.task.decoding.max_tokens
         length = most if expected is None else expected.of(draw.task.name, draw.problem.problem_id, most)
-        return -length, draw.task.task.info.verifier != _SLOWEST
+        return -length, draw.task.verifier != _SLOWEST
 
     draws = [
         Draw(task, problem, index)

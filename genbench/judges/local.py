@@ -81,7 +81,7 @@ class LocalJudge:
         settings = self._settings()
         environment.prepare()
         with environment.output_to(settings.log):
-            make = registry.load(registry.ENGINES, "vllm", "engine")
+            make = registry.load("engine", "vllm")
         engine: Engine = make(settings)
         await engine.start()
         self._engine = engine

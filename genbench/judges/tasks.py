@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from genbench import registry
 from genbench.errors import ConfigError, nearest
 from genbench.judges.forms import Judge
-from genbench.registry import VERIFIERS
 from genbench.suite.config import Strict
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
@@ -29,7 +29,7 @@ class JudgedBy(Strict):
 
 def is_judged(task: LoadedTask) -> bool:
     """The task's own verifier is a judge, or the suite puts one behind a rule."""
-    return task.task.info.verifier == JUDGE or "cascade" in task.entry.verifier
+    return task.verifier == JUDGE or "cascade" in task.entry.verifier
 
 
 def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
@@ -39,9 +39,9 @@ def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
         ConfigError: an unknown key, or a cascade that is none.
     """
     where = f"{suite.where_task(task.name)}: task '{task.name}'"
-    own = task.task.info.verifier_options if task.task.info.verifier == JUDGE else {}
+    own = task.verifier_options if task.verifier == JUDGE else task.entry.verifier_options
     try:
-        options = JudgedBy.model_validate(dict(own) | task.entry.verifier)
+        options = JudgedBy.model_validate(own)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
@@ -51,8 +51,10 @@ def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
     if last != JUDGE or len(rules) > 1 or JUDGE in rules:
         raise ConfigError(f"{where}: verifier.cascade: wanted [judge] or [RULE, judge]")
     for name in rules:
-        if name not in VERIFIERS:
-            raise ConfigError(f"{where}: verifier.cascade: no verifier '{name}'{nearest(name, VERIFIERS)}")
+        try:
+            registry.find("verifier", name)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: verifier.cascade: {error}") from None
     return options
 
 

@@ -151,7 +151,7 @@ def task_record(
         "chance": task.chance,
         "published": references(info.published, model, task.entry.reference),
         "decoding": task.decoding.model_dump(mode="json", exclude={"seed"}),
-        "verifier": {"name": info.verifier, "version": judged.version, "digest": judged.verifier},
+        "verifier": {"name": task.verifier, "version": judged.version, "digest": judged.verifier},
         "data": dict(task.provenance),
         "data_digest": task.provenance.get("digest"),
     }

@@ -121,7 +121,7 @@ class _Session:
         settings = self.job.model.settings
         if settings is not None and missing_draws(self.job.tasks, drawn, self.job.lengths):
             with environment.output_to(settings.log):
-                registry.load(registry.ENGINES, self.job.suite.config.engine.kind, "engine")
+                registry.load("engine", self.job.suite.config.engine.kind)
 
     async def _draw_and_score(
         self,
@@ -186,7 +186,7 @@ class _Session:
             f"{self.job.model.name}: {settings.opening} for {len(draws)} samples (log: {settings.log})"
         )
         with environment.output_to(settings.log):
-            make = registry.load(registry.ENGINES, self.job.suite.config.engine.kind, "engine")
+            make = registry.load("engine", self.job.suite.config.engine.kind)
 
         def offer(draw: Draw, completions: list[Completion]) -> None:
             progress.sample(draw.task.name)

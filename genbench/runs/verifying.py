@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from genbench.errors import ConfigError
 from genbench.judges.session import JudgeSession, forget_unscored
 from genbench.judges.tasks import is_judged
 from genbench.runs.scoring import Scorer, Verify, stale_verifiers
@@ -14,14 +15,14 @@ from genbench.runs.signals import StopSwitch
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import Case, Finding
-from genbench.verifiers.pool import VerifierPool
+from genbench.verifiers.pool import Opened, VerifierPool
 from genbench.verifiers.process import VerifierSpec
 
 
 def verifier_specs(tasks: Sequence[LoadedTask], room: JudgeSession) -> dict[str, VerifierSpec]:
     """The rules that the pool runs: those of tasks without a judge, and those before a judge."""
     alone = [task for task in tasks if task.name not in room]
-    specs = {task.name: VerifierSpec(task.task.info.verifier, task.verifier_options) for task in alone}
+    specs = {task.name: VerifierSpec(task.verifier, task.verifier_options, task.folder) for task in alone}
     return specs | room.rules
 
 
@@ -39,7 +40,7 @@ async def load_verifiers(
             own = {problem.problem_id: problem for problem in task.problems}
             found[task.name] = VerifiedTask(task, *room.verifier(task.name), own)
             continue
-        opened = await pool.open(specs[task.name], _references(task))
+        opened = await _opened(pool, specs[task.name], task)
         kept = tuple(problem for problem in task.problems if problem.problem_id not in opened.unavailable)
         judged = replace(task, problems=kept, left_out=task.left_out | opened.unavailable.keys())
         problems = {problem.problem_id: problem for problem in kept}
@@ -50,6 +51,13 @@ async def load_verifiers(
             digest_, version = room.verifier(task.name, digest_)
         found[task.name] = VerifiedTask(judged, digest_, version, problems, warning)
     return found
+
+
+async def _opened(pool: VerifierPool, spec: VerifierSpec, task: LoadedTask) -> Opened:
+    try:
+        return await pool.open(spec, _references(task))
+    except ConfigError as error:
+        raise type(error)(f"{task.where}: {error}") from error
 
 
 def verify_with(

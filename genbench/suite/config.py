@@ -209,11 +209,15 @@ class Reference(Strict):
 
 
 class TaskEntry(Strict):
-    """One task of a suite: a built-in by name (`task`), or one written in place (`name` and `kind`)."""
+    """One task of a suite: a task by name (`task`), or one of the suite's own (`name`, `data` and `kind`)."""
 
-    task: str | None = Field(None, description="a built-in, see `genbench tasks`")
+    task: str | None = Field(
+        None, description="a built-in or a plug-in (see `genbench tasks`), or package.module:attribute"
+    )
     name: str | None = Field(None, pattern=NAME_PATTERN)
-    kind: str | None = Field(None, description="math, choice, exact … for a task written in place")
+    kind: str | None = Field(
+        None, description="of a task of your own: a preset of verifier, columns and prompt, as math or choice"
+    )
     data: DataSource | None = None
     prompt: str | None = None
     turns: tuple[str | Turn, ...] = Field(
@@ -226,17 +230,25 @@ class TaskEntry(Strict):
     role: Literal["validation", "test"] = "validation"
     gating: bool = False
     margin: float | None = Field(None, gt=0, description="points of 100 that count as no loss")
-    metrics: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] | None = Field(
+        None, min_length=1, description="acc, avg@k, pass@k, pass^k, maj@k, or those of plug-ins"
+    )
     reference: Reference | None = Field(None, description="a score that reports show beside the task's own")
     decoding: DecodingOverride = DecodingOverride()
     options: dict[str, Any] = Field(default_factory=dict, description="of the built-in: release, window …")
-    verifier: dict[str, Any] = Field(default_factory=dict, description="options of the verifier")
+    verifier: dict[str, Any] = Field(
+        default_factory=dict,
+        description="use: a verifier's name or package.module:Class; the other keys are its options",
+    )
 
     @model_validator(mode="after")
-    def _built_in_or_in_place(self) -> Self:
-        if (self.task is None) == (self.kind is None):
-            raise ValueError("give either 'task' (a built-in) or 'name' with 'kind' (a task of your own)")
-        if self.kind is not None:
+    def _named_or_own(self) -> Self:
+        if (self.task is not None and self.kind is not None) or (self.task is None and not self._is_own):
+            raise ValueError(
+                "give either 'task' (a built-in) or 'name' with 'kind' (a task of your own; "
+                "verifier: {use: …} can replace 'kind')"
+            )
+        if self.task is None:
             lacking = [key for key in ("name", "data", "k") if getattr(self, key) is None]
             if lacking:
                 raise ValueError(f"a task of your own needs {', '.join(repr(key) for key in lacking)}")
@@ -245,10 +257,35 @@ class TaskEntry(Strict):
             raise ValueError(f"{own} belong to tasks of your own ('kind'), not to a built-in")
         return self
 
+    @model_validator(mode="after")
+    def _one_verifier(self) -> Self:
+        use = self.verifier.get("use")
+        if "use" in self.verifier and not (isinstance(use, str) and use):
+            raise ValueError(f"verifier.use: wanted a name or package.module:Class, found {use!r}")
+        if "use" in self.verifier and "cascade" in self.verifier:
+            raise ValueError(
+                f"verifier: give either 'use' or 'cascade'; before a judge it is cascade: [{use}, judge]"
+            )
+        return self
+
+    @property
+    def _is_own(self) -> bool:
+        return self.kind is not None or "use" in self.verifier
+
     @property
     def label(self) -> str:
-        """The task's name in files and reports."""
+        """Return the task's name in files and reports."""
         return self.name or self.task or ""
+
+    @property
+    def used_verifier(self) -> str | None:
+        """Return the verifier that the suite names, or None if the task's own verifier is used."""
+        return self.verifier.get("use")
+
+    @property
+    def verifier_options(self) -> dict[str, Any]:
+        """Return the options of the verifier that the suite gives."""
+        return {key: value for key, value in self.verifier.items() if key != "use"}
 
 
 class VerifyConfig(Strict):

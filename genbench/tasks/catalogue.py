@@ -1,4 +1,4 @@
-"""What is built in: the tasks with their facts, and a commented suite to start from."""
+"""The list of tasks with their facts, and a commented suite to start from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from genbench import registry
 from genbench.errors import ConfigError
-from genbench.protocols import Task, TaskInfo
+from genbench.protocols import TaskInfo
+from genbench.tasks.checked import checked_task
 
 STARTER = """\
 # A genbench suite: which models, under which decoding, on which tasks. `genbench check` tells what is wrong
@@ -41,7 +42,7 @@ tasks:                              # `genbench tasks` lists what is built in
   - {{task: aime25, k: 64}}
   - {{task: math500, k: 4}}
   - {{task: gpqa_diamond, k: 8}}      # gated on the hub: `hf auth login` first
-  # - name: my_math                 # a task of your own
+  # - name: my_math                 # a task of your own; `verifier: {{use: …}}` takes a verifier of your own
   #   kind: math
   #   data: {{path: problems.jsonl, fields: {{id: id, question: problem, reference: answer}}}}
   #   prompt: "{{question}}\\n\\nPut your final answer within \\\\boxed{{{{}}}}."
@@ -50,30 +51,36 @@ tasks:                              # `genbench tasks` lists what is built in
 
 
 def starter_suite(path: Path) -> None:
-    """Writes a commented suite.
+    """Write a commented suite.
 
     Raises:
-        ConfigError: the file is there already, or its folder is not.
+        ConfigError: the file exists already, or its folder does not.
     """
     if path.exists():
-        raise ConfigError(f"{path} is there already; give another name: `genbench init other.yaml`")
+        raise ConfigError(f"{path} exists already; give another name: `genbench init other.yaml`")
     if not path.parent.is_dir():
         raise ConfigError(f"{path.parent}: no such folder")
     path.write_text(STARTER.format(name=path.stem), encoding="utf-8")
 
 
 def task_infos() -> list[TaskInfo]:
-    """The facts of every built-in task, by name."""
+    """Return the facts of every task that has a name, built in or of an installed package, by name.
+
+    Raises:
+        ConfigError: a plug-in cannot be loaded, or two have one name.
+    """
     found: list[TaskInfo] = []
-    for name in sorted(registry.TASKS):
-        task: Any = registry.load(registry.TASKS, name, "task")
-        built = task if isinstance(task, Task) and not isinstance(task, type) else task()
-        found.append(built.info)
+    for name in registry.names("task"):
+        plug_in = registry.find("task", name)
+        task: Any = plug_in.load()
+        if callable(task):
+            task = plug_in.build({})
+        found.append(task.info if plug_in.is_built_in else checked_task(plug_in, task).info)
     return found
 
 
 def info_record(info: TaskInfo) -> dict[str, Any]:
-    """A task's facts as JSON."""
+    """Return a task's facts as JSON."""
     data = info.dataset
     return {
         "name": info.name,
@@ -97,7 +104,7 @@ def info_record(info: TaskInfo) -> dict[str, Any]:
 
 
 def tasks_text(infos: list[TaskInfo]) -> str:
-    """The catalogue as a table."""
+    """Return the list of tasks as a table."""
     head = ("task", "k", "rows", "verifier", "dataset", "licence")
     rows = [
         (

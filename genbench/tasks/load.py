@@ -1,4 +1,4 @@
-"""A suite's tasks made ready: built-ins by name or tasks written in place, their rows read and limited."""
+"""A suite's tasks made ready: found by name or made from their entry, their rows read and limited."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from genbench.data.local import load_file
 from genbench.data.subset import nested_subset
 from genbench.errors import ConfigError, nearest
 from genbench.protocols import Row, Task
+from genbench.stats.estimates import parse_metric
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k
+from genbench.tasks.checked import checked_task
+from genbench.tasks.custom import custom_task
+from genbench.tasks.kinds import JUDGE
 from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.metrics import check_metric, is_built_in
 from genbench.tasks.published import named_scores
 
 
 def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list[TaskEntry]:
-    """The entries that this command runs.
+    """Return the entries that this command runs.
 
     Raises:
         ConfigError: `only` names no task of the suite, or nothing is left.
@@ -32,28 +37,28 @@ def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list
     chosen = [entry for entry in suite.config.tasks if not only or entry.label in only]
     kept = [entry for entry in chosen if with_test or entry.role != "test"]
     if not kept:
-        raise ConfigError(
-            f"{suite.path}: only tasks of role 'test' are left; they run with --with-test alone"
-        )
+        raise ConfigError(f"{suite.path}: every task left has role 'test'; add --with-test to run them")
     return kept
 
 
 def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int | None) -> LoadedTask:
-    """Reads one task's rows and makes its problems.
+    """Read one task's rows and make its problems. What needs no rows is checked first.
 
     Raises:
-        ConfigError: unknown name or bad options; DataError: its rows.
+        ConfigError: an unknown name, or wrong options or metrics. DataError: its rows.
     """
     entry = _with_paths(suite, entry)
     task = make_task(suite, entry)
-    rows, provenance = _rows(suite, entry, task, data_dir)
+    decoding = suite.config.decoding_of(entry)
+    k = entry.k or task.info.k
+    check_k(k, decoding, _where(suite, entry))
+    _check_verifier(suite, entry, task)
+    _check_metrics(suite, entry, task, k)
     _check_reference(suite, entry, task)
+    rows, provenance = _rows(suite, entry, task, data_dir)
     problems = task.problems(rows)
     ids = [problem.problem_id for problem in problems]
     kept = set(nested_subset(ids, _smaller(limit, entry.limit)))
-    decoding = suite.config.decoding_of(entry)
-    k = entry.k or task.info.k
-    check_k(k, decoding, f"{suite.where_task(entry.label)}: task '{entry.label}'")
     return LoadedTask(
         entry=entry,
         task=task,
@@ -62,49 +67,81 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
         problems=tuple(problem for problem in problems if problem.problem_id in kept),
         left_out=frozenset(ids) - kept,
         provenance=provenance,
+        where=_where(suite, entry),
+        folder=str(suite.folder),
     )
+
+
+def make_task(suite: Suite, entry: TaskEntry) -> Task:
+    """Return the task of an entry without reading its rows.
+
+    Raises:
+        ConfigError: an unknown name or kind, wrong options, or a plug-in that is no task.
+    """
+    if entry.task is None:
+        return custom_task(entry)
+    where = _where(suite, entry)
+    try:
+        plug_in = registry.find("task", entry.task, suite.folder)
+        found = plug_in.load()
+        if callable(found):
+            found = plug_in.build(entry.options)
+        elif entry.options:
+            raise ConfigError(f"it takes no options, found {', '.join(entry.options)}")
+        task: Task = found if plug_in.is_built_in else checked_task(plug_in, found)
+    except ConfigError as error:
+        raise type(error)(f"{where}: {error}") from error
+    return task
+
+
+def _check_verifier(suite: Suite, entry: TaskEntry, task: Task) -> None:
+    """Refuse a name that no verifier has. The verifier itself is loaded later, in a process of its own."""
+    name = entry.used_verifier or task.info.verifier
+    if name == JUDGE:
+        return
+    try:
+        registry.find("verifier", name, suite.folder)
+    except ConfigError as error:
+        keys = ("verifier", "use") if entry.used_verifier else ()
+        raise ConfigError(f"{_where(suite, entry, *keys)}: {error}") from error
+
+
+def _check_metrics(suite: Suite, entry: TaskEntry, task: Task, k: int) -> None:
+    for place, metric in enumerate(entry.metrics or task.info.metrics):
+        try:
+            check_metric(metric, k, str(suite.folder))
+        except ConfigError as error:
+            raise type(error)(f"{_where(suite, entry, 'metrics', place)}: metrics: {error}") from error
+    if not is_built_in(task.info.headline):
+        raise ConfigError(
+            f"{_where(suite, entry)}: the headline is '{task.info.headline}', wanted one of genbench's own "
+            "metrics, which comparisons can test; put it into 'metrics'"
+        )
+    if (parse_metric(task.info.headline).k or k) > k:
+        raise ConfigError(f"{_where(suite, entry, 'k')}: the headline is {task.info.headline}, but k is {k}")
 
 
 def _check_reference(suite: Suite, entry: TaskEntry, task: Task) -> None:
     try:
         named_scores(task.info.published, entry.reference)
     except ConfigError as error:
-        raise ConfigError(f"{suite.where_task(entry.label)}: task '{entry.label}': {error}") from error
+        raise ConfigError(f"{_where(suite, entry, 'reference')}: {error}") from error
+
+
+def _where(suite: Suite, entry: TaskEntry, *keys: str | int) -> str:
+    """Return `file:line` of a key of the entry, and the task's name."""
+    labels = [item.label for item in suite.config.tasks]
+    return f"{suite.where('tasks', labels.index(entry.label), *keys)}: task '{entry.label}'"
 
 
 def _with_paths(suite: Suite, entry: TaskEntry) -> TaskEntry:
-    """Folders that verifier options name (punkt_dir, tagger_dir) are relative to the suite's folder."""
+    """Resolve the folders among the verifier's options (punkt_dir, tagger_dir) against the suite's folder."""
     folders = {
         key: str(resolve(value, suite.folder))
         for key, value in entry.verifier.items()
         if key.endswith("_dir") and isinstance(value, str)
     }
     return entry.model_copy(update={"verifier": entry.verifier | folders}) if folders else entry
-
-
-def make_task(suite: Suite, entry: TaskEntry) -> Task:
-    """The task object of an entry, its rows not read."""
-    if entry.kind is not None:
-        make = registry.load(registry.KINDS, entry.kind, "kind of task")
-        return make(entry)  # type: ignore[no-any-return]
-    found: Any = registry.load(registry.TASKS, entry.task or "", "task")
-    if not isinstance(found, Task):
-        found = _with_options(suite, entry, found)
-    elif entry.options:
-        found_keys = ", ".join(entry.options)
-        raise ConfigError(
-            f"{suite.where_task(entry.label)}: task '{entry.label}' takes no options, found {found_keys}"
-        )
-    return found  # type: ignore[no-any-return]
-
-
-def _with_options(suite: Suite, entry: TaskEntry, make: Any) -> Any:
-    try:
-        return make(**entry.options)
-    except TypeError as error:
-        raise ConfigError(
-            f"{suite.where_task(entry.label)}: task '{entry.label}': options: {error}"
-        ) from error
 
 
 def _rows(
@@ -114,12 +151,12 @@ def _rows(
         return load_file(resolve(entry.data.path, suite.folder), _columns(task))
     dataset = task.info.dataset
     if dataset is None:
-        raise ConfigError(f"{suite.where_task(entry.label)}: task '{entry.label}' names no dataset")
+        raise ConfigError(f"{_where(suite, entry)}: it names no dataset")
     return load_rows(dataset, data_dir)
 
 
 def _columns(task: Task) -> tuple[str, ...]:
-    """The columns that a task written in place reads; a file's other columns do not enter its digest."""
+    """Return the columns that a task of the suite's own reads. Others do not enter the data digest."""
     columns: tuple[str, ...] = getattr(task, "columns", ())
     return columns
 

@@ -1,4 +1,4 @@
-"""A suite's task made ready: its benchmark, its problems, how often and under which decoding it is drawn."""
+"""A suite's task made ready: its benchmark, its problems, its k and its decoding."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from genbench.types import Ask, Problem
 class LoadedTask:
     """One task of one run.
 
-    `problems` are those that the limit leaves, in the dataset's order, `left_out` the ids of the
-    others; `provenance` says where the rows came from (revision, digest, path).
+    `problems` are those that the limit leaves, in the order of the data. `left_out` are the ids of the
+    others. `provenance` says where the rows came from (revision, digest, path).
     """
 
     entry: TaskEntry
@@ -26,23 +26,45 @@ class LoadedTask:
     problems: tuple[Problem, ...]
     left_out: frozenset[str]
     provenance: Mapping[str, Any]
+    where: str = ""
+    """File, line and name of the task's entry, for messages."""
+    folder: str | None = None
+    """The suite's folder, which is searched for the modules that the entry names."""
 
     @property
     def name(self) -> str:
+        """Return the task's name in files and reports."""
         return self.entry.label
 
     @property
+    def verifier(self) -> str:
+        """Return the name of the verifier: the one that the suite names, or the task's own."""
+        return self.entry.used_verifier or self.task.info.verifier
+
+    @property
     def verifier_options(self) -> dict[str, Any]:
-        """The task's own options with the suite's over them."""
-        return dict(self.task.info.verifier_options) | self.entry.verifier
+        """Return the options of the verifier: the suite's replace the task's own.
+
+        A verifier that the suite puts in the place of the task's own gets only the suite's.
+        """
+        info = self.task.info
+        own = dict(info.verifier_options) if self.verifier == info.verifier else {}
+        return own | self.entry.verifier_options
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        return self.entry.metrics or self.task.info.metrics
+        """Return the metrics to estimate. The headline is always among them."""
+        found = self.entry.metrics or self.task.info.metrics
+        headline = self.task.info.headline
+        named = {self._resolved(metric) for metric in found}
+        return found if self._resolved(headline) in named else (headline, *found)
+
+    def _resolved(self, metric: str) -> str:
+        return metric.replace("@k", f"@{self.k}").replace("^k", f"^{self.k}")
 
     @property
     def chance(self) -> float | None:
-        """Score of blind guessing in [0, 1]: the benchmark's own, or that of the options."""
+        """Return the score of blind guessing in [0, 1]: the benchmark's own, or the mean over the options."""
         counts = [len(problem.row.get("options", ())) for problem in self.problems]
         if self.task.info.chance is not None or self.task.info.verifier != "choice" or not all(counts):
             return self.task.info.chance
@@ -50,23 +72,24 @@ class LoadedTask:
 
     @property
     def samples(self) -> int:
-        """How many samples the run needs."""
+        """Return how many samples the run needs."""
         return len(self.problems) * self.k
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
-        """What the sample is asked next; None when its conversation is over."""
+        """Return what the sample is asked next, or None if its conversation is over."""
         return self.task.ask(problem, sample_index, replies) if len(replies) < problem.turns else None
 
     def reference(self, problem: Problem, sample_index: int, replies: Sequence[str] = ()) -> Any:
-        """What the sample's answers are checked against; what is not said yet counts as empty replies.
+        """Return what the sample's answers are checked against. Replies not made yet count as empty.
 
-        Of several turns a list, one reference a turn; where the last turn alone is graded, its own.
+        This is a list with one reference for each turn. If only the last turn is graded, it is the
+        reference of that turn.
         """
         said = [*replies, *[""] * problem.turns]
         asks = [self.ask(problem, sample_index, said[:turn]) for turn in range(problem.turns)]
         found = [ask.reference if ask is not None else None for ask in asks]
-        last_alone = all(reference is None for reference in found[:-1])
-        return found[-1] if last_alone else found
+        only_last = all(reference is None for reference in found[:-1])
+        return found[-1] if only_last else found
 
 
 @dataclass(frozen=True, slots=True)

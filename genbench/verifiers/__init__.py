@@ -1,1 +1,1 @@
-"""What judges answers."""
+"""Verifiers of answers, and the pool of processes in which they run."""

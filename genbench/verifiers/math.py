@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from genbench.errors import ConfigError, nearest
-from genbench.registry import load
+from genbench.registry import load_object
 from genbench.types import Answer, Case, Finding
 from genbench.verifiers.expression import Expression, decide, read_expression, read_reference
 from genbench.verifiers.final_answer import Stated, final_answer
@@ -105,7 +105,7 @@ class MathVerifier:
         detail["compared"] = "algebra"
         if self._algebra is None:
             # A worker that sees only numbers is spared the import.
-            self._algebra = load({}, _ALGEBRA, "comparison")()
+            self._algebra = load_object(_ALGEBRA)()
         try:
             return self._algebra.equal(list_both_signs(reference.latex), list_both_signs(answer.latex))
         except MemoryError:

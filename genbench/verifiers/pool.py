@@ -1,4 +1,4 @@
-"""Runs verifiers in killable worker processes, several cases in the pipe, so that a hang costs one sample."""
+"""A pool of killable verifier processes: a hang or a crash costs one sample."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from genbench.verifiers.process import LoadRefusedError, VerifierSpec, WorkerDie
 from genbench.verifiers.wire import case_to_record
 
 _BATCH = 16
-"""Cases in one worker's pipe: enough to hide the round trip, few enough to spread a tail."""
+"""Cases in one worker's pipe: enough to hide the round trip, few enough to share the last ones out."""
 _CRASHES = 3
-"""A case under which a worker dies this often (not by its own time limit) is a verifier_error. Not two:
-what kills workers at random must not mark an innocent case."""
+"""Deaths of workers, not by their time limit, that make a case a verifier_error. Two are too few: a random
+kill (of a machine out of memory) must not count against a case."""
 _LOAD_FAILURES = 5
-"""Workers that may fail one after the other to load what others have loaded before them."""
+"""Workers in a row that may fail to load what earlier workers loaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a verifier says of itself: its version, and by problem id what it lacks to judge it."""
+    """A loaded verifier: its version, and by problem id why a reference cannot be used on this machine."""
 
     version: str
     unavailable: Mapping[str, str]
@@ -42,12 +42,12 @@ class _Job:
 
 
 class VerifierPool:
-    """Worker processes that share one queue.
+    """Worker processes that share one queue of cases.
 
     Args:
-        workers: processes; None takes the cores less one (the engine's host process needs one).
-        nice: added to the workers' niceness.
-        load_timeout_s: a verifier that is not loaded by then counts as hung.
+        workers: the number of processes. None: the cores less one, which the engine's host process needs.
+        nice: how much the workers' niceness is raised.
+        load_timeout_s: seconds after which a verifier that is not loaded counts as hung.
     """
 
     def __init__(self, workers: int | None = None, nice: int = 10, load_timeout_s: float = 900.0) -> None:
@@ -79,9 +79,9 @@ class VerifierPool:
             await worker.close()
 
     async def open(self, spec: VerifierSpec, references: Iterable[tuple[str, Any]] = ()) -> Opened:
-        """Loads the verifier in a worker and tries it on the references, before anything is drawn.
+        """Load the verifier in a worker and try it on the references, before anything is drawn.
 
-        The worker stays, with what it has loaded, for the first cases.
+        The worker is kept for the first cases.
 
         Args:
             references: (problem id, reference) pairs, for verifiers that have `check(reference)`.
@@ -107,7 +107,7 @@ class VerifierPool:
         return opened
 
     async def verify(self, spec: VerifierSpec, case: Case) -> Finding:
-        """The finding on one case; a hang becomes `timeout`, a crash `verifier_error`."""
+        """Return the finding on one case. A hang becomes `timeout`, a crash `verifier_error`."""
         if self._failure is not None:
             raise self._failure
         self._key(spec)
@@ -133,18 +133,21 @@ class VerifierPool:
         return self._keys.setdefault(spec.key, len(self._keys))
 
     async def _load(self, worker: WorkerProcess, spec: VerifierSpec) -> str:
-        """The version, which is the same in all workers: all verdicts of a run carry the first one's."""
+        """Return the version, which must be the same in all workers: one digest stands for all verdicts."""
         key = self._key(spec)
         version = await worker.load(key, spec)
         first = self._versions.setdefault(key, version)
         if version != first:
-            raise LoadRefusedError(f"verifier '{spec.name}' was '{first}' at first, and is '{version}' now")
+            raise LoadRefusedError(
+                f"verifier '{spec.name}' was '{first}' at first, and is '{version}' now; it was edited while "
+                "the run used it: run the same command again"
+            )
         return version
 
     async def _run(self) -> None:
         try:
             await self._work()
-        except Exception as error:  # a defect of ours: everybody who waits must hear of it
+        except Exception as error:  # a defect of ours: everybody who waits must get it
             self._failure = error
             for job in (*self._taken, *self._queue):
                 if not job.done.done():
@@ -178,7 +181,7 @@ class VerifierPool:
             return batch
 
     async def _serve(self, worker: WorkerProcess, batch: list[_Job]) -> list[_Job]:
-        """Answers the batch in order; returns what the worker's death left undone."""
+        """Verify the batch in order. Return what the worker's death left undone."""
         jobs = deque(batch)
         try:
             for job in batch:
@@ -199,11 +202,12 @@ class VerifierPool:
     def _not_loaded(
         self, worker: WorkerProcess, batch: list[_Job], failure: WorkerDiedError | ConfigError
     ) -> list[_Job]:
-        """What is left for another worker: everything, since another one has loaded all this before.
+        """Return what is left for another worker: the whole batch, since an earlier worker loaded all of it.
 
-        Not after a load that hung, which would take its time again, nor after too many failures in a row.
+        Nothing is left after a load that hung, which would take its time again, or after too many
+        failures in a row.
         """
-        worker.dead = True  # a late reply to its load must not be read as a finding
+        worker.dead = True  # a late reply to the load must not be read as a finding
         self._load_failures += 1
         may_pass = isinstance(failure, WorkerDiedError | LoadRefusedError)
         if may_pass and self._load_failures <= _LOAD_FAILURES:
@@ -216,7 +220,7 @@ class VerifierPool:
 
 
 def _after_death(jobs: list[_Job], death: WorkerDiedError) -> list[_Job]:
-    """The head of the batch was being verified when the worker died: it goes last. Others are innocent."""
+    """Return the jobs to do again. The first was being verified when the worker died, so it goes last."""
     if not jobs:
         return []
     head, rest = jobs[0], jobs[1:]

@@ -1,4 +1,4 @@
-"""One verifier's process as the pool sees it: loads verifiers, takes cases, gives findings, may die."""
+"""One worker process as the pool sees it: it loads verifiers, takes cases, gives findings, and may die."""
 
 from __future__ import annotations
 
@@ -25,25 +25,36 @@ _END_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class VerifierSpec:
-    """A verifier by registry name (or "module:attr") with its options."""
+    """A verifier by name or `module:attr`, with its options.
+
+    `folder` is searched for the module after the installed packages. It is no part of the identity.
+    """
 
     name: str
     options: Mapping[str, Any]
+    folder: str | None = None
 
     @property
     def key(self) -> str:
+        """Return the name and the options as one text."""
         return json.dumps([self.name, self.options], sort_keys=True)
 
     def digest(self, version: str) -> str:
-        """What verdicts carry; verdicts of another digest are never mixed in."""
+        """Return what verdicts carry. Verdicts with another digest are never mixed in."""
         return hashlib.sha256(f"{self.key}\0{version}".encode()).hexdigest()[:16]
 
 
 class LoadRefusedError(ConfigError):
-    """A worker does not load a verifier."""
+    """A worker cannot load a verifier."""
 
 
 class WorkerDiedError(Exception):
+    """A worker process ended. `timed_out` says that its own time limit ended it.
+
+    Args:
+        code: its exit status, as subprocess gives it.
+    """
+
     def __init__(self, code: int) -> None:
         super().__init__(f"exit status {code}")
         self.timed_out = code == -signal.SIGALRM
@@ -52,8 +63,8 @@ class WorkerDiedError(Exception):
 class WorkerProcess:
     """One worker process and the verifiers that it has loaded.
 
-    A plain process on a socket pair: asyncio's own subprocesses end their wait() only when all their
-    pipes are at their end (3.11), which a pipe with unread bytes never is.
+    It is a plain process on a socket pair. An asyncio subprocess ends its wait() only at the end of all its
+    pipes (3.11), which a pipe with unread bytes never reaches.
     """
 
     def __init__(
@@ -66,14 +77,17 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
+        """Return the process id."""
         return self._process.pid
 
     @classmethod
     async def start(cls, nice: int) -> WorkerProcess:
+        """Start a worker whose niceness is raised by `nice`."""
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(  # noqa: ASYNC220  milliseconds, and asyncio's own kind can hang
-                [sys.executable, "-m", "genbench.verifiers.worker", str(nice)],
+                # -P: a file in the current folder must not hide a module of the same name
+                [sys.executable, "-P", "-m", "genbench.verifiers.worker", str(nice)],
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=subprocess.DEVNULL,
@@ -89,8 +103,14 @@ class WorkerProcess:
         return cls(process, reader, writer)
 
     async def load(self, key: int, spec: VerifierSpec) -> str:
+        """Load a verifier, unless it is loaded, and return its version.
+
+        Raises:
+            LoadRefusedError: it cannot be loaded. WorkerDiedError: the process ended.
+        """
         if key not in self._loaded:
-            self._write(frame({"load": spec.name, "options": dict(spec.options), "key": key}))
+            options = dict(spec.options)
+            self._write(frame({"load": spec.name, "options": options, "key": key, "folder": spec.folder}))
             reply = await self._read()
             if "refused" in reply:
                 raise LoadRefusedError(reply["refused"])
@@ -100,7 +120,13 @@ class WorkerProcess:
         return self._loaded[key]
 
     async def check(self, key: int, references: Iterable[tuple[str, Any]]) -> dict[str, str]:
-        """Only for verifiers that ask for it: references of code tasks are megabytes of tests."""
+        """Return why references cannot be used on this machine, by problem id.
+
+        Only verifiers with `check` are asked: references of code tasks are megabytes of tests.
+
+        Raises:
+            ConfigError: a reference is wrong. WorkerDiedError: the process ended.
+        """
         if key not in self._checking:
             return {}
         self._write(frame({"key": key, "check": list(references)}))
@@ -111,11 +137,17 @@ class WorkerProcess:
         return unavailable
 
     def send(self, cases: list[tuple[int, bytes]]) -> None:
+        """Send cases, each as the key of its verifier and its record in JSON."""
         for key, body in cases:
             text = b'{"key":%d,"case":%b}' % (key, body)
             self._write(HEADER.pack(len(text)) + text)
 
     async def receive(self) -> Finding:
+        """Return the next finding; they come in the order of the cases.
+
+        Raises:
+            WorkerDiedError: the process ended.
+        """
         return finding_from_record(await self._read())
 
     def _write(self, data: bytes) -> None:
@@ -132,7 +164,7 @@ class WorkerProcess:
         return record
 
     async def _exit_code(self) -> int:
-        """How it ended; one that closed its socket and lives on is ended here."""
+        """Return the exit status. A process that closed its socket and goes on is killed first."""
         end = time.monotonic() + _END_S
         while self._process.poll() is None and time.monotonic() < end:  # noqa: ASYNC110  nothing tells of it
             await asyncio.sleep(0.01)
@@ -141,6 +173,7 @@ class WorkerProcess:
         return self._process.wait()
 
     async def close(self) -> None:
+        """Kill the process and wait for its end."""
         self._writer.transport.abort()
         if self._process.poll() is None:
             self._process.kill()

@@ -1,4 +1,4 @@
-"""The frames between the verifier pool and its workers: a length and JSON; nothing is unpickled."""
+"""The frames between the verifier pool and its workers: a length and JSON. Nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import Any, BinaryIO
 from genbench.types import Answer, Case, Finding, SampleId
 
 HEADER = struct.Struct("<I")
+"""The length of the body in bytes."""
 
 
 def frame(record: object) -> bytes:
-    """A record as a frame; escapes keep lone surrogates, which models can print."""
+    """Return a record as a frame. Escapes keep lone surrogates, which models can print."""
     body = json.dumps(record, separators=(",", ":")).encode()
     return HEADER.pack(len(body)) + body
 
 
 def read_frame(stream: BinaryIO) -> dict[str, Any] | None:
-    """The next record; None at the end of the stream."""
+    """Return the next record, or None at the end of the stream."""
     head = stream.read(HEADER.size)
     if len(head) < HEADER.size:
         return None
@@ -30,7 +31,7 @@ def read_frame(stream: BinaryIO) -> dict[str, Any] | None:
 
 
 def case_to_record(case: Case) -> dict[str, Any]:
-    """A case without the traces: no verifier has a use for them."""
+    """Return a case as JSON, without the traces: no verifier may see them."""
     return {
         "sample": [case.sample.task, case.sample.problem_id, case.sample.sample_index],
         "answers": [[answer.text, answer.trace_status, answer.truncated] for answer in case.answers],
@@ -40,13 +41,16 @@ def case_to_record(case: Case) -> dict[str, Any]:
 
 
 def case_from_record(record: dict[str, Any]) -> Case:
+    """Return the case that `case_to_record` wrote. Its traces are empty."""
     answers = tuple(Answer(text, status, "", truncated) for text, status, truncated in record["answers"])
     return Case(SampleId(*record["sample"]), answers, record["reference"], record["question"])
 
 
 def finding_to_record(finding: Finding) -> dict[str, Any]:
+    """Return a finding as JSON."""
     return asdict(finding)
 
 
 def finding_from_record(record: dict[str, Any]) -> Finding:
+    """Return the finding that `finding_to_record` wrote."""
     return Finding(**record)

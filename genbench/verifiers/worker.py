@@ -1,4 +1,4 @@
-"""A verifier's process: reads cases, writes findings; the kernel ends it when one hangs."""
+"""The process of verifiers: it reads cases and writes findings. The kernel ends it if a verifier hangs."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ import os
 import resource
 import signal
 import sys
-import traceback
+from contextlib import suppress
 from typing import Any, BinaryIO
 
-from genbench.errors import GenbenchError, UnavailableError
+from genbench.errors import GenbenchError, UnavailableError, cause, lacking_extra
 from genbench.protocols import Verifier
-from genbench.registry import VERIFIERS, load
+from genbench.registry import find
 from genbench.types import Finding
+from genbench.verifiers.checked import CheckedVerifier
 from genbench.verifiers.wire import case_from_record, finding_to_record, frame, read_frame
 
 _PR_SET_PDEATHSIG = 1
 _MEMORY_BYTES = 8 << 30
-"""Address space of one worker; an answer that makes sympy want more becomes status `memory`."""
+"""Address space of one worker. An answer that makes sympy want more gets status `memory`."""
+_LIMIT_CALL_S = 30.0
+"""What a verifier may take to say how long it needs."""
 
 
 def main() -> None:
-    """Serves one pool until it closes our stdin. Prints of libraries must not get into the frames."""
+    """Serve one pool until it closes our stdin. Prints of libraries must not get into the frames."""
     _die_with_parent()
     os.nice(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
     _leave_a_core()
-    # The soft limit alone: a sandbox that a verifier opens sets limits of its own for its programs.
+    # Only the soft limit: a sandbox that a verifier opens sets limits of its own for its programs.
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -36,7 +39,7 @@ def main() -> None:
 
 
 def _die_with_parent() -> None:
-    """A hung verifier must not outlive a killed run; reading end-of-file alone would not end it."""
+    """Ask the kernel to kill us with our parent: a hung verifier never reads the end of its stdin."""
     parent = os.getppid()
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
@@ -44,8 +47,10 @@ def _die_with_parent() -> None:
 
 
 def _leave_a_core() -> None:
-    """The first core is never ours, nor our sandboxes': niceness alone lets each new process of theirs begin
-    on the engine's core, which cost generation 7 % (two cores, 45 programs a second).
+    """Keep this process and its sandboxes off the first core, which the engine uses.
+
+    Niceness does not do it: each new process of a sandbox began on the engine's core, which cost
+    generation 7 % (two cores, 45 programs a second).
     """
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) > 1:
@@ -58,26 +63,35 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
         if "load" in record:
             reply = _load(verifiers, record)
         else:
-            reply = _judge(verifiers, record) if "case" in record else _check(verifiers, record)
+            reply = _verify(verifiers, record) if "case" in record else _check(verifiers, record)
         sink.write(frame(reply))
         sink.flush()
     for verifier in verifiers.values():
-        verifier.close()
+        with suppress(Exception):  # foreign code, and nobody waits for this process any more
+            verifier.close()
 
 
 def _load(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, Any]:
+    name = record["load"]
     try:
-        verifier: Verifier = load(VERIFIERS, record["load"], "verifier")(**record["options"])
+        plug_in = find("verifier", name, record["folder"])
+        built = plug_in.build(record["options"])
+        if plug_in.is_built_in:
+            verifier, has_check = built, hasattr(built, "check")
+        else:
+            verifier = CheckedVerifier(built, plug_in)
+            has_check = verifier.has_check
         verifiers[record["key"]] = verifier
-        return {"version": verifier.version, "checks": hasattr(verifier, "check")}
+        return {"version": verifier.version, "checks": has_check}
     except GenbenchError as error:
         return {"refused": str(error)}
-    except Exception:  # a plug-in may raise anything while it is built
-        return {"refused": f"verifier '{record['load']}' cannot be loaded:\n{traceback.format_exc()}"}
+    except (Exception, SystemExit) as error:  # a plug-in may raise anything while it is loaded
+        why = lacking_extra(error) or cause(error)
+        return {"refused": f"verifier '{name}' cannot be loaded: {why}"}
 
 
 def _check(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, Any]:
-    """Whether the verifier can judge by these references; asked of those that have `check` alone."""
+    """Ask a verifier with `check` whether it can judge by these references."""
     verifier: Any = verifiers[record["key"]]
     unavailable: dict[str, str] = {}
     for problem_id, reference in record["check"]:
@@ -90,19 +104,22 @@ def _check(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, 
     return {"unavailable": unavailable}
 
 
-def _judge(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, Any]:
-    """One finding. The timer's signal has its default action: the kernel ends us, whatever C code runs."""
+def _verify(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, Any]:
+    """Return one finding. The timer's signal keeps its default action, so that C code cannot ignore it."""
     try:
         verifier, case = verifiers[record["key"]], case_from_record(record["case"])
-        signal.setitimer(signal.ITIMER_REAL, verifier.time_limit_s(case))
+        signal.setitimer(signal.ITIMER_REAL, _LIMIT_CALL_S)
         try:
+            signal.setitimer(signal.ITIMER_REAL, verifier.time_limit_s(case))
             finding = verifier.verify(case)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
     except MemoryError:
         finding = Finding(0.0, "memory", detail={"why": "the answer needs too much memory to verify"})
-    except Exception:  # foreign code: a defect, recorded and never scored
-        finding = Finding(0.0, "verifier_error", detail={"why": traceback.format_exc(limit=8)})
+    except GenbenchError as error:
+        finding = Finding(0.0, "verifier_error", detail={"why": str(error)})
+    except (Exception, SystemExit) as error:  # foreign code: a defect is recorded and never scored
+        finding = Finding(0.0, "verifier_error", detail={"why": f"the verifier failed: {cause(error)}"})
     return finding_to_record(finding)
 
 

@@ -153,7 +153,7 @@ COMMAND_MISTAKES = {
     "missing responses": (("run", "suite.yaml", "--responses", "r.jsonl"), ("r.jsonl: cannot be read",)),
     "score of no run": (("score", "model"), ("not a run folder", "genbench run")),
     "show of no run": (("show", "model"), ("not a run folder",)),
-    "init over a file": (("init", "suite.yaml"), ("is there already",)),
+    "init over a file": (("init", "suite.yaml"), ("exists already",)),
     "init in no folder": (("init", "no/suite.yaml"), ("no such folder",)),
     "no such mirror": (("run", "suite.yaml", "--set", "tasks=[aime25]", "--data-dir", "mirror"), ("mirror",)),
     "unknown option": (("run", "suite.yaml", "--limt", "3"), ("--limt",)),

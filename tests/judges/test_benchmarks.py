@@ -48,7 +48,7 @@ tasks:
 
 
 def make(name: str) -> Task:
-    task = registry.load(registry.TASKS, name, "task")()
+    task = registry.load("task", name)()
     assert isinstance(task, Task)
     return task
 

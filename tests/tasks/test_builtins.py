@@ -46,7 +46,7 @@ BUILT_IN = sorted(OWN_ROWS)
 
 
 def make(name: str) -> Task:
-    task = registry.load(registry.TASKS, name, "task")()
+    task = registry.load("task", name)()
     assert isinstance(task, Task)
     return task
 

@@ -13,7 +13,7 @@ from genbench.data.digest import rows_digest
 from genbench.data.hub import load_rows
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Task
-from genbench.registry import TASKS, load
+from genbench.registry import load
 from genbench.tasks.ifbench import ifbench
 from genbench.tasks.ifeval import ifeval
 from genbench.tasks.multi_if import multi_if
@@ -54,7 +54,7 @@ THREE_TURNS = conversation(
 
 @pytest.mark.parametrize("name", ["ifeval", "ifbench", "multi_if"])
 def test_the_registry_makes_a_task_of_the_name(name: str) -> None:
-    task = load(TASKS, name, "task")()
+    task = load("task", name)()
     assert isinstance(task, Task)
     assert task.info.name == name
     assert task.info.dataset is not None and task.info.dataset.columns[:1] == ("key",)

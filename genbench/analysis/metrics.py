@@ -1,0 +1,79 @@
+"""Metrics of plug-ins: the mean over problems of the plug-in's values, with a resampled interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from genbench.errors import GenbenchError, cause
+from genbench.protocols import ProblemScores
+from genbench.stats.intervals import problem_interval
+from genbench.stats.resample import cluster
+from genbench.tasks.metrics import load_metric
+from genbench.types import Estimate
+
+
+def plug_in_estimate(
+    metric: str, problems: Sequence[ProblemScores], *, k: int, seed: int, folder: str | None = None
+) -> Estimate:
+    """Return the estimate of a plug-in metric over (n,) problems.
+
+    A metric that is not installed here, raises or returns nonsense is missing, with the reason: it must not
+    cost the other numbers of a run. `folder` is searched for its module after the installed packages.
+    """
+    excluded = sum(score is None for problem in problems for score in problem.scores)
+    try:
+        values = _values(metric, problems, folder)
+    except GenbenchError as error:
+        return Estimate(metric, None, len(problems), k, excluded=excluded, missing=str(error))
+    lacking = [problem.problem_id for problem, value in zip(problems, values, strict=True) if value is None]
+    if lacking:
+        missing = f"{len(lacking)} of {len(problems)} problems have no value (the first is '{lacking[0]}')"
+        return Estimate(metric, None, len(problems), k, excluded=excluded, missing=missing)
+    found = np.array(values, dtype=float)
+    groups = [problem.group for problem in problems]
+    kept = groups if any(groups) else None
+    one_draw = 1.0 if np.isin(found, (0.0, 1.0)).all() else None
+    interval = problem_interval(found, seed=seed, groups=kept, draws=one_draw)
+    clusters = cluster(found, kept)
+    return Estimate(
+        metric=metric,
+        value=clusters.mean,
+        n=len(problems),
+        k=k,
+        se=clusters.se,
+        ci=interval.bounds,
+        ci_method=interval.method,
+        rerun_ci_method="given for means only",
+        excluded=excluded,
+    )
+
+
+def _values(metric: str, problems: Sequence[ProblemScores], folder: str | None) -> list[float | None]:
+    """Return the plug-in's value of each problem.
+
+    Raises:
+        GenbenchError: it cannot be loaded, raises, or returns no number from 0 to 1.
+    """
+    value_of = load_metric(metric, folder)
+    found: list[float | None] = []
+    for problem in problems:
+        where = f"metric '{metric}', problem '{problem.problem_id}'"
+        try:
+            value = value_of(problem)
+        except Exception as error:  # foreign code
+            raise GenbenchError(f"{where}: {cause(error)}") from error
+        if value is not None and not _is_share(value):
+            raise GenbenchError(f"{where}: returned {value!r:.100}, wanted a number from 0 to 1 or None")
+        found.append(None if value is None else float(value))
+    return found
+
+
+def _is_share(value: object) -> bool:
+    """Return whether a value is a number in [0, 1], those of NumPy included."""
+    try:
+        return not isinstance(value, str) and math.isfinite(value) and 0 <= float(value) <= 1  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False

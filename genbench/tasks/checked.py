@@ -1,0 +1,100 @@
+"""A task of a plug-in, with every answer of its code checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from genbench.errors import ConfigError, GenbenchError, call_mistake, cause, place_of
+from genbench.protocols import Row, TaskInfo
+from genbench.registry import PlugIn
+from genbench.types import Ask, Message, Problem
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTask:
+    """A plug-in's task. What it raises or returns wrongly becomes an error with its file and line."""
+
+    info: TaskInfo
+    task: Any
+    words: str
+    """The plug-in's name and package, and the place of its code."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that the task reads, if it says so."""
+        return tuple(getattr(self.task, "columns", ()))
+
+    def problems(self, rows: Sequence[Row]) -> list[Problem]:
+        """Return the task's problems.
+
+        Raises:
+            ConfigError: the plug-in raises, or returns something else than problems with ids of their own.
+        """
+        found = self._called("problems", lambda: list(self.task.problems(rows)))
+        ids = set[str]()
+        for item in found:
+            if not isinstance(item, Problem):
+                raise ConfigError(
+                    f"{self.words}: problems() returned {item!r}, wanted genbench.types.Problem"
+                )
+            if item.problem_id in ids:
+                raise ConfigError(f"{self.words}: problems() returned the id '{item.problem_id}' twice")
+            ids.add(item.problem_id)
+        if not found:
+            raise ConfigError(f"{self.words}: problems() returned no problem for {len(rows)} rows")
+        return found
+
+    def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
+        """Return what the sample is asked next.
+
+        Raises:
+            ConfigError: the plug-in raises, or returns something else than an Ask with messages.
+        """
+        found = self._called("ask", lambda: self.task.ask(problem, sample_index, replies))
+        where = f"{self.words}: ask() for problem '{problem.problem_id}'"
+        if found is None:
+            if replies:
+                return None
+            raise ConfigError(f"{where} returned None for the first turn, wanted genbench.types.Ask")
+        if not isinstance(found, Ask):
+            raise ConfigError(f"{where} returned {type(found).__name__}, wanted genbench.types.Ask or None")
+        messages = found.messages
+        if not messages or not all(isinstance(message, Message) for message in messages):
+            raise ConfigError(
+                f"{where}: messages are {messages!r}, wanted genbench.types.Message, at least one"
+            )
+        return found
+
+    def _called(self, method: str, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except GenbenchError as error:
+            raise type(error)(f"{self.words}: {error}") from error
+        except Exception as error:  # foreign code
+            raise ConfigError(
+                f"{self.words}: {method}() failed: {cause(error)}; correct the plug-in"
+            ) from error
+
+
+def checked_task(plug_in: PlugIn, found: Any) -> CheckedTask:
+    """Return a plug-in's task, wrapped.
+
+    Raises:
+        ConfigError: it is no task: `info`, `problems` or `ask` is missing or of another shape.
+    """
+    words = f"{plug_in.words} ({place_of(found)})"
+    try:
+        info = found.info
+    except AttributeError:
+        info = None
+    if not isinstance(info, TaskInfo):
+        raise ConfigError(f"{words}: 'info' is {info!r}, wanted genbench.protocols.TaskInfo")
+    for name, arguments in (("problems", 1), ("ask", 3)):
+        mistake = call_mistake(getattr(found, name, None), arguments)
+        if mistake is not None:
+            raise ConfigError(f"{words}: {name}: {mistake}; see genbench.protocols.Task")
+    return CheckedTask(info, found, words)

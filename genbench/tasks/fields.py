@@ -1,0 +1,132 @@
+"""The columns of a task of the suite's own: which column means what, and how its cells are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from genbench.errors import ConfigError, DataError, nearest
+from genbench.protocols import Row
+from genbench.suite.config import Strict, Turn
+from genbench.tasks.ifeval import instructions
+from genbench.tasks.kinds import KINDS, Kind
+from genbench.tasks.options import LETTERS
+
+InstructionColumns = tuple[str | None, str | None]
+"""The columns of one turn's instruction ids and of their arguments."""
+
+
+class Fields(Strict):
+    """Which columns of a row mean what."""
+
+    question: str = "question"
+    id: str | None = Field(None, description="None: a problem is known by its place, from 0")
+    reference: str | dict[str, str] | None = Field(None, description="a column, or names with columns")
+    options: str | tuple[str, ...] = Field("options", description="a column with a list, or a column each")
+    instructions: str | None = Field(None, description="IFEval's column of instruction ids")
+    kwargs: str | None = Field(None, description="IFEval's column of their arguments")
+    group: str | None = None
+    strata: dict[str, str] | tuple[str, ...] = ()
+
+
+def read_fields(given: dict[str, Any], kind: Kind, where: str) -> Fields:
+    """Return the columns that a suite names, with the defaults of the kind.
+
+    A kind wants the column `reference`. Without a kind, an explicit `reference: null` means none.
+
+    Raises:
+        ConfigError: an unknown key, a wrong value, or instructions in a kind that has none.
+    """
+    for key in given:
+        if key not in Fields.model_fields:
+            raise ConfigError(f"{where}: data.fields has no '{key}'{nearest(key, Fields.model_fields)}")
+    try:
+        fields = Fields.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"][:1])
+        raise ConfigError(f"{where}: data.fields.{key}: {first['msg']}, found {first['input']!r}") from error
+    if fields.instructions is not None and not kind.lists_instructions:
+        raise ConfigError(f"{where}: data.fields.instructions belongs to the kinds {_instructed_kinds()}")
+    waived = kind not in KINDS.values() and "reference" in given
+    if kind.wants_reference and not waived and fields.reference is None and fields.instructions is None:
+        return fields.model_copy(update={"reference": "reference"})
+    return fields
+
+
+def instruction_columns(
+    fields: Fields, turns: Sequence[Turn], kind: Kind, where: str
+) -> tuple[InstructionColumns, ...]:
+    """Return the instruction columns of every turn.
+
+    Raises:
+        ConfigError: a turn names some, but the kind has no instructions.
+    """
+    for turn in turns:
+        if not kind.lists_instructions and (turn.instructions or turn.kwargs):
+            raise ConfigError(f"{where}: turns: instructions belong to the kinds {_instructed_kinds()}")
+    return ((fields.instructions, fields.kwargs), *((turn.instructions, turn.kwargs) for turn in turns))
+
+
+def _instructed_kinds() -> str:
+    return ", ".join(name for name, kind in KINDS.items() if kind.lists_instructions)
+
+
+def read_instructions(row: Row, columns: InstructionColumns, where: str) -> list[dict[str, Any]]:
+    """Return the instructions of one turn of a row, or an empty list if it has none.
+
+    Raises:
+        DataError: ids and arguments do not match.
+    """
+    ids_column, kwargs_column = columns
+    if ids_column is None:
+        return []
+    ids = row[ids_column]
+    kwargs = row[kwargs_column] if kwargs_column else [{}] * len(ids)
+    return instructions(ids, kwargs, where) if ids or kwargs else []
+
+
+def read_options(row: Row, columns: str | tuple[str, ...], where: str) -> tuple[str, ...]:
+    """Return the texts of a row's options, in the order of the data.
+
+    Raises:
+        DataError: fewer than 2 or more than 26, an empty one, or two that are the same text.
+    """
+    found = row[columns] if isinstance(columns, str) else [row[column] for column in columns]
+    if not isinstance(found, list | tuple) or not 2 <= len(found) <= len(LETTERS):
+        raise DataError(f"{where}: wanted 2 to {len(LETTERS)} options, found {found!r}")
+    texts = tuple(read_text(option, f"{where}: an option").strip() for option in found)
+    if len(set(texts)) < len(texts):
+        raise DataError(f"{where}: two options are the same text: {list(texts)}")
+    return texts
+
+
+def right_option(reference: Any, options: tuple[str, ...], where: str) -> int:
+    """Return the index of the right option. A reference is a letter, the option's text or its index.
+
+    Raises:
+        DataError: it is none of these, or it is one option's letter and the text of another.
+    """
+    if isinstance(reference, int) and not isinstance(reference, bool) and 0 <= reference < len(options):
+        return reference
+    text = reference.strip() if isinstance(reference, str) else None
+    found = {options.index(text)} if text in options else set()
+    if text and len(text) == 1 and text in LETTERS[: len(options)]:
+        found.add(LETTERS.index(text))
+    if len(found) != 1:
+        how = "names two options" if found else "is no letter, text or place (from 0) of an option"
+        raise DataError(f"{where}: reference {reference!r} {how}; options: {list(options)}")
+    return found.pop()
+
+
+def read_text(value: Any, what: str) -> str:
+    """Return a cell as text.
+
+    Raises:
+        DataError: it is null or blank; `what` names it.
+    """
+    if value is None or (isinstance(value, str) and not value.strip()):
+        raise DataError(f"{what} is empty")
+    return str(value)
