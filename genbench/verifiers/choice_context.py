@@ -1,0 +1,256 @@
+"""What the words before and after an option say of it: announced, confirmed, denied, left open, joined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from genbench.verifiers import choice_phrases as phrases
+from genbench.verifiers.choice_sentences import CERTAIN
+from genbench.verifiers.choice_words import bounded, compiled, words
+
+Lead = Literal["stated", "concluded", "mentioned", ""]
+
+BEFORE_LETTER = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![A-Za-zÀ-ɏ]['’])(?<![A-Za-z0-9]-)(?<![A-Za-z]\.)"
+AFTER_LETTER = (
+    r"(?![A-Za-z0-9À-ɏ_^\\]|-[A-Za-z0-9]|\s?[=<>+^](?!>)|\.[A-Z]\.|['’](?!d[iıuü]|t[iıuü]r|[\s.,)\]}]|$))"
+)
+AFTER_LOWER = r"(?=\s*(?:[).,;!\]\"'”}]|$|\n))(?!\.[a-z])"
+BEFORE_TEXT = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![0-9][.,])(?<![0-9A-Za-z]-)(?:(?<![-−])|(?!\d))"
+AFTER_TEXT = r"(?![A-Za-z0-9À-ɏ_^]|[.,][0-9]|[-/][A-Za-z0-9])"
+
+HEADING = re.compile(r"\s*[\])]?\s*(?:[).:,。：、\]–—-])")
+ENDS = re.compile(r"[\s\])}\"'”’]*(?:$|[.,;:!。、！)—–(]|\n)")
+
+_OPTION = rf"(?:(?:the\s+)?{bounded(words(phrases.OPTIONS))})"
+_FILL = rf"(?:[\W_]*{bounded(words(phrases.FILLERS))})*"
+_GAP = r"(?:[^\S\n]+(?!(?-i:[A-Z])(?![^\W_]))[^\s.:=,;]{1,30}){0,8}?"
+_COPULA = rf"(?:[\s\"'”)]*(?:{bounded(words(phrases.COPULAS))}|[:=→>–—-]+))"
+_TO_OPTION = rf"{_FILL}(?:[\W_]*{_OPTION}(?:\s+(?:number|no\.|labell?ed))?)?[\W_]{{0,8}}\Z"
+_NOUN = rf"{bounded(words(phrases.ANSWERS))}"
+_ADJECTIVE = (
+    r"(?:correct|right|best|appropriate|accurate|suitable|likely|only|remaining"
+    r"|richtige|korrekte|bonne|correcta|corretta|correta|goede|juiste|правильн\w+|верн\w+)"
+)
+_STATED = re.compile(
+    rf"(?:{_NOUN}[\"'”)]*(?:{_GAP}{_COPULA})?|{_OPTION}{_GAP}{_COPULA}|{_ADJECTIVE}\s+{_OPTION}"
+    rf"|{bounded(words(phrases.CHOOSING))}){_TO_OPTION}",
+    re.IGNORECASE,
+)
+_CONCLUDED = re.compile(rf"(?:{bounded(words(phrases.CONCLUDING))}){_TO_OPTION}", re.IGNORECASE)
+_MENTIONED = re.compile(rf"{_OPTION}[\W_]{{0,4}}\Z", re.IGNORECASE)
+_CONFIRMED = re.compile(
+    rf"[\W_]{{0,4}}(?:{words(phrases.CONFIRMING)}|(?:is|was|must be|would be|has to be|seems|appears|looks)"
+    r"(?:\s+\w+){0,5}?\s+(?:correct|right|best|answer|true|choice|winner|option)(?![a-z]))",
+    re.IGNORECASE,
+)
+_AFTER_NOUN = ("ja", "ko", "tr", "hi")
+"""Languages whose denying words follow what they deny."""
+_DENYING = compiled(phrases.DENYING)
+_DENYING_NEXT = {name: found for name, found in phrases.DENYING.items() if name not in _AFTER_NOUN}
+_PRE_NEGATIONS = (
+    r"rather than|instead of|other than|unlike|not|nicht|pas|no|non|não|niet|не|nie|inte|bukan|không phải|ليس|ليست"
+    r"|不是|而不是|而非|并非|不"
+)
+_DENIES_OTHER = re.compile(
+    rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",
+    re.IGNORECASE,
+)
+_DENIES_NEXT = re.compile(
+    rf"{bounded(words(_DENYING_NEXT))}(?:[\s\"'(]*(?:be|the|option|answer|is|to|真|选|選))*[\s\"'(\[]{{0,4}}\Z",
+    re.IGNORECASE,
+)
+_CUT_AFTER = re.compile(
+    r"[.;!?\n。！？,、—–(]|(?<!\w)(?:because|since|as|and|but|while|whereas|where|so|though|although|weil|denn|und|aber"
+    r"|car|parce|mais|porque|pero|mas|perché|ma|omdat|maar|потому|но|а|因为|而|所以|bo|ale|çünkü)(?!\w)",
+    re.IGNORECASE,
+)
+_CUT_BEFORE = re.compile(
+    r"[.;:!?\n。！？,、—–(]|(?<!\w)(?:so|thus|hence|therefore|but|because|leav(?:es|ing)|left with|aber"
+    r"|sondern|mais|pero|sino|mas|ma|bensì|но|а|maar|utan|lecz)(?!\w)"
+    r"|所以|因此|但|而是|아니라|므로|ではなく|なので|ので",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(
+    r"[\s)\]]*,?\s*(?:which|and that|that)\s+(?:is|was)\s+(?:\w+\s+)?(?:wrong|incorrect|false|not)\b",
+    re.IGNORECASE,
+)
+_SUPPOSING = re.compile(rf"(?:^|[,;:]\s*)\W*{bounded(words(phrases.SUPPOSING))}", re.IGNORECASE)
+_WONDERING = compiled(phrases.WONDERING)
+_JOINT = re.compile(
+    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*)?(?:{bounded(words(phrases.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"[\s)\]]*[,;–—-]\s*[(\[]?")
+_CONTINUES = frozenset(phrases.CONTINUING)
+_TEXT_CONTINUES = frozenset({
+    *("because", "since", "as", "which", "is", "was", "due", "so", "given", "therefore", "rather", "not"),
+    *("but", "where", "weil", "da", "denn", "ist", "parce", "car", "est", "porque", "es", "pois", "é"),
+    *("perché", "è", "omdat", "потому", "instead", "fits", "matches", "would", "must"),
+})  # fmt: skip
+_REASONS = frozenset({
+    *("because", "since", "as", "for", "due", "given", "weil", "da", "denn", "parce", "car", "porque", "ya"),
+    *("pois", "perché", "poiché", "omdat", "потому", "bo", "ponieważ", "çünkü", "karena", "vì", "eftersom"),
+})  # fmt: skip
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
+_NEXT_WORD = re.compile(r"[\s\])}\"'”]*(?:\([^()]{0,80}\)\s*)?([^\W\d_]+)")
+_REST = re.compile(rf"(?:{words(phrases.OPTIONS, phrases.FILLERS)}|[\W_\d])*", re.IGNORECASE)
+
+
+class Placed(Protocol):
+    """Anything with a place in a text and a letter."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def letter(self) -> str: ...
+
+
+def lead(before: str) -> Lead:
+    """Return how the words before an option present it."""
+    if _STATED.search(before):
+        return "stated"
+    if _CONCLUDED.search(before):
+        return "concluded"
+    return "mentioned" if _MENTIONED.search(before) else ""
+
+
+def confirms(after: str) -> bool:
+    """Return whether the words after an option call it right."""
+    return _CONFIRMED.match(after) is not None
+
+
+def denies(text: str) -> bool:
+    """Return whether a text has a denying word, or a sign that says "not equal"."""
+    return (
+        _DENYING.search(CERTAIN.sub(" ", text)) is not None
+        or re.search(r"\\n(?:eq?|ot)\b|≠", text) is not None
+    )
+
+
+def denies_next(before: str) -> bool:
+    """Return whether the words before an option deny it directly: "not B", "rule out B"."""
+    return _DENIES_NEXT.search(CERTAIN.sub(" ", before)) is not None
+
+
+def denied_before(before: str) -> bool:
+    """Return whether the clause before an option denies it."""
+    if denies_next(before):
+        return True
+    clause = _CUT_BEFORE.split(before.rstrip(" :\"'“(["))[-1]
+    return _DENYING.search(clause) is not None
+
+
+def denied_after(after: str) -> bool:
+    """Return whether the words after an option call it wrong; "B, not A" does not."""
+    if _RELATIVE.match(after):
+        return True
+    start = len(after) - len(after.lstrip(" )]}\"'”.:")) if re.match(r"[\])}\"'”]+", after) else 0
+    cut = _CUT_AFTER.search(after, start)
+    clause = after[: cut.start() if cut else len(after)]
+    other = _DENIES_OTHER.search(after)
+    if other is not None and other.start() < len(clause) + 1:
+        clause = clause[: other.start()]
+    return _DENYING.search(CERTAIN.sub(" ", clause)) is not None
+
+
+def is_open(before: str, after: str) -> bool:
+    """Return whether a clause supposes or wonders rather than states."""
+    clause = re.split(r"[,;:]", before)[-1]
+    cut = _CUT_AFTER.search(after)
+    tail = after[: cut.start() if cut else len(after)]
+    return (
+        _SUPPOSING.search(before) is not None
+        or _WONDERING.search(CERTAIN.sub(" ", clause)) is not None
+        or _WONDERING.search(tail) is not None
+    )
+
+
+def joined(gap: str, kind: str) -> bool:
+    """Return whether what is between two options makes them one statement."""
+    if len(gap) > 40 or "\n" in gap:
+        return False
+    if kind == "text" and re.fullmatch(r"\s*[\])}\"'”]*\s*[.:,(–—-]*\s*[(\[\"'“]*", gap):
+        return True
+    if not gap.strip() and kind == "lower":
+        return False
+    bracketed = re.fullmatch(r"\s*[\])}]\s*[(\[{]\s*|\s*", gap) is not None
+    return bracketed or (
+        _JOINT.fullmatch(gap) is not None and re.fullmatch(r"[\s()\[\]{}\"'“”]*", gap) is None
+    )
+
+
+def reasons(after: str) -> bool:
+    """Return whether a reason follows: "B because …"."""
+    word = _NEXT_WORD.match(after)
+    return word is not None and word[1].lower() in _REASONS
+
+
+def begins_prose(letter: str, after: str) -> bool:
+    """Return whether a letter at the start of a line is one of its words: "E. coli", "O, well"."""
+    loose = r"\.\s+[a-z]|,\s" if letter in "AEIOY" else r"\.\s+[a-z]"
+    return re.match(loose, after) is not None and not reasons(after[1:]) and not contrasts(after)
+
+
+def is_heading(letter: str, after: str) -> bool:
+    """Return whether a letter at the start of a line heads it, as in "B) Paris"."""
+    return HEADING.match(after) is not None and not begins_prose(letter, after)
+
+
+def is_lone(before: str, after: str) -> bool:
+    """Return whether a sentence is nothing but the option."""
+    return not re.search(r"\w", before) and re.match(r"[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
+
+
+def contrasts(after: str) -> bool:
+    """Return whether another option is denied right after this one: "B, not A", "B不是A"."""
+    match = _DENIES_OTHER.search(after)
+    return match is not None and re.fullmatch(r"[\s,;)(。–—.-]*", after[: match.start()]) is not None
+
+
+def is_listed(gap: str) -> bool:
+    """Return whether two options are parted by a comma or a dash only."""
+    return _LISTED.fullmatch(gap) is not None
+
+
+def continues(after: str) -> bool:
+    """Return whether a word follows that can follow a chosen letter."""
+    word = _NEXT_WORD.match(after)
+    return word is not None and word[1].lower() in _CONTINUES
+
+
+def ends_text(after: str) -> bool:
+    """Return whether an option's text really ends here: "2.3" in "2.3 keV" does not."""
+    if re.match(r"[\s\"'”]*(?:$|[.,;:!?。、！)\]}(]|\n|[–—]|-\s)", after):
+        return True
+    word = _NEXT_WORD.match(after)
+    return word is not None and (word[1].lower() in _TEXT_CONTINUES or not word[1].isascii())
+
+
+def is_prose(text: str, end: int, letter: str, texts: Sequence[Placed]) -> bool:
+    """Return whether the letter that ends at `end` is a word of a sentence, as in "A good idea"."""
+    match = re.match(r"[^\S\n]+(['‘“\"]?)([^\W\d_]+)", text[end : end + 60])
+    if match is None:
+        return False
+    word = match[2]
+    if letter == "I":
+        return word.lower() not in ("because", "since", "as", "is", "and", "or")
+    if word.lower() in _CONTINUES or (len(word) == 1 and word.isupper()) or not _LATIN.match(word):
+        return False
+    place = end + match.start(2)
+    own = any(other.letter == letter and other.start in (place, place - 1) for other in texts)
+    return letter in "AEOY" and not own
+
+
+def rest_of(text: str) -> str:
+    """Return what is left of a text without option nouns, fillers and punctuation."""
+    match = _REST.match(text)
+    return text[match.end() :].strip() if match else text.strip()
+
+
+def headed_by(line: str) -> str:
+    """Return the letter that a line begins with as a heading ("B) …"), or ""."""
+    match = re.match(r"[\s*_(\[-]*([A-Z])\s*[*_]*\s*[).:,。：、\]]", line)
+    return match[1] if match else ""

@@ -1,0 +1,268 @@
+"""Finds the option that a text settles on: reads what is said of each option and weighs it by place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Literal
+
+from genbench.verifiers import choice_context as context
+from genbench.verifiers.choice_sentences import Sentences
+from genbench.verifiers.choice_text import (
+    BOX,
+    END_OF_BOX,
+    blanked,
+    box_spans,
+    clean,
+    plain,
+    without_unit,
+)
+
+How = Literal["stated", "bare", "mentioned"]
+
+_TAIL = 20_000
+"""Characters from the end in which a choice is looked for."""
+_TOKENS = 600
+"""Mentions of options that are looked at, counted from the end; keeps hostile texts cheap."""
+_CONCLUSION = 3
+"""Sentences from the end (and the first one) in which a mere conclusion counts: "Therefore, B."."""
+_DECORATION = " \t\n()[]{}\"'“”‘’.,;:!-–—>→=✓✅☑👉•·。、《》「」【】<"
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The letters that a text settles on: one, or several if it hedges."""
+
+    letters: str
+    how: How
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One place that names an option, by its letter or by its text."""
+
+    start: int
+    end: int
+    letter: str
+    kind: Literal["letter", "lower", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is said of one option, or of several that are joined ("A or B")."""
+
+    start: int
+    letters: str
+    strength: Literal["denied", "mentioned", "concluded", "stated"]
+
+
+class OptionReader:
+    """Reads texts about one list of options, given in the order in which they were shown."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self._letters = ascii_uppercase[: len(options)]
+        self._by_text = _unique([plain(option) for option in options], self._letters)
+        self._by_number = _unique([without_unit(option) for option in options], self._letters)
+        self._tokens = re.compile(
+            rf"{context.BEFORE_LETTER}(?P<letter>[{self._letters}]){context.AFTER_LETTER}"
+            rf"|{context.BEFORE_LETTER}(?P<lower>[{self._letters.lower()}]){context.AFTER_LOWER}"
+        )
+        texts = sorted(self._by_text, key=len, reverse=True)
+        source = "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in texts) or r"(?!)"
+        self._texts = re.compile(rf"{context.BEFORE_TEXT}(?:{source}){context.AFTER_TEXT}", re.IGNORECASE)
+
+    def pick(self, text: str, *, guess: bool = True) -> Picked | None:
+        """Return the option that `text` settles on, or None. Without `guess` only statements count."""
+        cleaned = clean(text[-_TAIL:])
+        sentences = Sentences(cleaned)
+        statements = sorted(self._statements(cleaned, sentences), key=lambda found: found.start)
+        stated = _settled(statements, sentences)
+        if stated is not None:
+            return Picked(stated, "stated") if stated else None
+        if not guess:
+            return None
+        bare = self._bare(cleaned)
+        if bare:
+            return Picked(bare, "bare")
+        concluded = _concluded(statements, sentences)
+        return Picked(concluded, "stated") if concluded else _last_mention(statements)
+
+    def _statements(self, text: str, sentences: Sentences) -> Iterator[Statement]:
+        for start, end in box_spans(text):
+            yield from self._boxed(text, start, end)
+        outside = blanked(text)
+        for group in self._groups(outside):
+            yield from _said_of(group, outside, sentences)
+
+    def _boxed(self, text: str, start: int, end: int) -> Iterator[Statement]:
+        """Yield what a box states; a box that names no option states nothing."""
+        content = text[start + 1 : end]
+        letters = self._whole(content)
+        if letters:
+            denied = context.denies_next(text[max(0, start - 60) : start])
+            yield Statement(start, letters, "denied" if denied else "stated")
+
+    def _whole(self, content: str) -> str:
+        """Return the letters of a text that is nothing but an option or several; else ""."""
+        stripped = content.strip(_DECORATION)
+        if len(stripped) == 1 and stripped.upper() in self._letters and (found := stripped.upper()):
+            return found
+        spelling = plain(content)
+        if spelling in self._by_text:
+            return self._by_text[spelling]
+        # "5" stands for the option "5 cm", but "5 keV" does not stand for the option "5".
+        if spelling in self._by_number and spelling == without_unit(content):
+            return self._by_number[spelling]
+        groups = list(self._groups(content))
+        if len(groups) != 1 or context.denies(content):
+            return ""
+        before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
+        headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
+        if "?" in after and re.search(r"\w", before):
+            return ""
+        whole = not context.rest_of(before) and (not context.rest_of(after) or headed)
+        return _letters_of(groups[0]) if whole else ""
+
+    def _groups(self, text: str) -> Iterator[list[Mention]]:
+        """Yield the mentions of a text; those that commas, "or" or brackets join come together."""
+        group: list[Mention] = []
+        for mention in self._mentions(text):
+            if group and not context.joined(text[group[-1].end : mention.start], mention.kind):
+                yield group
+                group = []
+            group.append(mention)
+        if group:
+            yield group
+
+    def _mentions(self, text: str) -> list[Mention]:
+        by_text = [
+            Mention(match.start(), match.end(), letter, "text")
+            for match in self._texts.finditer(text)
+            if (letter := self._by_text.get(re.sub(r"\s+", " ", match[0]).casefold()))
+        ]
+        found = list(by_text)
+        for match in self._tokens.finditer(text):
+            kind: Literal["letter", "lower"] = "letter" if match["letter"] else "lower"
+            mention = Mention(match.start(), match.end(), match[0].upper(), kind)
+            inside = any(other.start <= mention.start < other.end for other in by_text[-_TOKENS:])
+            if not inside and not context.is_prose(text, mention.end, mention.letter, by_text):
+                found.append(mention)
+        return sorted(found, key=lambda mention: mention.start)[-_TOKENS:]
+
+    def _bare(self, text: str) -> str:
+        """Return the option that the last or the first line is, or begins with."""
+        plain_lines = re.sub(f"[{BOX}{END_OF_BOX}]", " ", text).strip()
+        paragraphs = [part.splitlines() for part in re.split(r"\n\s*\n", plain_lines)]
+        for line, around in ((paragraphs[-1][-1:], paragraphs[-1]), (paragraphs[0][:1], paragraphs[0])):
+            headed = {found for other in around if (found := context.headed_by(other)) in self._letters}
+            # Several lines under letters are a list of the options, not a choice.
+            if line and len(headed - {""}) <= 1 and (found := self._whole(line[0]) or self._begun(line[0])):
+                return found
+        return ""
+
+    def _begun(self, line: str) -> str:
+        """Return the letters that a line begins with, if it commits to them."""
+        group = next(self._groups(line), None)
+        if group is None or group[0].kind != "letter" or context.rest_of(line[: group[0].start]):
+            return ""
+        after = line[group[-1].end :]
+        if context.contrasts(after):
+            return _letters_of(group)
+        letter = group[0].letter
+        if not context.is_heading(letter, after) and context.begins_prose(letter, after):
+            return ""
+        closes = context.ENDS.match(after) or context.is_heading(letter, after) or context.reasons(after)
+        return _letters_of(group) if closes and not context.denied_after(after) else ""
+
+
+def _unique(texts: Sequence[str], letters: str) -> dict[str, str]:
+    """Return text -> letter, without texts that two options share or that are letters themselves."""
+    return {
+        text: letter
+        for text, letter in zip(texts, letters, strict=True)
+        if text and texts.count(text) == 1 and not (len(text) == 1 and text.upper() in letters)
+    }
+
+
+def _letters_of(group: Sequence[Mention]) -> str:
+    """Return the letters of a group in order; a letter that stands before a text wins over it."""
+    if group[0].kind == "letter" and all(mention.kind == "text" for mention in group[1:]):
+        return group[0].letter
+    return "".join(dict.fromkeys(mention.letter for mention in group))
+
+
+def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[Statement]:
+    """Yield what the words around a group say of it."""
+    start, end = group[0].start, group[-1].end
+    before, after = sentences.before(start), sentences.after(end)
+    lead = context.lead(before)
+    if group[0].kind == "lower" and lead != "stated":
+        return
+    letters = _letters_of(group)
+    denied_after = context.denied_after(after)
+    if (
+        denied_after
+        and lead == "stated"
+        and len(letters) > 1
+        and context.is_listed(text[group[0].end : group[1].start])
+    ):
+        # "The answer is B, C and D are wrong": only the first is the answer.
+        yield Statement(group[1].start, letters[1:], "denied")
+        yield Statement(start, letters[0], "stated")
+        return
+    if denied_after or context.denied_before(before):
+        yield Statement(start, letters, "denied")
+        return
+    if context.is_open(before, after) or sentences.is_question(end):
+        return
+    if group[-1].kind == "text" and not context.ends_text(after):
+        return
+    if lead == "stated" or context.confirms(after):
+        yield Statement(start, letters, "stated")
+    elif (lead == "concluded" and (context.ENDS.match(after) or context.continues(after))) or (
+        group[0].kind == "letter" and context.is_lone(before, after)
+    ):
+        yield Statement(start, letters, "concluded")
+    elif lead == "mentioned":
+        yield Statement(start, letters, "mentioned")
+
+
+def _settled(statements: Sequence[Statement], sentences: Sentences) -> str | None:
+    """Return the letters last stated and not taken back; "" if they were, None if nothing is stated."""
+    last = max((place for place, said in enumerate(statements) if said.strength == "stated"), default=None)
+    if last is None:
+        return None
+    said, later = statements[last], statements[last + 1 :]
+    denied = any(other.strength == "denied" and said.letters in other.letters for other in later)
+    for other in reversed(later):
+        changed = other.strength == "concluded" and other.letters != said.letters
+        if changed and (denied or sentences.pauses_between(said.start + 1, other.start)):
+            return other.letters
+    repeated = any(o.strength in ("concluded", "mentioned") and o.letters == said.letters for o in later)
+    if sentences.retracted_after(said.start) and not repeated:
+        return ""
+    return "" if denied and sentences.denied_plainly(said.start, said.letters) else said.letters
+
+
+def _concluded(statements: Sequence[Statement], sentences: Sentences) -> str:
+    """Return the letters of the last conclusion near the end, or in the first sentence."""
+    near = [
+        said
+        for said in statements
+        if said.strength == "concluded" and sentences.is_near_end(said.start, _CONCLUSION)
+    ]
+    for said in reversed(near):
+        if not any(
+            o.strength == "denied" and o.letters == said.letters and o.start > said.start for o in statements
+        ):
+            return said.letters
+    return ""
+
+
+def _last_mention(statements: Sequence[Statement]) -> Picked | None:
+    """Return the only option that a text speaks of as "option B" and does not deny."""
+    denied = {letter for said in statements if said.strength == "denied" for letter in said.letters}
+    left = {said.letters for said in statements if said.strength == "mentioned"} - denied
+    return Picked(left.pop(), "mentioned") if len(left) == 1 and all(len(one) == 1 for one in left) else None

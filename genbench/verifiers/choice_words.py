@@ -1,0 +1,43 @@
+"""Lists of words by language, and the regular expressions that are made of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+Table = dict[str, tuple[str, ...]]
+"""Words by language; each word is the source of a regular expression."""
+
+_SPACED = "[a-zà-ɏа-яё]"
+"""Letters of scripts that put blanks between words."""
+
+
+def read_list(text: str) -> tuple[str, ...]:
+    """Return the words of a text in which semicolons part them."""
+    return tuple(word for piece in text.split(";") if (word := " ".join(piece.split())))
+
+
+def read_table(text: str) -> Table:
+    """Return the words of a text with a language and a colon before the words of each."""
+    pieces = re.split(r"^\s+([a-z]{2}): ", text, flags=re.MULTILINE)
+    return {language: read_list(found) for language, found in zip(pieces[1::2], pieces[2::2], strict=True)}
+
+
+def words(*tables: Table | Iterable[str]) -> str:
+    """Return all words of the tables as a regex alternation, longest first."""
+    found: set[str] = set()
+    for table in tables:
+        groups = table.values() if isinstance(table, dict) else (table,)
+        found.update(word for group in groups for word in group)
+    return "|".join(sorted(found, key=lambda word: (-len(word), word)))
+
+
+def bounded(source: str) -> str:
+    """Return the alternation with word boundaries, which only words of spaced scripts have."""
+    before = rf"(?:(?={_SPACED})(?<!{_SPACED})|(?!{_SPACED}))"
+    return rf"{before}(?:{source})(?:(?<={_SPACED})(?!{_SPACED})|(?<!{_SPACED}))"
+
+
+def compiled(*tables: Table | Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of the words as whole words, whatever their case."""
+    return re.compile(bounded(words(*tables)), re.IGNORECASE)
