@@ -50,8 +50,8 @@ _AFTER_NOUN = ("ja", "ko", "tr", "hi")
 _DENYING = compiled(phrases.DENYING)
 _DENYING_NEXT = {name: found for name, found in phrases.DENYING.items() if name not in _AFTER_NOUN}
 _PRE_NEGATIONS = (
-    r"rather than|instead of|other than|unlike|not|nicht|pas|no|non|não|niet|не|nie|inte|bukan|không phải|ليس|ليست"
-    r"|不是|而不是|而非|并非|不"
+    r"rather than|instead of|other than|unlike|not|nicht|pas|no|non|não|niet|не|nie|inte|bukan|không phải"
+    r"|ليس|ليست|不是|而不是|而非|并非|不"
 )
 _DENIES_OTHER = re.compile(
     rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",

@@ -582,7 +582,7 @@ LANGUAGES = {
 BEFORE = (
     "",
     "The source moves towards us, so waves are pushed together.\n\n",
-    "A) the red shift would need a source that recedes.\nB) fits.\nC) would need rest.\n\nSo we are done.\n\n",
+    "A) the red shift would need a source that recedes.\nB) fits.\nC) would need rest.\n\nDone.\n\n",
 )
 
 
