@@ -63,7 +63,12 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "inspect": "genbench.exchange.export:inspect",
             "hf": "genbench.exchange.export:hub",
         },
-        "judge_form": {},
+        "judge_form": {
+            "label": "genbench.judges.forms.label:LabelForm",
+            "pairwise": "genbench.judges.forms.pairwise:PairwiseForm",
+            "rubric": "genbench.judges.forms.rubric:RubricForm",
+            "checklist": "genbench.judges.forms.checklist:ChecklistForm",
+        },
     }
 )
 

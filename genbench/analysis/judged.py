@@ -37,7 +37,7 @@ def judged_record(
         record["decided_by"] = dict(Counter(str(verdict.detail["decided_by"]) for verdict in scored))
     if "no_answer" in judge["statuses"].values():
         record["attempts"] = _attempts(scored)
-    if judge["form"] == "pairwise" and scored:
+    if judge.get("in_pairs") and scored:
         record["pairwise"] = _pairwise(task, scored)
     return record
 

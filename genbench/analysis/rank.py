@@ -83,7 +83,7 @@ def _entrants(sides: Sequence[Side], tasks: Sequence[str]) -> dict[str, list[_En
 
 
 def _in_pairs(task: SideTask) -> bool:
-    return bool(_judge(task).get("form") == "pairwise")
+    return bool(_judge(task).get("in_pairs"))
 
 
 def _names(sides: Sequence[Side]) -> dict[str, str]:

@@ -1,22 +1,25 @@
-"""The engine that a judge asks: on this machine, or behind a server."""
+"""The engine that answers for a judge: on this machine, or behind a server."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from genbench.engines.http_chat import ChatServer
-from genbench.judges.file import JudgeSpec
 from genbench.judges.local import LocalJudge
+from genbench.judges.spec import JudgeSpec
 from genbench.protocols import JudgeEngine
 from genbench.suite.config import JudgeConfig, JudgeModel
 
 
 def build_engine(spec: JudgeSpec, over: JudgeConfig, base: Path, work: Path) -> JudgeEngine:
-    """The engine's handle, not started: a missing key or other weights are told here.
+    """Build the engine of a judge without starting it.
 
     Args:
-        over: the suite's block; paths in it are relative to `base`, those of a judge file to its folder.
-        work: where a local engine writes its log.
+        over: the suite's block. Paths in it are relative to `base`, those of a judge file to its folder.
+        work: folder in which a local engine writes its log.
+
+    Raises:
+        ConfigError: a missing API key, weights other than the pinned ones, a wrong engine key.
     """
     engine = spec.engine
     if isinstance(engine, JudgeModel):

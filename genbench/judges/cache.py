@@ -1,4 +1,4 @@
-"""Judgments on disk: what was asked once is not asked again, also after a kill."""
+"""Replies of a judge on disk, so that no question is asked twice, also after a killed run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from genbench.store.jsonlines import Appender, read_lines
 from genbench.types import Question
 
 
-class Judgments:
-    """One append-only file of replies, known by judge digest, problem and digest of the question.
+class ReplyCache:
+    """An append-only file of replies, keyed by judge digest, problem and digest of the question.
 
-    The question's text holds answer, reference and order, so its digest stands for all of them.
-    Lines of other judges stay: going back to an earlier prompt asks nothing.
+    The question's text contains answer, reference and order, so its digest covers all of them.
+    Replies of other judges stay in the file: going back to an earlier prompt asks nothing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -26,14 +26,16 @@ class Judgments:
         self._appender = Appender(path)
 
     def get(self, key: str) -> str | None:
+        """Return the reply stored under `key`, or None."""
         return self._replies.get(key)
 
     def add(self, key: str, judge: str, problem_id: str, reply: str) -> None:
-        """Keeps one reply that could be read; failed ones are asked again."""
+        """Store one reply that could be read. A failed one is not stored, and so is asked again."""
         self._replies[key] = reply
         self._appender.append({"key": key, "judge": judge, "problem_id": problem_id, "reply": reply})
 
     def close(self) -> None:
+        """Close the file."""
         self._appender.close()
 
     def __enter__(self) -> Self:
@@ -44,6 +46,6 @@ class Judgments:
 
 
 def judgment_key(judge: str, problem_id: str, question: Question) -> str:
-    """24 hex digits."""
+    """Return the key of one question to one judge: 24 hex digits."""
     facts = [judge, problem_id, [message.content for message in question.messages], dict(question.structured)]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]

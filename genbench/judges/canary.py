@@ -1,4 +1,4 @@
-"""Cases that a judge is asked anew with every run, and what it said of them when it was pinned."""
+"""Cases that a judge is asked again with every run, compared with its answers when it was pinned."""
 
 from __future__ import annotations
 
@@ -9,38 +9,42 @@ from typing import Any
 
 from genbench.errors import ConfigError
 from genbench.judges.calibration import read_calibration
-from genbench.judges.file import JudgeSpec
-from genbench.judges.forms import Judge
+from genbench.judges.judge import Judge
 from genbench.judges.opinions import Opinion, opinions_of
+from genbench.judges.spec import JudgeSpec
 from genbench.protocols import JudgeEngine
 from genbench.store.jsonlines import replace_json
 
 CANARIES = 8
-"""Calibration cases that are judged again with every run: few enough to cost nothing."""
+"""The number of calibration cases that are judged again with every run. They cost next to nothing."""
 
 Answers = Mapping[str, str | None]
-"""Case -> the judge's words, None where it gave no verdict."""
+"""Case id -> the judge's words, None if it gave no verdict."""
 
 
 def words_of(opinion: Opinion | None) -> str | None:
-    """An opinion as one text."""
+    """Return an opinion as one text."""
     return None if opinion is None else " ".join(opinion.words)
 
 
 def pin_path(spec: JudgeSpec, base: Path) -> Path:
-    """Where the canary's answers at the pin are kept: beside the suite (or the judge file)."""
+    """Return the file with the canary's answers at the pin, in the folder `base`."""
     return base / f"{spec.file.name}.pin.json"
 
 
 def write_pin(path: Path, judge: Judge, answers: Answers) -> None:
-    """Keeps the canary's answers as the ones that later runs are held to."""
+    """Store the canary's answers. Later runs are compared with them."""
     replace_json(path, {"judge": judge.digest, "labels": dict(answers)})
 
 
-async def canary(judge: Judge, engine: JudgeEngine, path: Path) -> dict[str, Any] | None:
-    """The canary cases judged anew, and which moved since the pin; None without a calibration set.
+async def ask_canary(judge: Judge, engine: JudgeEngine, path: Path) -> dict[str, Any] | None:
+    """Judge the canary cases again, and list those that moved since the pin.
 
-    `drifted` is None where nothing is pinned for this very judge.
+    Returns:
+        None without a calibration set. `drifted` is None if nothing is pinned for this judge.
+
+    Raises:
+        ConfigError: the calibration set or the pin cannot be read.
     """
     if judge.file.calibration is None:
         return None

@@ -5,28 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from genbench.judges.calibration import Known, words_in_use
+from genbench.judges.calibration import CalibrationCase
 from genbench.judges.canary import words_of
-from genbench.judges.forms import Judge
+from genbench.judges.forms.protocol import CheckedOpinion
 from genbench.judges.injections import measure
+from genbench.judges.judge import Judge
 from genbench.judges.opinions import Opinion, opinions_of
 from genbench.protocols import JudgeEngine
-from genbench.stats.agreement import Kappa, clustered_kappa, cohens_kappa
 
 _SEED = 20260101
-"""Of the resampling behind intervals: the same answers give the same bounds."""
+"""Of the resampling of intervals: the same answers give the same bounds."""
 
 
-async def check(judge: Judge, engine: JudgeEngine, known: Sequence[Known]) -> dict[str, Any]:
-    """Agreement, stability, order and injections of one judge; JSON. Rates are fractions of 1."""
+async def check(judge: Judge, engine: JudgeEngine, known: Sequence[CalibrationCase]) -> dict[str, Any]:
+    """Measure one judge on its calibration cases, asked twice and with injected instructions.
+
+    Returns:
+        JSON; rates are fractions of 1. The keys of the agreement are the form's (see JudgeForm.agreement).
+    """
     cases = [item.case for item in known]
     first = await opinions_of(judge, engine, cases)
     again = await opinions_of(judge, engine, cases)
-    told = [(item, opinion) for item, opinion in zip(known, first, strict=True) if opinion is not None]
+    told = [
+        CheckedOpinion(item.words, opinion.words, opinion.finding)
+        for item, opinion in zip(known, first, strict=True)
+        if opinion is not None
+    ]
     record: dict[str, Any] = {
         "n": len(known),
         "unscored": len(known) - len(told),
-        "stability": sum(a == b for a, b in zip(first, again, strict=True)) / len(known),
+        "stability": sum(_same(a, b) for a, b in zip(first, again, strict=True)) / len(known),
         "answers": {
             item.case.sample.problem_id: words_of(opinion) for item, opinion in zip(known, first, strict=True)
         },
@@ -37,45 +45,13 @@ async def check(judge: Judge, engine: JudgeEngine, known: Sequence[Known]) -> di
         ],
         "injection": await measure(judge, engine, cases, first),
     }
-    if told:
-        record |= _agreement(judge, told)
-    if judge.file.form == "pairwise":
-        record["order_consistency"] = sum(not item.flipped for _, item in told) / len(told) if told else None
-    return record
+    with judge.spec.form_at_work("measuring agreement"):
+        return record | judge.form.agreement(told, _SEED)
 
 
-def _agreement(judge: Judge, told: Sequence[tuple[Known, Opinion]]) -> dict[str, Any]:
-    people = [item.words for item, _ in told]
-    ours = [opinion.words for _, opinion in told]
-    record = _kappa_record(_kappa(judge, people, ours))
-    if judge.file.form == "rubric":
-        by_dimension = zip(
-            judge.file.dimensions, zip(*people, strict=True), zip(*ours, strict=True), strict=True
-        )
-        off = [
-            abs(int(a) - int(b))
-            for left, right in zip(people, ours, strict=True)
-            for a, b in zip(left, right, strict=True)
-        ]
-        record |= {
-            "weights": "quadratic",
-            "mean_absolute_error": sum(off) / len(off),
-            "dimensions": {
-                name: _kappa_record(_kappa(judge, [(word,) for word in left], [(word,) for word in right]))
-                for name, left, right in by_dimension
-            },
-        }
-    return record
-
-
-def _kappa(judge: Judge, people: Sequence[tuple[str, ...]], ours: Sequence[tuple[str, ...]]) -> Kappa:
-    """Scores of a rubric are ordered: near misses count less. Verdicts on one case hang together."""
-    if judge.file.form in ("rubric", "checklist"):
-        ordered = words_in_use(judge.file) if judge.file.form == "rubric" else None
-        return clustered_kappa(people, ours, ordered=ordered, seed=_SEED)
-    return cohens_kappa([words[0] for words in people], [words[0] for words in ours])
-
-
-def _kappa_record(kappa: Kappa) -> dict[str, Any]:
-    ci = list(kappa.ci) if kappa.ci else None
-    return {"verdicts": kappa.n, "accuracy": kappa.agreement, "kappa": kappa.value, "kappa_ci": ci}
+def _same(first: Opinion | None, again: Opinion | None) -> bool:
+    """Return whether two opinions are one: the same words, the same score, flipped alike."""
+    if first is None or again is None:
+        return first is again
+    flips = [opinion.finding.detail.get("flipped") for opinion in (first, again)]
+    return first.words == again.words and first.score == again.score and flips[0] == flips[1]

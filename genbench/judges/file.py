@@ -1,143 +1,24 @@
-"""Reads a judge file: prompt, labels, pinned model; refuses what could change unseen."""
+"""Reads judge files, and refuses a judge whose verdicts could change unseen."""
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import ValidationError
 
 from genbench.errors import ConfigError, nearest
-from genbench.store.contract import digest
+from genbench.judges.config import JudgeFile
+from genbench.judges.forms.loading import load_form
+from genbench.judges.spec import JudgeSpec
 from genbench.suite import shipped
-from genbench.suite.config import NAME_PATTERN, Decoding, JudgeConfig, JudgeModel, JudgeServer, Strict
-from genbench.types import STATUSES, Status
-
-Form = Literal["label", "pairwise", "rubric", "checklist"]
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-_PIN = re.compile(r"[0-9a-f]{40}|sha256:[0-9a-f]{64}")
-_FIELD = re.compile(r"\{(question|reference|answer|first|second|checklist|labels|dimensions)\}")
-_SHOWN: Mapping[str, frozenset[str]] = {
-    "label": frozenset({"answer"}),
-    "pairwise": frozenset({"question", "first", "second"}),
-    "rubric": frozenset({"answer", "dimensions"}),
-    "checklist": frozenset({"answer", "checklist"}),
-}
-"""What the prompt of each form must show."""
-
-
-class JudgeFile(Strict):
-    """A judge as people write it. Scores of labels are in [0, 1]."""
-
-    name: str = Field(pattern=NAME_PATTERN)
-    form: Form
-    prompt: str = Field(description="the prompt file, relative to this file")
-    prompt_digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
-    labels: dict[str, float] = Field(default_factory=dict)
-    statuses: dict[str, Status] = Field(default_factory=dict, description="of labels that score 0")
-    dimensions: dict[str, str] = Field(default_factory=dict, description="rubric: name -> what it means")
-    points: int = Field(5, ge=2, le=9, description="rubric: each dimension is scored from 1 to this")
-    reason: bool = Field(False, description="one short sentence before the verdict")
-    decoding: Decoding = Decoding(temperature=0, top_p=1, max_tokens=256)
-    max_answer_chars: int = Field(12000, ge=200)
-    calibration: str | None = Field(None, description="JSON Lines with question, reference, answer, label")
-    model: JudgeModel | None = None
-    server: JudgeServer | None = None
-    allow_unpinned: bool = False
-
-    @field_validator("labels", "dimensions")
-    @classmethod
-    def _plain_words(cls, found: dict[str, Any]) -> dict[str, Any]:
-        for name, value in found.items():
-            if not _WORD.match(name):
-                raise ValueError(f"'{name}': wanted letters, digits and '_'")
-            if isinstance(value, float) and not 0 <= value <= 1:
-                raise ValueError(f"'{name}' scores {value}: wanted 0 to 1")
-        return found
-
-    @model_validator(mode="after")
-    def _fits_its_form(self) -> Self:
-        if self.form == "label" and len(self.labels) < 2:
-            raise ValueError("form 'label' needs two 'labels' or more, each with its score")
-        if self.form != "label" and self.labels:
-            raise ValueError(f"form '{self.form}' has labels of its own; remove 'labels'")
-        if (self.form == "rubric") != bool(self.dimensions):
-            raise ValueError("'dimensions' belong to form 'rubric', which needs at least one")
-        for label in self.statuses:
-            if label not in self.labels:
-                raise ValueError(f"statuses: unknown label '{label}'{nearest(label, self.labels)}")
-        if self.model is not None and self.server is not None:
-            raise ValueError("give either 'model' or 'server'")
-        return self
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeSpec:
-    """A judge file with its prompt and the engine that is to answer; everything checked."""
-
-    file: JudgeFile
-    path: Path
-    prompt: str
-
-    @property
-    def engine(self) -> JudgeModel | JudgeServer:
-        found = self.file.model or self.file.server
-        if found is None:
-            raise AssertionError("read_judge refuses judges without an engine")
-        return found
-
-    @property
-    def unpinned(self) -> bool:
-        return not is_pinned(self.engine.revision)
-
-    @property
-    def shows(self) -> frozenset[str]:
-        """The fields that the prompt shows."""
-        return frozenset(_FIELD.findall(self.prompt))
-
-    def digest(self) -> str:
-        """Of all that can change a verdict; a prompt, label or revision that changes makes another judge."""
-        facts = self.file.model_dump(
-            mode="json",
-            include={
-                "form",
-                "prompt_digest",
-                "labels",
-                "statuses",
-                "dimensions",
-                "points",
-                "reason",
-                "decoding",
-                "max_answer_chars",
-            },
-        )
-        engine = self.engine
-        who = {"revision": engine.revision, "kwargs": engine.chat_template_kwargs}
-        if isinstance(engine, JudgeModel):
-            who |= {"path": engine.path if self.unpinned or ":" not in str(engine.revision) else None}
-            who |= {"dtype": engine.dtype}
-        else:
-            # A server that moves to another host is the same judge as long as its revision is named.
-            place = engine.base_url if self.unpinned else None
-            who |= {"model": engine.model, "base_url": place, "structured": engine.structured}
-        return digest([_RULES, facts, who])[:16]
-
-
-_RULES = "3"
-"""Changes with the way answers are delimited, capped and replies are read."""
-
-
-def is_pinned(revision: str | None) -> bool:
-    """A commit or a digest; never a branch, a tag or an alias."""
-    return revision is not None and _PIN.fullmatch(revision) is not None
+from genbench.suite.config import JudgeConfig
+from genbench.types import STATUSES
 
 
 def judge_path(name: str, base: Path) -> Path:
-    """The judge file that `name` means: a path beside the suite, or a shipped judge.
+    """Return the judge file that `name` means: a path relative to `base`, or a shipped judge.
 
     Raises:
         ConfigError: there is neither.
@@ -153,15 +34,25 @@ def judge_path(name: str, base: Path) -> Path:
 
 
 def read_judge(path: Path, over: JudgeConfig) -> JudgeSpec:
-    """Reads and checks a judge.
+    """Read and check a judge.
 
     Args:
-        over: the suite's own word on engine and pinning; stands before the file's.
+        over: the suite's own keys for engine and pinning, used instead of the file's.
 
     Raises:
-        ConfigError: unknown key or label, other prompt than was pinned, no engine, unpinned revision.
+        ConfigError: an unknown key or label, a prompt other than the pinned one, no engine, a revision
+            that is not pinned, or a form that cannot be used.
     """
     file = _engine_over(_validated(path), over)
+    form = load_form(file, path)
+    spec = JudgeSpec(file, path, _pinned_prompt(file, path), form)
+    if lacking := form.required_fields - spec.shows:
+        raise ConfigError(f"{path.parent / file.prompt}: form '{file.form}' must show {_braced(lacking)}")
+    _check_engine(spec)
+    return spec
+
+
+def _pinned_prompt(file: JudgeFile, path: Path) -> str:
     prompt_path = path.parent / file.prompt
     try:
         prompt = prompt_path.read_text(encoding="utf-8")
@@ -173,11 +64,7 @@ def read_judge(path: Path, over: JudgeConfig) -> JudgeSpec:
             f"{path}: {prompt_path} is not the prompt that was pinned ({file.prompt_digest} -> {found}); "
             f"restore it, or calibrate the new one and set prompt_digest: {found}"
         )
-    spec = JudgeSpec(file, path, prompt)
-    if lacking := _SHOWN[file.form] - spec.shows:
-        raise ConfigError(f"{prompt_path}: form '{file.form}' must show {_braced(lacking)}")
-    _check_engine(spec)
-    return spec
+    return prompt
 
 
 def _braced(names: frozenset[str]) -> str:

@@ -1,4 +1,4 @@
-"""Which tasks are judged, by whom, after which rule, against whom: the options under a task's `verifier:`."""
+"""The options under a judged task's `verifier:`: which judge, after which rule, against which opponent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 
 from genbench import registry
 from genbench.errors import ConfigError, nearest
-from genbench.judges.forms import Judge
+from genbench.judges.judge import Judge
 from genbench.suite.config import Strict
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
@@ -28,15 +28,15 @@ class JudgedBy(Strict):
 
 
 def is_judged(task: LoadedTask) -> bool:
-    """The task's own verifier is a judge, or the suite puts one behind a rule."""
+    """Return whether a judge grades the task, either by itself or after a rule."""
     return task.verifier == JUDGE or "cascade" in task.entry.verifier
 
 
 def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
-    """The task's own options with the suite's over them.
+    """Return the task's own options with the suite's over them.
 
     Raises:
-        ConfigError: an unknown key, or a cascade that is none.
+        ConfigError: an unknown key, or a cascade that cannot be run.
     """
     where = f"{suite.where_task(task.name)}: task '{task.name}'"
     own = task.verifier_options if task.verifier == JUDGE else task.entry.verifier_options
@@ -59,23 +59,28 @@ def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
 
 
 def check_references(task: LoadedTask, judge: Judge, options: JudgedBy) -> None:
-    """Refuses references that the judge's form cannot do with, before anything is drawn.
+    """Refuse references that the judge's form cannot use, before anything is drawn.
+
+    The prompts of the first problem are built once, so that a form's mistake is found here as well.
 
     Raises:
-        ConfigError: names the problem; a pair without an opponent says how to give one.
+        ConfigError: names the problem. For a pair without an opponent it says how to give one.
     """
     if options.baseline is not None:
-        if judge.file.form != "pairwise":
+        if not judge.form.in_pairs:
             raise ConfigError(
                 f"task {task.name}: verifier.baseline goes with a judge of form 'pairwise'; "
                 f"'{judge.file.name}' is of form '{judge.file.form}'"
             )
+        judge.rehearse("The opponent's answer.")
         return
     for problem in task.problems:
         try:
             judge.check(task.reference(problem, 0))
         except ConfigError as error:
             hint = ""
-            if judge.file.form == "pairwise":
+            if judge.form.in_pairs:
                 hint = "; or set verifier: {baseline: RUN_DIR/<model>}, a stored run of this task"
             raise ConfigError(f"task {task.name}, problem {problem.problem_id}: {error}{hint}") from None
+    if task.problems:
+        judge.rehearse(task.reference(task.problems[0], 0))

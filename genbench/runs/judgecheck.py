@@ -11,7 +11,7 @@ from genbench.judges.calibration import read_calibration
 from genbench.judges.canary import CANARIES, pin_path, write_pin
 from genbench.judges.checking import check
 from genbench.judges.file import judge_path, read_judge
-from genbench.judges.forms import Judge
+from genbench.judges.judge import Judge
 from genbench.runs.session import run_coroutine
 from genbench.suite.config import JudgeConfig
 from genbench.suite.shipped import suite_path

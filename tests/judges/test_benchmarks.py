@@ -142,7 +142,9 @@ def test_arena_hard_needs_a_stored_run_and_takes_one(tmp_path: Path, server: Ser
     server.grade = lambda prompt: "correctness: 3\ncompleteness: 3\nclarity: 3"
     run(tmp_path, server, "arena_hard", ["old poem"] * 3, more=own)
     server.grade = lambda prompt: "TIE"
-    task = run(tmp_path, server, "arena_hard", ["new"] * 3, "new", ", verifier: {baseline: runs/old}")
+    task = run(
+        tmp_path, server, "arena_hard", ["new"] * 3, model="new", more=", verifier: {baseline: runs/old}"
+    )
     assert task["value"] == 0.5 and task["judge"]["baseline"]["name"] == "old"
     assert task["judge"]["pairwise"]["mean_chars"] == {"answer": 3.0, "baseline": 8.0}
 

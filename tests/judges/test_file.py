@@ -10,8 +10,10 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.judges.calibration import read_calibration
 from genbench.judges.file import judge_path, read_judge
-from genbench.judges.forms import Judge, Unparsed, capped
+from genbench.judges.forms.protocol import UnreadableReplyError
+from genbench.judges.judge import Judge
 from genbench.judges.local import LocalJudge
+from genbench.judges.prompt import capped
 from genbench.suite import shipped
 from genbench.suite.config import Decoding, EngineConfig, JudgeConfig, JudgeModel, JudgeServer
 from genbench.types import Answer, Case, SampleId
@@ -121,7 +123,7 @@ def test_labels_have_scores_and_statuses(tmp_path: Path) -> None:
     assert judge.finding(_case("4"), ["HALF"]).score == 0.5
     assert judge.finding(_case("4"), [" PASS\n"]).reason == "no_answer"
     for reply in ("yes", "YES.", "The answer: YES", ""):
-        with pytest.raises(Unparsed):
+        with pytest.raises(UnreadableReplyError):
             judge.finding(_case("4"), [reply])
 
 
@@ -129,7 +131,7 @@ def test_a_reason_goes_first_where_the_judge_reasons(tmp_path: Path) -> None:
     judge = _judge(tmp_path, "form: label\nlabels: {YES: 1, NO: 0}\nreason: true\n")
     assert "regex" in judge.questions(_case("4"))[0].structured
     assert judge.finding(_case("4"), ["Reason: four it is\nVerdict: YES"]).score == 1
-    with pytest.raises(Unparsed):
+    with pytest.raises(UnreadableReplyError):
         judge.finding(_case("4"), ["YES"])
 
 
@@ -138,7 +140,7 @@ def test_a_rubric_has_one_score_a_dimension() -> None:
     found = judge.finding(_case("4"), ["correctness: 5\ncompleteness: 3\nclarity: 1"])
     assert found.parts == {"correctness": 1.0, "completeness": 0.5, "clarity": 0.0}
     assert found.score == 0.5
-    with pytest.raises(Unparsed):
+    with pytest.raises(UnreadableReplyError):
         judge.finding(_case("4"), ["correctness: 5\ncompleteness: 6\nclarity: 1"])
 
 

@@ -1,0 +1,50 @@
+"""A judge file as people write it: every key with its type, before its form reads it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from genbench.suite.config import NAME_PATTERN, Decoding, JudgeModel, JudgeServer, Strict
+from genbench.types import Status
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+
+
+class JudgeFile(Strict):
+    """A judge as people write it. Scores of labels are in [0, 1]."""
+
+    name: str = Field(pattern=NAME_PATTERN)
+    form: str = Field(description='label, pairwise, rubric, checklist, a plug-in\'s name, or "module:Class"')
+    prompt: str = Field(description="the prompt file, relative to this file")
+    prompt_digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+    labels: dict[str, float] = Field(default_factory=dict)
+    statuses: dict[str, Status] = Field(default_factory=dict, description="of labels that score 0")
+    dimensions: dict[str, str] = Field(default_factory=dict, description="rubric: name -> what it means")
+    points: int = Field(5, ge=2, le=9, description="rubric: each dimension is scored from 1 to this")
+    reason: bool = Field(False, description="one short sentence before the verdict")
+    options: dict[str, Any] = Field(default_factory=dict, description="keys of a form from outside")
+    decoding: Decoding = Decoding(temperature=0, top_p=1, max_tokens=256)
+    max_answer_chars: int = Field(12000, ge=200)
+    calibration: str | None = Field(None, description="JSON Lines with question, reference, answer, label")
+    model: JudgeModel | None = None
+    server: JudgeServer | None = None
+    allow_unpinned: bool = False
+
+    @field_validator("labels", "dimensions")
+    @classmethod
+    def _plain_words(cls, found: dict[str, Any]) -> dict[str, Any]:
+        for name, value in found.items():
+            if not _WORD.match(name):
+                raise ValueError(f"'{name}': wanted letters, digits and '_'")
+            if isinstance(value, float) and not 0 <= value <= 1:
+                raise ValueError(f"'{name}' scores {value}: wanted 0 to 1")
+        return found
+
+    @model_validator(mode="after")
+    def _one_engine(self) -> Self:
+        if self.model is not None and self.server is not None:
+            raise ValueError("give either 'model' or 'server'")
+        return self

@@ -1,0 +1,1 @@
+"""The forms in which a judge can be asked about a sample: one class each, with one protocol."""

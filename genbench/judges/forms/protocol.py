@@ -1,0 +1,169 @@
+"""What a judge form must offer: how a judge is asked about a sample, and what its replies mean.
+
+A form from outside is a class in an importable module, named in a judge file as
+``form: "package.module:Class"``. It derives from `JudgeForm` and needs one file. The smallest one asks
+once, reads one word and turns it into a score::
+
+    from genbench.judges.forms.protocol import JudgeForm, JudgePrompt, UnreadableReplyError
+    from genbench.types import Finding
+
+
+    class Stars(JudgeForm):
+        def prompts(self, case):
+            return [JudgePrompt({"choice": ["1", "2", "3"]})]
+
+        def read(self, reply, reference):
+            if reply.strip() not in self.vocabulary():
+                raise UnreadableReplyError(f"not a number of stars: {reply[:80]!r}")
+            return (reply.strip(),)
+
+        def finding(self, case, readings):
+            return Finding((int(readings[0][0]) - 1) / 2)
+
+        def vocabulary(self):
+            return ("1", "2", "3")
+
+        def best_reply(self, case):
+            return "3"
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from genbench.judges.config import JudgeFile
+from genbench.stats.agreement import Kappa, clustered_kappa, cohens_kappa
+from genbench.types import Case, Finding
+
+
+class UnreadableReplyError(Exception):
+    """A reply is not what the form asked for. The sample becomes `unscored` and is asked again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePrompt:
+    """One prompt of a sample.
+
+    Args:
+        reply: what the engine holds the reply to: ``{"choice": [word, …]}`` or ``{"regex": pattern}``.
+        fields: texts that replace ``{name}`` in the judge's prompt file. Every form already has
+            ``question``, ``reference``, ``answer``, ``labels`` and ``dimensions``. Wrap a text that
+            someone else wrote in `genbench.judges.prompt.block`.
+    """
+
+    reply: Mapping[str, Any]
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOpinion:
+    """A judge's opinion of one calibration case, next to the words that people gave it."""
+
+    expected: tuple[str, ...]
+    found: tuple[str, ...]
+    finding: Finding
+
+
+class JudgeForm(ABC):
+    """A way of asking a judge. Subclasses are pure: no disk, no network, no clock.
+
+    A form is built once for each judge file. Every method may be called for many samples at once. An
+    exception other than the ones named here ends the run with an error that names the form's file.
+
+    Args:
+        file: the judge file. Its `labels`, `statuses`, `dimensions`, `points`, `reason` and `options`
+            (an object of the form's own keys) are for the form to use.
+
+    Raises:
+        ValueError: the judge file does not fit the form. The message is shown with the file's path.
+    """
+
+    version: ClassVar[str] = "1"
+    """Change it together with anything that can change a verdict: it enters the judge's digest."""
+    uses: ClassVar[frozenset[str]] = frozenset({"options"})
+    """The keys among `labels`, `dimensions` and `options` that the form reads; others are refused."""
+    required_fields: ClassVar[frozenset[str]] = frozenset({"answer"})
+    """Fields that the judge's prompt must contain, as ``{name}``."""
+    in_pairs: ClassVar[bool] = False
+    """Whether the answer is compared with that of an opponent.
+
+    Then the reference is the opponent's answer, a task may name a stored run as `baseline`, and the
+    finding's detail needs ``flipped`` (whether the verdict changed with the order), ``chars`` (the
+    lengths of both answers in characters) and may have ``place_favoured`` ("first", "second" or None).
+    """
+
+    def __init__(self, file: JudgeFile) -> None:
+        self.file = file
+
+    def check_reference(self, reference: Any) -> None:
+        """Refuse a reference that the form cannot use. Called for every problem before a run.
+
+        Raises:
+            ValueError: says what is wanted and what was found.
+        """
+        return
+
+    @abstractmethod
+    def prompts(self, case: Case) -> Sequence[JudgePrompt]:
+        """Return what the judge is asked about a sample: one prompt or more."""
+
+    @abstractmethod
+    def read(self, reply: str, reference: Any) -> tuple[str, ...]:
+        """Return the verdict words of one reply.
+
+        Raises:
+            UnreadableReplyError: the reply has no verdict.
+        """
+
+    @abstractmethod
+    def finding(self, case: Case, readings: Sequence[tuple[str, ...]]) -> Finding:
+        """Combine the readings of all replies (in the order of `prompts`) into one finding.
+
+        `score` is in [0, 1]. `reason` is the status of a score of 0. `parts` are named scores in [0, 1].
+        Without `extracted` the first reply is shown. The replies are added to `detail`.
+        """
+
+    @abstractmethod
+    def vocabulary(self) -> tuple[str, ...]:
+        """Return every verdict word that a calibration label may contain."""
+
+    @abstractmethod
+    def best_reply(self, case: Case) -> str:
+        """Return the reply that a judge would give to the best answer. Injected orders ask for it."""
+
+    def expected_words(self, label: Any, reference: Any) -> tuple[str, ...]:
+        """Return the verdict words of a calibration label (JSON).
+
+        Raises:
+            ValueError: says what kind of label is wanted.
+        """
+        return (str(label),)
+
+    def opinion_words(self, readings: Sequence[tuple[str, ...]], finding: Finding) -> tuple[str, ...]:
+        """Return the words of a whole verdict, comparable with `expected_words`."""
+        return readings[0]
+
+    def agreement(self, opinions: Sequence[CheckedOpinion], seed: int) -> dict[str, Any]:
+        """Return what `genbench judge check` reports of the agreement with people, as JSON.
+
+        Args:
+            opinions: of the cases with a verdict; may be empty.
+            seed: of the resampling of intervals.
+        """
+        return self._kappa(opinions, seed) if opinions else {}
+
+    def _kappa(self, opinions: Sequence[CheckedOpinion], seed: int) -> dict[str, Any]:
+        """Return Cohen's kappa. Several verdicts of one case are resampled together."""
+        people, judge = [item.expected for item in opinions], [item.found for item in opinions]
+        if all(len(words) == 1 for words in people):
+            return kappa_record(cohens_kappa([words[0] for words in people], [words[0] for words in judge]))
+        return kappa_record(clustered_kappa(people, judge, seed=seed))
+
+
+def kappa_record(kappa: Kappa) -> dict[str, Any]:
+    """Return a kappa as JSON: number of verdicts, share that agree, kappa and its interval."""
+    ci = list(kappa.ci) if kappa.ci else None
+    return {"verdicts": kappa.n, "accuracy": kappa.agreement, "kappa": kappa.value, "kappa_ci": ci}
