@@ -27,13 +27,15 @@ class JudgedTask:
     judge: Judge
     options: JudgedBy
     baseline: Baseline | None
+    folder: str
+    """The suite's folder, in which a rule of the suite's own may be."""
 
     @property
     def rule(self) -> VerifierSpec | None:
         """The rule before the judge, or None."""
         if len(self.options.cascade) == 1:
             return None
-        return VerifierSpec(self.options.cascade[0], self.options.rule)
+        return VerifierSpec(self.options.cascade[0], self.options.rule, self.folder)
 
     @property
     def is_local(self) -> bool:
@@ -69,7 +71,9 @@ def judged_tasks(suite: Suite, tasks: Sequence[LoadedTask]) -> dict[str, JudgedT
     for name, task in judged.items():
         check_references(task, judges[name], options[name])
     return {
-        name: JudgedTask(name, judges[name], options[name], _baseline(suite, task, options[name]))
+        name: JudgedTask(
+            name, judges[name], options[name], _baseline(suite, task, options[name]), str(suite.folder)
+        )
         for name, task in judged.items()
     }
 

@@ -55,9 +55,7 @@ def _form_class(name: str, path: Path) -> type[JudgeForm]:
 
 
 @contextmanager
-def mistakes_told(
-    form: type[JudgeForm], path: Path, step: str, refusal: str | None = None
-) -> Iterator[None]:
+def mistakes_told(form: type[JudgeForm], path: Path, step: str, refusal: str | None = None) -> Iterator[None]:
     """Turn an exception of a form into a ConfigError.
 
     Args:
