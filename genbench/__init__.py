@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_VERBS = {
+if TYPE_CHECKING:
+    from genbench.analysis.compare import compare
+    from genbench.analysis.estimate import estimate
+    from genbench.analysis.noise import noise
+    from genbench.analysis.rank import rank
+    from genbench.pipeline import RunOptions, RunReport, latest_results, merge, prompts, run, score
+    from genbench.runs.judgecheck import check_judge
+    from genbench.runs.power import power
+    from genbench.runs.preflight import check_suite, doctor
+    from genbench.runs.status import status
+
+    __version__: str
+
+_PUBLIC = {
     "RunOptions": "pipeline",
     "RunReport": "pipeline",
     "run": "pipeline",
@@ -23,11 +36,12 @@ _VERBS = {
     "status": "runs.status",
     "rank": "analysis.rank",
 }
-"""Public name -> room. Loaded on first use, so that `import genbench` costs nothing."""
+"""Public name -> module. Each is loaded on first use, so that `import genbench` costs nothing."""
 
 __all__ = [
     "RunOptions",
     "RunReport",
+    "__version__",
     "check_judge",
     "check_suite",
     "compare",
@@ -45,7 +59,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _VERBS:
-        raise AttributeError(f"module 'genbench' has no attribute {name!r}")
-    return getattr(import_module(f"genbench.{_VERBS[name]}"), name)
+if not TYPE_CHECKING:  # a type checker would take any name for a public one
+
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            return import_module("importlib.metadata").version("genbench")
+        if name not in _PUBLIC:
+            raise AttributeError(f"module 'genbench' has no attribute {name!r}")
+        return getattr(import_module(f"genbench.{_PUBLIC[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

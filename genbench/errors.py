@@ -22,19 +22,19 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
 
 
 class GenbenchError(Exception):
-    """An error that speaks to the person who can act; the command line prints it without a traceback."""
+    """An error that the user can act on. The command line prints its message without a traceback."""
 
     exit_code = 1
 
 
 class InputError(GenbenchError):
-    """What was given cannot be used: a suite, a path, a file line, an option."""
+    """Something that was given cannot be used: a suite, a path, a line of a file, an option."""
 
     exit_code = 2
 
 
 class ConfigError(InputError):
-    """A suite, judge or option is wrong; says file, line and key."""
+    """A suite, a judge file or an option is wrong. The message names file, line and key."""
 
 
 class DataError(InputError):
@@ -46,7 +46,7 @@ class PromptError(InputError):
 
 
 class ResponsesError(InputError):
-    """A file of ready responses is wrong; says the line."""
+    """A file of ready responses is wrong. The message names the line."""
 
 
 class RunFolderError(InputError):
@@ -58,33 +58,29 @@ class RunLockedError(RunFolderError):
 
 
 class UnavailableError(InputError):
-    """Something that this machine lacks is needed; says what to install."""
+    """Something is needed that this machine lacks. The message says what to install."""
 
 
 class NotComparableError(GenbenchError):
-    """Two runs differ in what must be equal; the differences are listed."""
+    """Two runs differ in what must be equal. The message lists the differences."""
 
     exit_code = 3
 
 
 class EngineError(GenbenchError):
-    """The engine could not be started or died for good; ends with its last log lines."""
+    """The engine could not be started, or died for good. The message ends with its last log lines."""
 
 
 class EngineDiedError(EngineError):
-    """The engine's process was killed or died; another engine can be started and draw what it had."""
+    """The engine's process died. Another engine can be started and draw the unfinished samples."""
 
 
 class RequestFailedError(EngineError):
-    """One request failed; the engine goes on."""
+    """One request failed. The engine goes on."""
 
 
 class RequestStuckError(EngineError):
-    """One request got no answer in all its tries; it is drawn again later, and the engine may be fine."""
-
-
-class RunFailedError(GenbenchError):
-    """The run ended, but its numbers must not be used (too many samples were excluded)."""
+    """One request got no reply in any of its tries. It is drawn again later; the engine may be fine."""
 
 
 class InterruptedRunError(GenbenchError):
@@ -94,7 +90,7 @@ class InterruptedRunError(GenbenchError):
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """A hint for a misspelt name: `` (did you mean 'x'?)`` or the valid names when none is near."""
+    """Return a hint for a misspelt name: the nearest valid name, or all of them if none is near."""
     names = sorted(valid)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if close:

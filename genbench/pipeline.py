@@ -1,4 +1,4 @@
-"""The verbs: each a short list of steps over the rooms below; what the command line and notebooks call."""
+"""Run, score, merge and read a run: the functions that the command line and notebooks call."""
 
 from __future__ import annotations
 
@@ -28,26 +28,27 @@ __all__ = ["RunOptions", "RunReport", "latest_results", "merge", "prompts", "run
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run gave: the folder of each model and its results.json as a dict."""
+    """The outcome of a run: for each model its folder and its results."""
 
     folders: Mapping[str, Path]
     results: Mapping[str, Mapping[str, Any]]
     page: Path | None = None
-    """report.html; None where it could not be written, `notes` then says why."""
+    """Path of report.html. None if it could not be written; `notes` then says why."""
     notes: Sequence[str] = field(default_factory=tuple)
 
     @property
     def failures(self) -> list[str]:
-        """Why the numbers must not be used; empty when they may."""
+        """Return why the numbers must not be used. An empty list means that they may."""
         return [f"{model}: {line}" for model, result in self.results.items() for line in result["failed"]]
 
 
 def run(options: RunOptions) -> RunReport:
-    """Draws, verifies and estimates every model of the suite; continues what a folder holds already.
+    """Sample, verify and estimate every model of the suite. Continue a run that was stopped.
 
     Raises:
-        InputError: something given cannot be used. EngineError: the engine failed for good.
-        InterruptedRunError: stopped by a signal; its text says how to continue.
+        InputError: the suite, an option or a file cannot be used.
+        EngineError: the engine failed for good.
+        InterruptedRunError: the run was stopped by a signal. The message says how to continue.
     """
     suite, chosen = open_suite(options)
     check_options(options)
@@ -58,7 +59,7 @@ def run(options: RunOptions) -> RunReport:
         with stop_on_signals(switch.stop):
             results = _run_all(jobs, stored, options, switch)
     if not jobs:
-        return RunReport({}, {}, None, (f"--shard {options.shard}: no problem of this run lies in it",))
+        return RunReport({}, {}, None, (f"--shard {options.shard}: no problem of this run is in this shard",))
     folders = {job.model.name: job.path for job in jobs}
     page, notes = _write_report(list(folders.values()), untouched=list(stored))
     return RunReport(folders, results, page, notes)
@@ -67,7 +68,7 @@ def run(options: RunOptions) -> RunReport:
 def _run_all(
     jobs: Sequence[Job], stored: Mapping[Path, dict[str, Any]], options: RunOptions, switch: StopSwitch
 ) -> dict[str, Any]:
-    """The results of each model; those that are `stored` already are taken as they are."""
+    """Return the results of each model. Results that are `stored` already are taken as they are."""
     results = run_coroutine(_draw_all(jobs, stored, options, switch))
     own = [job for job in jobs if job.path not in stored]
     if any(job.deferred for job in own):
@@ -96,10 +97,15 @@ async def _run(job: Job, options: RunOptions, switch: StopSwitch, keeper: Engine
 def _write_report(
     folders: Sequence[Path], untouched: Sequence[Path] = ()
 ) -> tuple[Path | None, tuple[str, ...]]:
-    """The page of a finished run. Everything is on disk already: no defect here may lose the run."""
+    """Write the page of a finished run. Return its path, or None and the reasons.
+
+    Everything else is on disk already, so a defect here must not lose the run.
+    """
     own = [path for path in folders if path not in untouched]
     if not own:
-        return None, (f"all runs are stored ones; a page of them: {_report_command(folders)} --output FILE",)
+        return None, (
+            f"every run was stored before; to write a page of them: {_report_command(folders)} --output FILE",
+        )
     output = own[0].parent / "report.html" if untouched else None
     try:
         # Plots cost a second of imports, which `check` and `prompts` need not pay.
@@ -116,7 +122,7 @@ def _report_command(folders: Sequence[Path]) -> str:
 
 
 def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict[str, Any]:
-    """The verdicts that waited until every model under test was closed."""
+    """Make the verdicts that had to wait until every model under test was closed."""
     try:
         return judge_folders([job.path for job in jobs], data_dir(options), options.quiet, switch)
     except InterruptedRunError as error:
@@ -129,12 +135,13 @@ def _how_to_continue(error: InterruptedRunError, options: RunOptions, job: Job) 
 
 
 def score(run_dir: Path, data_dir: Path | None = None, again: bool = False, quiet: bool = False) -> RunReport:
-    """Verifies a stored run without an engine: what has no verdict, or (`again`) everything.
+    """Verify a stored run without an engine.
 
-    Results, page and samples.parquet are written anew; the page with the runs that `run` had put beside it.
+    Verify the samples that have no verdict, or every sample with `again`. Then write results, report and
+    samples.parquet anew. The report contains the other models of the same run again.
 
     Raises:
-        RunFolderError: no run folder, a damaged line, or data that the run was not drawn for.
+        RunFolderError: not a run folder, a damaged line, or other data than the run was drawn from.
     """
     switch = StopSwitch()
     with stop_on_signals(switch.stop):
@@ -146,7 +153,10 @@ def score(run_dir: Path, data_dir: Path | None = None, again: bool = False, quie
 def merge(
     runs: Sequence[Path], into: Path | None = None, data_dir: Path | None = None, quiet: bool = False
 ) -> RunReport:
-    """Joins the parts of one run (see merging.merge), verifies what lacks a verdict, writes the report."""
+    """Join the parts of one run, verify samples without a verdict, and write the report.
+
+    See `genbench.runs.merge` for what counts as a part of one run.
+    """
     found = merging.merge(runs, into, data_dir, quiet)
     page, notes = _write_report(list(found))
     folders = {path.name: path for path in found}
@@ -154,7 +164,7 @@ def merge(
 
 
 def _together(run_dir: Path) -> list[Path]:
-    """The finished runs of the suite in one folder, in the suite's order; this run among them."""
+    """Return the finished runs next to this one, in the order of the suite. This run is one of them."""
     names = RunFolder(run_dir).require_manifest()["suite"]["config"]["models"]
     place = run_dir.resolve()
     beside = [place.parent / name for name in names]
@@ -163,7 +173,7 @@ def _together(run_dir: Path) -> list[Path]:
 
 
 def prompts(options: RunOptions) -> Iterator[dict[str, Any]]:
-    """The requests of a suite, see requests.request_records."""
+    """Yield the requests of a suite as records; see `genbench.runs.requests`."""
     suite, chosen = open_suite(options)
     tasks = load_tasks(suite, options)
     for name in chosen:
@@ -171,10 +181,10 @@ def prompts(options: RunOptions) -> Iterator[dict[str, Any]]:
 
 
 def latest_results(path: Path) -> dict[str, Any]:
-    """results.json of a run folder.
+    """Return results.json of a run folder.
 
     Raises:
-        RunFolderError: it has none yet; says what to do.
+        RunFolderError: the run is not finished. The message says what to do.
     """
     folder = RunFolder(path)
     folder.require_manifest()

@@ -1,4 +1,4 @@
-"""What travels through the house: frozen records, one per noun of the glossary in ARCHITECTURE."""
+"""The records that packages hand to one another, one per noun of the glossary in docs/architecture.md."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Status = Literal[
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 OURS: frozenset[Status] = frozenset({"unscored", "verifier_error", "engine_error", "unavailable"})
-"""Defects of ours, not of the model: excluded from every metric, counted and shown."""
+"""Statuses of defects in genbench or its environment. Excluded from every metric, counted and shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Message:
 class Problem:
     """One dataset row made ready to ask.
 
-    `row` holds what the task needs to ask and to grade; `strata` are the columns that reports
-    split by (level, subject, difficulty …); `group` names a cluster above the problem (a passage,
-    a template), `None` where each problem stands alone.
+    `row` contains what the task needs to ask and to grade. `strata` are the columns that reports split by
+    (level, subject, difficulty …). `group` names a cluster above the problem (a passage, a template), or is
+    None if each problem is independent.
     """
 
     task: str
@@ -55,15 +55,15 @@ class Problem:
     strata: Mapping[str, str] = field(default_factory=dict)
     group: str | None = None
     turns: int = 1
-    """User turns of the conversation; each is asked with the answers before it."""
+    """User turns of the conversation. Each is asked with the earlier answers as context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What one sample is asked in one turn, and what its answer is checked against.
 
-    `messages` is the whole chat so far (earlier answers without their traces included), `reference`
-    is JSON, `order` the option order of a multiple-choice draw (indices into the row's options).
+    `messages` is the whole chat so far, including earlier answers without their traces. `reference` is JSON.
+    `order` is the order in which a multiple-choice sample shows its options (indices into the row's options).
     """
 
     messages: tuple[Message, ...]
@@ -73,7 +73,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class SampleId:
-    """The identity of a sample: one draw for one problem of one task."""
+    """The identity of a sample: one draw of the model for one problem of one task."""
 
     task: str
     problem_id: str
@@ -82,7 +82,7 @@ class SampleId:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the engine gets for one turn of one sample."""
+    """What the engine receives for one turn of one sample."""
 
     sample: SampleId
     turn: int
@@ -99,15 +99,15 @@ class Request:
     messages: tuple[Message, ...] = ()
     """The chat that the prompt was rendered from, for servers that render it themselves."""
     structured: Mapping[str, Any] | None = None
-    """What the engine must hold the text to: {"choice": [...]} or {"regex": "..."}; None: nothing."""
+    """The constraint on the text: {"choice": [...]} or {"regex": "..."}. None: unconstrained."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The raw text that came back for one turn of one sample; one line of completions.jsonl.
+    """The raw text that came back for one turn of one sample: one line of completions.jsonl.
 
-    Token counts are `None` where nobody counted (ready responses). `seconds` is the time between
-    the engine's taking the request and its last token.
+    Token counts are None if nobody counted (ready responses). `seconds` is the time from the start of the
+    request in the engine to its last token.
     """
 
     sample: SampleId
@@ -123,9 +123,9 @@ class Completion:
     attempt: int
     seconds: float | None
     trace_opened: bool = False
-    """The prompt ended inside a trace; kept here since the template may be gone at scoring time."""
+    """The prompt ended inside a trace. Stored because the template may be gone at scoring time."""
     prompt: str | None = None
-    """Of later turns, for people; the first turn's stands in asks.jsonl, once for all samples."""
+    """The prompt of a later turn, for people. The first turn's is in asks.jsonl, once for all samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ class Answer:
 class Case:
     """What a verifier is given: the sample's answers, one per turn, and the reference.
 
-    `question` is what was asked, of a conversation all that was said before the last answer (a judge needs
-    it; rules do not look at it).
+    `question` is what was asked. In a conversation it is everything said before the last answer. Judges need
+    it; other verifiers ignore it.
     """
 
     sample: SampleId
@@ -154,13 +154,13 @@ class Case:
 
     @property
     def answer(self) -> Answer:
-        """The last turn's answer; the only one where there is one turn."""
+        """Return the answer of the last turn."""
         return self.answers[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One thing that a judge is asked, and what its reply is held to ({"choice": …} or {"regex": …})."""
+    """One question to a judge, and the constraint on its reply ({"choice": …} or {"regex": …})."""
 
     messages: tuple[Message, ...]
     structured: Mapping[str, Any]
@@ -170,11 +170,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a verifier found on one case, before truncation and traces are weighed in.
+    """What a verifier found on one case, before truncation and open traces are taken into account.
 
-    `score` in [0, 1]; `reason` is the status that holds if the score is 0 (or a defect of ours);
-    `extracted` is what was compared, for maj@k and for people; `detail` is JSON for the report.
-    `parts` are named sub-scores in [0, 1] (per instruction, per dimension) for further metrics.
+    `score` is in [0, 1]. `reason` is the status of a score of 0, or a defect of ours. `extracted` is what was
+    compared, for maj@k and for people. `detail` is JSON for the report. `parts` are named sub-scores in
+    [0, 1] (per instruction, per dimension) for further metrics.
     """
 
     score: float
@@ -186,11 +186,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A verifier's finding on one sample with its final status; one line of verdicts.jsonl."""
+    """A verifier's finding on one sample with its final status: one line of verdicts.jsonl."""
 
     sample: SampleId
     score: float | None
-    """In [0, 1]; `None` where the status is a defect of ours."""
+    """In [0, 1]. None if the status is a defect of ours."""
     status: Status
     extracted: str | None
     detail: Mapping[str, Any]
@@ -205,9 +205,9 @@ class Verdict:
 class Estimate:
     """A metric's value with its intervals. Values and bounds are fractions of 1.
 
-    `ci` answers "would it hold on new questions of this kind", `rerun_ci` "would a re-run of this
-    checkpoint on these questions give it". `value` is `None` where the metric cannot be given;
-    `missing` then says what lacks.
+    `ci` answers "would it hold on new questions of this kind". `rerun_ci` answers "would a re-run of this
+    checkpoint on these questions give it". `value` is None if the metric cannot be computed; `missing` then
+    says why.
     """
 
     metric: str

@@ -1,18 +1,24 @@
-"""The command line: parse, call one verb, print; our own errors become a message and an exit code."""
+"""The command line: parse, call one function, print.
+
+An error that the user can act on becomes a message and an exit code.
+"""
 
 from __future__ import annotations
 
 import sys
 
-from genbench.cli import decide, judge, look, machine, run
+from genbench.cli import decide, exchange, judge, look, machine, run
 from genbench.cli.app import app
 from genbench.errors import GenbenchError, lacking_extra
 
-__all__ = ["app", "decide", "judge", "look", "machine", "main", "run"]
+__all__ = ["app", "decide", "exchange", "judge", "look", "machine", "main", "run"]
 
 
 def main() -> None:
-    """Runs the command line. An error of ours is one message; a defect shows its traceback."""
+    """Run the command line.
+
+    A `GenbenchError` is printed as one message. Any other exception is a defect and shows its traceback.
+    """
     try:
         app()
     except GenbenchError as error:

@@ -1,4 +1,4 @@
-"""`python -m genbench.cli`."""
+"""`python -m genbench.cli`, the same as `genbench`."""
 
 from genbench.cli import main
 

@@ -1,4 +1,4 @@
-"""Commands that decide: what changed, how sure, what a suite can find."""
+"""Commands that answer what changed, how sure that is, and what a suite can detect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from genbench.cli.app import app
+from genbench.cli.app import DECIDE, app, examples
 from genbench.cli.options import (
     AllowOption,
     DataOption,
@@ -20,33 +20,43 @@ from genbench.cli.options import (
     TaskOption,
     TestOption,
 )
-from genbench.cli.output import print_record, verbs
+from genbench.cli.output import lazy_module, print_record
 
 
 @app.command(
-    epilog="Examples: genbench compare runs/n/base runs/n/tuned | genbench compare base.jsonl tuned.jsonl "
-    "--gate --margin aime25=6 | genbench compare A B --allow k --allow terms.dtype"
+    rich_help_panel=DECIDE,
+    epilog=examples(
+        "genbench compare runs/n/base runs/n/tuned",
+        "genbench compare runs/n/base runs/n/tuned --gate --margin aime25=6",
+        "genbench compare base.jsonl tuned.jsonl --allow k",
+    ),
 )
 def compare(
     base: SideArgument,
     tuned: SideArgument,
-    task: Annotated[list[str], typer.Option("--task", help="compare this task alone")] = [],  # noqa: B006
-    gate: Annotated[bool, typer.Option("--gate", help="exit 1 where tuned REGRESSED")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="with --gate: INCONCLUSIVE fails too")] = False,
+    task: Annotated[list[str], typer.Option("--task", help="Compare only this task. Repeatable.")] = [],  # noqa: B006
+    gate: Annotated[bool, typer.Option("--gate", help="Exit with 1 if tuned REGRESSED.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="With --gate: fail on INCONCLUSIVE too.")] = False,
     gating: Annotated[
-        list[str], typer.Option("--gating", metavar="TASK", help="a task that gates; others do not")
+        list[str],
+        typer.Option("--gating", metavar="TASK", help="Only this task decides the gate. Repeatable."),
     ] = [],  # noqa: B006
     margin: Annotated[
-        list[str], typer.Option("--margin", metavar="TASK=POINTS", help="a loss that counts as none")
+        list[str],
+        typer.Option("--margin", metavar="TASK=POINTS", help="A loss up to this size is acceptable."),
     ] = [],  # noqa: B006
     allow: AllowOption = [],  # noqa: B006
     strict_contract: Annotated[
-        bool, typer.Option("--strict-contract", help="refuse other circumstances too")
+        bool,
+        typer.Option("--strict-contract", help="Also refuse different circumstances (engine sizes, GPU …)."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Base against tuned: differences, why, verdicts. Exit: 1 gate failed, 2 bad input, 3 incomparable."""
-    comparison = verbs("analysis.compare")
+    """Compare two runs: differences, reasons, verdicts.
+
+    Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
+    """
+    comparison = lazy_module("analysis.compare")
     record = comparison.compare(
         base,
         tuned,
@@ -63,25 +73,39 @@ def compare(
         raise typer.Exit(record["exit_code"])
 
 
-@app.command(epilog="Examples: genbench estimate scores.jsonl | genbench estimate runs/n/tuned --json")
+@app.command(
+    rich_help_panel=DECIDE,
+    epilog=examples("genbench estimate scores.jsonl", "genbench estimate runs/n/tuned --json"),
+)
 def estimate(
     source: SideArgument,
-    task: Annotated[list[str], typer.Option("--task", help="estimate this task alone")] = [],  # noqa: B006
+    task: Annotated[list[str], typer.Option("--task", help="Estimate only this task. Repeatable.")] = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """Metrics of a stored run or a score file, each with its two intervals."""
-    print_record(verbs("analysis.estimate").estimate(source, tasks=task), "estimate_text", as_json)
+    """Estimate the metrics of a run or a score file.
+
+    Every value comes with two intervals: for new problems of the kind, and for a re-run.
+    """
+    print_record(lazy_module("analysis.estimate").estimate(source, tasks=task), "estimate_text", as_json)
 
 
-@app.command(epilog="Examples: genbench power nightly.yaml --detect 3 | genbench power S --base runs/n/base")
+@app.command(
+    rich_help_panel=DECIDE,
+    epilog=examples(
+        "genbench power nightly.yaml --detect 3", "genbench power nightly.yaml --base runs/n/base"
+    ),
+)
 def power(
     suite: SuiteArgument,
-    detect: Annotated[float, typer.Option(help="the drop to find, in points of 100")] = 3.0,
+    detect: Annotated[float, typer.Option(help="The drop to detect, in points of 100.")] = 3.0,
     base: Annotated[
-        Path | None, typer.Option(help="a stored run of the base: its variances and its k are used")
+        Path | None, typer.Option(help="A stored run of the base. Its variances and its k are used.")
     ] = None,
     rho: Annotated[
-        float, typer.Option(help="how alike base and tuned are: 0.98 nightly, 0.9 after a big finetune")
+        float,
+        typer.Option(
+            help="Correlation of base and tuned: 0.98 for nightly builds, 0.9 after a big finetune."
+        ),
     ] = 0.98,
     data_dir: DataOption = None,
     limit: LimitOption = None,
@@ -90,8 +114,11 @@ def power(
     with_test: TestOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """The smallest drop that each task can find, and what would find a smaller one; no GPU is used."""
-    record = verbs("runs.power").power(
+    """Compute the smallest drop that each task can detect.
+
+    Also says how many samples or problems would detect a smaller one. No GPU is used.
+    """
+    record = lazy_module("runs.power").power(
         suite,
         detect=detect / 100,
         base=base,
@@ -105,31 +132,45 @@ def power(
     print_record(record, "power_text", as_json)
 
 
-@app.command(epilog="Example: genbench noise runs/seed0/base runs/seed1/base")
+@app.command(rich_help_panel=DECIDE, epilog=examples("genbench noise runs/seed0/base runs/seed1/base"))
 def noise(
     run_a: RunArgument,
     run_b: RunArgument,
     same_seed: Annotated[
-        bool, typer.Option("--same-seed", help="both have one run seed: the engine's own noise alone")
+        bool,
+        typer.Option(
+            "--same-seed", help="Both runs have the same run seed. Measures only the noise of the engine."
+        ),
     ] = False,
     allow: AllowOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """How far one model's score moves by itself, from two runs; stored, and shown by compare."""
-    record = verbs("analysis.noise").noise(run_a, run_b, same_seed=same_seed, allow=allow)
+    """Measure how far one model's score moves by itself.
+
+    The two runs are of one model at two run seeds. The result is kept in both and shown by compare.
+    """
+    record = lazy_module("analysis.noise").noise(run_a, run_b, same_seed=same_seed, allow=allow)
     print_record(record, "noise_text", as_json)
 
 
-@app.command(epilog="Example: genbench rank runs/n/base runs/n/tuned runs/n/rival --task arena_hard")
+@app.command(
+    rich_help_panel=DECIDE,
+    epilog=examples("genbench rank runs/n/base runs/n/tuned runs/n/rival --task arena_hard"),
+)
 def rank(
-    runs: Annotated[list[Path], typer.Argument(help="run folders RUN_DIR/<model>, judged in pairs")],
-    task: Annotated[list[str], typer.Option("--task", help="rank by this task alone")] = [],  # noqa: B006
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run folders RUN_DIR/<model> that a judge compared in pairs.")
+    ],
+    task: Annotated[list[str], typer.Option("--task", help="Rank by only this task. Repeatable.")] = [],  # noqa: B006
     reference: Annotated[
-        str | None, typer.Option(help="the model at strength 0; by default the opponent of most pairs")
+        str | None, typer.Option(help="The model at strength 0. Default: the opponent of most pairs.")
     ] = None,
     allow: AllowOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """Bradley-Terry strengths of several models, from stored pairs, with intervals."""
-    record = verbs("analysis.rank").rank(runs, tasks=task, reference=reference, allow=allow)
+    """Rank several models from stored pairs.
+
+    The strengths are Bradley-Terry's, in log odds, with intervals.
+    """
+    record = lazy_module("analysis.rank").rank(runs, tasks=task, reference=reference, allow=allow)
     print_record(record, "rank_text", as_json)

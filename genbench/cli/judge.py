@@ -1,4 +1,4 @@
-"""Commands about judges."""
+"""Commands about judges: LLMs that grade what no rule can verify."""
 
 from __future__ import annotations
 
@@ -6,27 +6,39 @@ from typing import Annotated
 
 import typer
 
-from genbench.cli.app import app
+from genbench.cli.app import GRADERS, app, examples
 from genbench.cli.options import JsonOption
-from genbench.cli.output import print_record, verbs
+from genbench.cli.output import lazy_module, print_record
 
-judge_app = typer.Typer(help="Look at judges.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(judge_app, name="judge")
+judge_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(judge_app, name="judge", rich_help_panel=GRADERS)
 
 
 @judge_app.callback()
 def judge() -> None:
-    """Look at judges."""
+    """Check how far an LLM judge can be trusted."""
 
 
-@judge_app.command("check", epilog="Example: genbench judge check simpleqa --suite nightly.yaml --pin")
+@judge_app.command(
+    "check",
+    epilog=examples(
+        "genbench judge check simpleqa --suite nightly.yaml",
+        "genbench judge check my_judge.yaml --suite nightly.yaml --pin",
+    ),
+)
 def judge_check(
-    judge: Annotated[str, typer.Argument(help="a judge file, or the name of a shipped judge")],
+    judge: Annotated[str, typer.Argument(help="A judge file, or the name of a shipped judge.")],
     suite: Annotated[
-        str | None, typer.Option(help="a suite whose 'judge:' gives the model or the server")
+        str | None, typer.Option(help="A suite whose 'judge:' names the model or the server.")
     ] = None,
-    pin: Annotated[bool, typer.Option("--pin", help="keep its answers; later runs report drift")] = False,
+    pin: Annotated[
+        bool, typer.Option("--pin", help="Keep the replies, so that later runs can report drift.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Agreement with the calibration labels, order consistency, injection resistance, stability."""
-    print_record(verbs("runs.judgecheck").check_judge(judge, suite, pin=pin), "judge_text", as_json)
+    """Measure a judge on its calibration set.
+
+    The measures are agreement with the labels, consistency under swapped order, resistance to injected
+    instructions, and stability between two passes.
+    """
+    print_record(lazy_module("runs.judgecheck").check_judge(judge, suite, pin=pin), "judge_text", as_json)

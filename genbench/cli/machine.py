@@ -1,4 +1,4 @@
-"""Commands about this machine and what genbench ships."""
+"""Commands that prepare a suite or inspect this machine."""
 
 from __future__ import annotations
 
@@ -9,57 +9,34 @@ from typing import Annotated
 
 import typer
 
-from genbench.cli.app import app
-from genbench.cli.options import JsonOption
-from genbench.cli.output import print_checks, print_json, verbs
+from genbench.cli.app import GRADERS, SETUP, app, examples
+from genbench.cli.options import (
+    DataOption,
+    JsonOption,
+    LimitOption,
+    ModelOption,
+    SetOption,
+    SuiteArgument,
+    TaskOption,
+    TestOption,
+)
+from genbench.cli.output import lazy_module, print_checks, print_json
 
 
-@app.command(epilog="Example: genbench sandbox --mode lcb-compat < programs.jsonl > verdicts.jsonl")
-def sandbox(
-    mode: Annotated[
-        str, typer.Option(help="real: a true process; lcb-compat: LiveCodeBench's evaluator")
-    ] = "real",
-    tier: Annotated[
-        str | None, typer.Option(help="a (bubblewrap) or b (landlock); default: the best here")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="cages at a time; default: the cores")] = None,
-    unsafe_local_exec: Annotated[
-        bool, typer.Option("--unsafe-local-exec", help="run without a cage, on a machine that you can lose")
-    ] = False,
-) -> None:
-    """Judge programs, one JSON line {kind, fn_name, tests, limits, program} each; verdicts on stdout."""
-    for name, value, valid in (("--mode", mode, ("real", "lcb-compat")), ("--tier", tier, ("a", "b", None))):
-        if value not in valid:
-            raise typer.BadParameter(
-                f"{value!r} is none of {', '.join(filter(None, valid))}", param_hint=name
-            )
-    verbs("sandbox.service").judge_stream(
-        sys.stdin.buffer,
-        sys.stdout.buffer,
-        mode=mode,
-        tier=tier,
-        workers=workers,
-        unsafe_local_exec=unsafe_local_exec,
-    )
-
-
-@app.command(epilog="Example: genbench doctor")
+@app.command(rich_help_panel=SETUP, epilog=examples("genbench doctor", "genbench doctor --json"))
 def doctor(as_json: JsonOption = False) -> None:
-    """What this machine offers, and what is missing for what."""
-    print_checks(list(verbs("runs.preflight").doctor()), as_json)
+    """Check this machine: GPUs, engine, sandbox, data."""
+    print_checks(list(lazy_module("runs.preflight").doctor()), as_json)
 
 
-@app.command(epilog="Example: genbench init nightly.yaml")
-def init(path: Annotated[Path, typer.Argument(help="the file to write")] = Path("suite.yaml")) -> None:
-    """Write a commented suite to start from."""
-    verbs("tasks.catalogue").starter_suite(path)
-    print(f"wrote {path}; edit it, then run: genbench check {shlex.quote(str(path))}")
-
-
-@app.command(epilog="Example: genbench tasks --json")
+@app.command(rich_help_panel=SETUP, epilog=examples("genbench tasks", "genbench tasks --json"))
 def tasks(as_json: JsonOption = False) -> None:
-    """List the built-in tasks: dataset, k, verifier, licence, gating."""
-    catalogue = verbs("tasks.catalogue")
+    """List the built-in tasks.
+
+    Each is shown with its dataset, number of samples per problem (k), verifier, licence, and whether its
+    dataset is gated.
+    """
+    catalogue = lazy_module("tasks.catalogue")
     infos = catalogue.task_infos()
     if as_json:
         print_json([catalogue.info_record(info) for info in infos])
@@ -67,7 +44,86 @@ def tasks(as_json: JsonOption = False) -> None:
         print(catalogue.tasks_text(infos))
 
 
-@app.command(epilog="Example: genbench schema > suite.schema.json")
+@app.command(rich_help_panel=SETUP, epilog=examples("genbench init", "genbench init nightly.yaml"))
+def init(path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("suite.yaml")) -> None:
+    """Write a commented suite to start from."""
+    lazy_module("tasks.catalogue").starter_suite(path)
+    print(f"wrote {path}; edit it, then run: genbench check {shlex.quote(str(path))}")
+
+
+@app.command(
+    rich_help_panel=SETUP,
+    epilog=examples("genbench check suite.yaml", "genbench check reasoning --data-dir /data/mirror"),
+)
+def check(
+    suite: SuiteArgument,
+    model: ModelOption = [],  # noqa: B006  typer reads the default, nobody appends to it
+    data_dir: DataOption = None,
+    limit: LimitOption = None,
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    with_test: TestOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a suite in seconds, without an engine.
+
+    Data, digests, chat templates, context budget, verifiers and disk are checked. Exit code 2 means that
+    the suite cannot run as it is.
+    """
+    options = lazy_module("pipeline").RunOptions(
+        suite=suite,
+        models=tuple(model),
+        data_dir=data_dir,
+        limit=limit,
+        tasks=tuple(task),
+        overrides=tuple(set_),
+        with_test=with_test,
+    )
+    checks = lazy_module("runs.preflight").check_suite(options)
+    print_checks(checks, as_json)
+    if any(item.state == "error" for item in checks):
+        raise typer.Exit(2)
+
+
+@app.command(rich_help_panel=SETUP, epilog=examples("genbench schema > suite.schema.json"))
 def schema() -> None:
     """Print the JSON schema of a suite, for editors."""
-    print_json(verbs("suite.config").SuiteConfig.model_json_schema())
+    print_json(lazy_module("suite.config").SuiteConfig.model_json_schema())
+
+
+@app.command(
+    rich_help_panel=GRADERS,
+    epilog=examples("genbench sandbox --mode lcb-compat < programs.jsonl > verdicts.jsonl"),
+)
+def sandbox(
+    mode: Annotated[
+        str, typer.Option(help="real: as a process of its own. lcb-compat: as LiveCodeBench's evaluator.")
+    ] = "real",
+    tier: Annotated[
+        str | None, typer.Option(help="a (bubblewrap) or b (landlock). Default: the best one available.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Sandboxes at a time. Default: the number of cores.")
+    ] = None,
+    unsafe_local_exec: Annotated[
+        bool,
+        typer.Option("--unsafe-local-exec", help="Run without isolation. Only on a disposable machine."),
+    ] = False,
+) -> None:
+    """Run programs from stdin against their tests.
+
+    Reads one JSON object {kind, fn_name, tests, limits, program} per line and writes one verdict per line.
+    """
+    for name, value, valid in (("--mode", mode, ("real", "lcb-compat")), ("--tier", tier, ("a", "b", None))):
+        if value not in valid:
+            raise typer.BadParameter(
+                f"{value!r} is none of {', '.join(filter(None, valid))}", param_hint=name
+            )
+    lazy_module("sandbox.service").judge_stream(
+        sys.stdin.buffer,
+        sys.stdout.buffer,
+        mode=mode,
+        tier=tier,
+        workers=workers,
+        unsafe_local_exec=unsafe_local_exec,
+    )

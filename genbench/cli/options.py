@@ -7,30 +7,41 @@ from typing import Annotated
 
 import typer
 
-SuiteArgument = Annotated[str, typer.Argument(help="a suite file, or the name of a shipped suite")]
+SuiteArgument = Annotated[str, typer.Argument(help="A suite file, or the name of a shipped suite.")]
 ModelOption = Annotated[
     list[str],
-    typer.Option("--model", metavar="NAME[=PATH]", help="run this model alone; =PATH gives its checkpoint"),
+    typer.Option(
+        "--model", metavar="NAME[=PATH]", help="Only this model. =PATH gives its checkpoint. Repeatable."
+    ),
 ]
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data-dir", help="offline mirror DIR/<org>/<name>/<config>/<split>.jsonl|parquet"),
+    typer.Option(
+        "--data-dir", help="Offline mirror of datasets: DIR/<org>/<name>/<config>/<split>.jsonl|parquet."
+    ),
 ]
-LimitOption = Annotated[int | None, typer.Option(help="at most N problems a task; limits nest")]
-TaskOption = Annotated[list[str], typer.Option("--task", help="run this task alone; may be given again")]
+LimitOption = Annotated[
+    int | None, typer.Option(help="At most N problems per task. A smaller limit is a subset of a larger one.")
+]
+TaskOption = Annotated[list[str], typer.Option("--task", help="Only this task. Repeatable.")]
 SetOption = Annotated[
-    list[str], typer.Option("--set", metavar="KEY=VALUE", help="override a key: decoding.temperature=0.7")
+    list[str],
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a key of the suite, e.g. decoding.temperature=0.7."
+    ),
 ]
 TestOption = Annotated[
-    bool, typer.Option("--with-test", help="run tasks of role test too; each use is counted")
+    bool, typer.Option("--with-test", help="Also run tasks of role test. Each use is counted.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="results as JSON on stdout, nothing else")]
-RunArgument = Annotated[Path, typer.Argument(help="the folder of one run: RUN_DIR/<model>")]
-SideArgument = Annotated[Path, typer.Argument(help="a run folder RUN_DIR/<model>, or a score file")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print results as JSON, and nothing else on stdout.")
+]
+RunArgument = Annotated[Path, typer.Argument(help="The folder of one run: RUN_DIR/<model>.")]
+SideArgument = Annotated[Path, typer.Argument(help="A run folder RUN_DIR/<model>, or a score file.")]
 AllowOption = Annotated[
     list[str],
-    typer.Option("--allow", metavar="NAME", help="let this difference through; may be given again"),
+    typer.Option("--allow", metavar="NAME", help="Compare in spite of this difference. Repeatable."),
 ]
 RunsArgument = Annotated[
-    list[Path], typer.Argument(help="run folders RUN_DIR/<model>; the first is what the others change from")
+    list[Path], typer.Argument(help="Run folders RUN_DIR/<model>. The others are compared with the first.")
 ]

@@ -1,56 +1,69 @@
-"""What every command prints with; rooms below are imported when a verb is called."""
+"""Printing: what every command writes to stdout and stderr."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
-def verbs(module: str) -> Any:
-    """A room below, imported when its verb is called: --help must not pay for it."""
-    return import_module(f"genbench.{module}")
+def lazy_module(name: str) -> Any:
+    """Import the module `genbench.<name>` when a command runs, so that `--help` need not load it."""
+    return import_module(f"genbench.{name}")
 
 
 def command_line() -> str:
+    """Return the command that the user typed, quoted for a shell."""
     return " ".join(["genbench", *(shlex.quote(argument) for argument in sys.argv[1:])])
 
 
-def say_written(lines: Any, to_stderr: bool) -> None:
-    """Where something went; beside JSON, which has stdout to itself, on stderr."""
+def say_written(lines: Iterable[object], to_stderr: bool) -> None:
+    """Print the paths that were written. Use stderr when stdout is reserved for JSON."""
     for line in lines:
         print(line, file=sys.stderr if to_stderr else sys.stdout)
 
 
-def print_results(results: Any, folders: Any, as_json: bool) -> None:
+def print_results(results: Mapping[str, Any], folders: Mapping[str, Path], as_json: bool) -> None:
+    """Print the results of each model as a table, or as JSON with the run folders."""
     if as_json:
-        folders = {name: str(path) for name, path in folders.items()}
-        print_json({"folders": folders, "models": results})
+        print_json({"folders": {name: str(path) for name, path in folders.items()}, "models": results})
     else:
-        print(verbs("reports.safe").printable(verbs("reports.text").run_table(results, folders)))
+        table = lazy_module("reports.text").run_table(results, folders)
+        print(lazy_module("reports.safe").printable(table))
 
 
-def print_checks(checks: list[Any], as_json: bool) -> None:
+def print_report(report: Any, as_json: bool) -> None:
+    """Print the results of a run, then where its report is or why there is none."""
+    print_results(report.results, report.folders, as_json)
+    say_written([f"report: {report.page}"] if report.page else report.notes, as_json)
+
+
+def print_checks(checks: Sequence[Any], as_json: bool) -> None:
+    """Print the findings of `check` or `doctor`, one per line, or as a JSON list."""
     if as_json:
         print_json([{"state": item.state, "what": item.what, "detail": item.detail} for item in checks])
     else:
         print_lines(str(item) for item in checks)
 
 
-def print_record(record: Any, room: str, as_json: bool) -> None:
-    """A record as JSON, or as the text that report/<room>.py makes of it."""
+def print_record(record: Any, text_module: str, as_json: bool) -> None:
+    """Print a record as JSON, or as the text that `genbench.reports.<text_module>` makes of it."""
     if as_json:
         print_json(record)
     else:
-        print(getattr(verbs(f"reports.{room}"), room)(record))
+        print(getattr(lazy_module(f"reports.{text_module}"), text_module)(record))
 
 
 def print_json(record: Any) -> None:
+    """Print one JSON value. Characters beyond ASCII are escaped, so any terminal can show it."""
     print(json.dumps(record, indent=2, ensure_ascii=True))
 
 
-def print_lines(lines: Any) -> None:
+def print_lines(lines: Iterable[object]) -> None:
+    """Print each line as soon as it is made."""
     for line in lines:
         print(line)

@@ -1,19 +1,83 @@
+"""The public names of the package, as users, editors and type checkers see them."""
+
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import pkgutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import genbench
 
+CONSUMER = """\
+from pathlib import Path
+
+import genbench
+
+
+def best(suite: str) -> str:
+    options = genbench.RunOptions(suite, limit=3, quiet=True)
+    report: genbench.RunReport = genbench.run(options)
+    folders: list[Path] = list(report.folders.values())
+    genbench.compare(folders[0], folders[1], gate=True)
+    return genbench.__version__
+"""
+
 
 @pytest.mark.parametrize("name", genbench.__all__)
 def test_every_public_name_is_there_whatever_was_imported_before(name: str) -> None:
     importlib.import_module("genbench.pipeline")
-    assert callable(getattr(genbench, name))
+    value = getattr(genbench, name)
+    assert isinstance(value, str) if name == "__version__" else callable(value)
 
 
-def test_no_room_hides_a_public_name() -> None:
-    rooms = {module.name for module in pkgutil.iter_modules(genbench.__path__)}
-    assert not rooms & set(genbench.__all__)
+def test_no_module_hides_a_public_name() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(genbench.__path__)}
+    assert not modules & set(genbench.__all__)
+
+
+def test_dir_lists_every_public_name_before_any_is_used() -> None:
+    code = "import genbench; print(*dir(genbench))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(genbench.__all__) <= set(done.stdout.split())
+
+
+def test_the_import_loads_no_other_module_of_the_package() -> None:
+    code = "import sys, genbench; print(*(name for name in sys.modules if name.startswith('genbench.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_the_version_is_that_of_the_installed_distribution() -> None:
+    assert genbench.__version__ == importlib.metadata.version("genbench")
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'evaluate'"):
+        _ = genbench.evaluate  # type: ignore[attr-defined]
+
+
+def mypy(place: Path, source: str) -> subprocess.CompletedProcess[str]:
+    file = place / "consumer.py"
+    file.write_text(source)
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", str(place / "c")]
+    command += ["--follow-imports", "silent", "--ignore-missing-imports", str(file)]
+    return subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_a_strictly_typed_consumer_is_accepted(tmp_path: Path) -> None:
+    done = mypy(tmp_path, CONSUMER)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+def test_a_consumer_that_mistakes_a_type_is_refused(tmp_path: Path) -> None:
+    done = mypy(tmp_path, CONSUMER.replace("limit=3", "limit='3'").replace("genbench.run(", "genbench.rum("))
+    assert done.returncode == 1
+    assert 'incompatible type "str"' in done.stdout
+    assert 'Module has no attribute "rum"' in done.stdout

@@ -1,0 +1,74 @@
+"""Printing: tables or JSON on stdout, and nothing else there when JSON is asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from genbench.cli import output
+
+
+@dataclass(frozen=True)
+class Finding:
+    state: str
+    what: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.what}"
+
+
+def test_a_module_is_loaded_when_it_is_asked_for() -> None:
+    code = (
+        "import sys\n"
+        "from genbench.cli.output import lazy_module\n"
+        "assert 'genbench.reports.figures' not in sys.modules\n"
+        "print(lazy_module('reports.figures').points(0.5))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "50.0\n"
+
+
+def test_the_typed_command_is_quoted_for_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/genbench", "run", "my suite.yaml", "--set", "a=$b"])
+    assert output.command_line() == "genbench run 'my suite.yaml' --set 'a=$b'"
+
+
+@pytest.mark.parametrize("to_stderr", [False, True])
+def test_written_paths_leave_stdout_to_json(capsys: pytest.CaptureFixture[str], to_stderr: bool) -> None:
+    output.say_written(["report: a.html"], to_stderr)
+    captured = capsys.readouterr()
+    assert (captured.err if to_stderr else captured.out) == "report: a.html\n"
+    assert (captured.out if to_stderr else captured.err) == ""
+
+
+def test_json_is_ascii_and_reads_back(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_json({"text": "grün\u202e", "value": None})
+    text = capsys.readouterr().out
+    assert text.isascii()
+    assert json.loads(text) == {"text": "grün\u202e", "value": None}
+
+
+def test_checks_are_lines_or_a_json_list(capsys: pytest.CaptureFixture[str]) -> None:
+    found = [Finding("ok", "python", "3.11"), Finding("error", "data", "missing")]
+    output.print_checks(found, as_json=False)
+    assert capsys.readouterr().out == "ok python\nerror data\n"
+    output.print_checks(found, as_json=True)
+    assert json.loads(capsys.readouterr().out)[1] == {"state": "error", "what": "data", "detail": "missing"}
+
+
+def test_a_record_is_printed_by_the_text_module_of_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    record = {"format": 1, "runs": []}
+    output.print_record(record, "status_text", as_json=True)
+    assert json.loads(capsys.readouterr().out) == record
+    output.print_record(record, "status_text", as_json=False)
+    assert "{" not in capsys.readouterr().out
+
+
+def test_lines_are_printed_as_they_are_made(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_lines(str(number) for number in range(3))
+    assert capsys.readouterr().out == "0\n1\n2\n"
