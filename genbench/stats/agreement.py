@@ -1,4 +1,4 @@
-"""How well two raters agree beyond chance."""
+"""Agreement of two raters beyond chance: Cohen's kappa and its interval."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from genbench.errors import InputError
 from genbench.stats.intervals import LEVEL
@@ -17,7 +17,10 @@ _RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """Cohen's kappa with its interval; `value` is None where one rater uses a single label throughout."""
+    """Cohen's kappa with its standard error, its interval and the share of equal labels.
+
+    `value`, `se` and `ci` are None if both raters use only one and the same label. Kappa is not defined then.
+    """
 
     value: float | None
     se: float | None
@@ -27,10 +30,10 @@ class Kappa:
 
 
 def cohens_kappa(first: Sequence[str], second: Sequence[str], level: float = LEVEL) -> Kappa:
-    """Kappa (Cohen 1960) with the large-sample interval of Fleiss, Cohen and Everitt (1969, eq. 13).
+    """Return kappa (Cohen 1960) with the large-sample interval of Fleiss, Cohen and Everitt (1969, eq. 13).
 
     Raises:
-        InputError: no ratings, or not as many of one as of the other.
+        InputError: there are no ratings, or the raters have different numbers of them.
     """
     if not first or len(first) != len(second):
         raise InputError(f"kappa needs two ratings of each item, found {len(first)} and {len(second)}")
@@ -50,7 +53,7 @@ def cohens_kappa(first: Sequence[str], second: Sequence[str], level: float = LEV
     spread = diagonal.sum() + (1 - agreed) ** 2 * (others.sum() - np.trace(others))
     spread -= (agreed * chance - 2 * chance + agreed) ** 2
     se = float(np.sqrt(max(spread, 0.0) / n) / (1 - chance) ** 2)
-    half = float(norm.ppf((1 + level) / 2)) * se
+    half = float(ndtri((1 + level) / 2)) * se
     return Kappa(kappa, se, (max(kappa - half, -1.0), min(kappa + half, 1.0)), agreed, n)
 
 
@@ -62,50 +65,57 @@ def clustered_kappa(
     ordered: Sequence[str] | None = None,
     level: float = LEVEL,
 ) -> Kappa:
-    """Kappa where each case carries several ratings; its interval resamples whole cases (percentile).
+    """Return kappa of cases with several ratings each. Its percentile interval resamples whole cases.
 
     Args:
-        first, second: for each case its ratings by one rater, as many by the other.
-        ordered: the labels from low to high: near misses then count less (quadratic weights, Cohen 1968).
+        first: for each case its ratings by one rater.
+        second: for each case its ratings by the other rater, as many as `first` has.
+        ordered: the labels from low to high. Near misses then count less (quadratic weights, Cohen 1968).
 
     Raises:
-        InputError: no ratings, or not as many of one as of the other.
+        InputError: there are no ratings, or the raters have different numbers of them.
     """
     sizes = [[len(ratings) for ratings in rater] for rater in (first, second)]
     if not any(sizes[0]) or sizes[0] != sizes[1]:
         raise InputError("kappa needs two ratings of each item, as many by one rater as by the other")
     labels = list(ordered or sorted({word for rater in (first, second) for case in rater for word in case}))
-    tables = np.zeros((len(first), len(labels), len(labels)))
-    for number, (left, right) in enumerate(zip(first, second, strict=True)):
-        for a, b in zip(left, right, strict=True):
-            tables[number, labels.index(a), labels.index(b)] += 1
-    apart = _disagreement(len(labels), quadratic=ordered is not None)
-    n = int(tables.sum())
-    agreement = float(np.trace(tables.sum(axis=0)) / n)
-    value = float(_kappas(tables.sum(axis=0)[None], apart)[0])
+    tables = _tables(first, second, labels)
+    whole = tables.sum(axis=0)
+    distances = _distances(len(labels), quadratic=ordered is not None)
+    n, agreement = int(whole.sum()), float(np.trace(whole) / whole.sum())
+    value = float(_kappas(whole[None], distances)[0])
     if np.isnan(value):
         return Kappa(None, None, None, agreement, n)
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(len(first), np.full(len(first), 1 / len(first)), size=_RESAMPLES)
-    drawn = _kappas(np.tensordot(counts.astype(float), tables, axes=1), apart)
+    drawn = _kappas(np.tensordot(counts.astype(float), tables, axes=1), distances)
     drawn = drawn[~np.isnan(drawn)]
     low, high = (float(q) for q in np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]))
     return Kappa(value, float(drawn.std(ddof=1)), (low, high), agreement, n)
 
 
-def _disagreement(labels: int, *, quadratic: bool) -> Floats:
-    """How far apart two labels are: 0 on the diagonal, at most 1."""
+def _tables(first: Sequence[Sequence[str]], second: Sequence[Sequence[str]], labels: list[str]) -> Floats:
+    """Count the label pairs of each case: an array (cases, labels, labels)."""
+    tables: Floats = np.zeros((len(first), len(labels), len(labels)))
+    for number, (left, right) in enumerate(zip(first, second, strict=True)):
+        for a, b in zip(left, right, strict=True):
+            tables[number, labels.index(a), labels.index(b)] += 1
+    return tables
+
+
+def _distances(labels: int, *, quadratic: bool) -> Floats:
+    """Return the distance (labels, labels) of each two labels: 0 on the diagonal, at most 1."""
     places = np.arange(labels, dtype=float)
     distance = np.abs(places[:, None] - places[None, :])
     found: Floats = (distance / max(labels - 1, 1)) ** 2 if quadratic else (distance > 0).astype(float)
     return found
 
 
-def _kappas(tables: Floats, apart: Floats) -> Floats:
-    """Kappa of each table of counts (tables x labels x labels); NaN where one label is used throughout."""
+def _kappas(tables: Floats, distances: Floats) -> Floats:
+    """Return kappa of each table of counts (tables, labels, labels); NaN if a table uses only one label."""
     shares = tables / tables.sum(axis=(1, 2), keepdims=True)
     chance = shares.sum(axis=2)[:, :, None] * shares.sum(axis=1)[:, None, :]
-    observed, expected = (np.sum(apart * item, axis=(1, 2)) for item in (shares, chance))
+    observed, expected = (np.sum(distances * item, axis=(1, 2)) for item in (shares, chance))
     kappas = np.full(len(tables), np.nan)
     np.divide(observed, expected, out=kappas, where=expected > 0)
     found: Floats = np.subtract(1.0, kappas)

@@ -1,4 +1,4 @@
-"""Why a score moved: statuses base -> tuned, and the difference split by cause without a rest."""
+"""Causes of a difference: transitions between statuses, and a split by status that adds up exactly."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from genbench.stats.scores import Floats, Scores, ScoresLike, as_scores
 from genbench.types import OURS, STATUSES, Status
 
 StatusesLike = Sequence[Sequence[Status]]
-"""One sequence of statuses per problem, beside the scores."""
+"""One sequence of statuses per problem, in the shape of the scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One status's part of the difference: positive where tuned gained by it, a fraction of 1.
+    """The part of the difference that one status explains, as a fraction of 1.
 
-    `base_share` and `tuned_share` are the status's share of the samples, mean over problems.
+    `part` is positive if tuned gained by the status. `base_share` and `tuned_share` are the shares of the
+    samples with this status, averaged over problems.
     """
 
     status: Status
@@ -35,7 +36,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The difference and its parts, largest first; the parts add up to it."""
+    """The difference and its parts, largest first. The parts add up to the difference."""
 
     difference: float
     ci: tuple[float, float]
@@ -43,13 +44,13 @@ class Split:
 
     @property
     def leading(self) -> Cause | None:
-        """The cause that moved the score most in the direction in which it moved; None where none did."""
+        """Return the cause that moved the score most in the direction of the difference, or None."""
         same = [cause for cause in self.causes if cause.part * self.difference > 0]
         return max(same, key=lambda cause: abs(cause.part), default=None)
 
 
 def transitions(base: StatusesLike, tuned: StatusesLike) -> Mapping[tuple[Status, Status], int]:
-    """Counts of (status in base, status in tuned), sample j against sample j of the same problem.
+    """Count pairs (status in base, status in tuned), sample j against sample j of the same problem.
 
     Samples beyond the smaller k have no partner and are not counted.
 
@@ -73,12 +74,12 @@ def split_by_cause(
 ) -> Split:
     """Split the difference of mean scores into one part per status, each with its paired interval.
 
-    A status that scores nothing costs its share of the samples, so its part is minus the change of
-    that share. What fractional scores leave over is the part of `partial`. Shares are over scored
-    samples, mean over problems.
+    A status with score 0 costs its share of the samples, so its part is minus the change of that share.
+    The remainder of fractional scores is the part of `partial`. Shares are over scored samples and
+    averaged over problems.
 
     Raises:
-        InputError: statuses and scores differ in shape, a status of ours has a score, or a problem
+        InputError: statuses and scores differ in shape, an excluded status has a score, or a problem
             has no scored sample.
         NotComparableError: the runs have different numbers of problems.
     """
@@ -106,7 +107,7 @@ def split_by_cause(
 
 
 def _shares(scores: Scores, statuses: StatusesLike, name: str) -> dict[Status, Floats]:
-    """Share (n,) of each status among each problem's scored samples."""
+    """Return the share (n,) of each status among the scored samples of each problem."""
     if [len(row) for row in statuses] != scores.drawn.tolist():
         raise InputError(f"{name}: statuses and scores differ in shape: one status is needed per sample")
     if (scores.scored == 0).any():
@@ -117,7 +118,7 @@ def _shares(scores: Scores, statuses: StatusesLike, name: str) -> dict[Status, F
         for status, count in Counter(kept).items():
             if status in OURS:
                 raise InputError(
-                    f"{name}: a sample of problem {i} is '{status}' and has a score all the same"
+                    f"{name}: a sample of problem {i} is '{status}' and has a score; such samples have none"
                 )
             shares[status][i] = count / len(kept)
     return shares

@@ -1,4 +1,4 @@
-"""Intervals and detectable size of a mean difference, from differences by independent cluster."""
+"""Intervals and the detectable size of a mean difference, from differences by independent cluster."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ POWER = 0.8
 
 
 def difference_interval(clusters: Clusters, level: float = LEVEL) -> Interval:
-    """Question-population interval of a mean difference: paired t over clusters, within [-1, 1].
+    """Return the question-population interval of a mean difference: paired t over clusters, within [-1, 1].
 
-    Differences that are all equal show no spread, but at most a share u of other problems could
-    differ, u = 1 - ((1 - level)/2)^(1/n), exact binomial; one cluster bounds nothing.
+    Equal differences show no spread. Then at most a share u = 1 - ((1 - level)/2)^(1/n) of other problems
+    could differ (exact binomial). One cluster gives the interval [-1, 1].
     """
     d = clusters.mean
     if clusters.se is None:
@@ -33,10 +33,10 @@ def difference_interval(clusters: Clusters, level: float = LEVEL) -> Interval:
 
 
 def lower_bound(clusters: Clusters, alpha: float = ALPHA) -> float:
-    """One-sided lower bound of the mean difference at confidence 1 - alpha.
+    """Return the one-sided lower bound of the mean difference at confidence 1 - alpha.
 
-    Where no cluster got worse, losses of up to the exact binomial bound were merely not met, and
-    the bound is not above that.
+    If no cluster got worse, losses up to the exact binomial bound may exist unseen. The bound is then at
+    most minus that share.
     """
     if clusters.se is None:
         return -1.0
@@ -48,14 +48,15 @@ def lower_bound(clusters: Clusters, alpha: float = ALPHA) -> float:
 
 
 def unseen_share(n: int, alpha: float) -> float:
-    """The largest share of a population that n draws miss with probability alpha ("rule of three")."""
+    """Return the largest share of a population that n draws miss with probability alpha ("rule of three")."""
     return float(1 - alpha ** (1 / n))
 
 
 def smallest_detectable_drop(clusters: Clusters, alpha: float = ALPHA, power: float = POWER) -> float | None:
-    """Drop that a one-sided test at alpha finds with the given power: (z_alpha + z_power) * SE.
+    """Return the drop that a one-sided test at alpha finds with the given power: (z_alpha + z_power) * SE.
 
-    Without spread: the drop whose own losses, of whole problems, would make it so. None for one cluster.
+    Without any spread it is z^2/n: a drop of d by losses of whole problems has the variance d/n. Return
+    None for one cluster.
     """
     if clusters.se is None:
         return None
@@ -64,17 +65,17 @@ def smallest_detectable_drop(clusters: Clusters, alpha: float = ALPHA, power: fl
 
 
 def z_sum(alpha: float = ALPHA, power: float = POWER) -> float:
-    """z_{1-alpha} + z_power: how many standard errors apart the two hypotheses must lie."""
+    """Return z_{1-alpha} + z_power, the distance of the two hypotheses in standard errors."""
     return float(ndtri(1 - alpha) + ndtri(power))
 
 
 def rerun_difference(
     base: Scores, tuned: Scores, *, shared_seeds: bool, level: float = LEVEL
 ) -> Interval | None:
-    """Interval of the difference under sampling noise alone, the problems fixed; None at k = 1.
+    """Return the interval of the difference under sampling noise on fixed problems, or None at k = 1.
 
-    With shared seeds the noise is that of per-sample differences (sample j against sample j),
-    which common random numbers make smaller; otherwise the sum of both runs' variances.
+    With shared seeds the noise is that of the per-sample differences (sample j against sample j), which
+    common random numbers reduce. Otherwise it is the sum of both runs' variances.
     """
     d = float((tuned.means - base.means).mean())
     if shared_seeds and base.values.shape == tuned.values.shape:
@@ -83,7 +84,7 @@ def rerun_difference(
     else:
         parts = [_mean_variance(scores) for scores in (base, tuned)]
         v = None if None in parts else math.fsum(part for part in parts if part is not None)
-        # No noise seen in two independent runs: as if one sample had deviated.
+        # Two independent runs without any noise are treated as if one sample had deviated.
         least = min(int(base.scored.sum()), int(tuned.scored.sum()))
         v = None if v is None else max(v, 1 / least**2)
         method = "normal on both runs' variance within problems"
@@ -94,7 +95,7 @@ def rerun_difference(
 
 
 def _mean_variance(scores: Scores) -> float | None:
-    """Sampling variance of the mean over problems; None where no problem has two scored samples."""
+    """Return the sampling variance of the mean, or None if no problem has two scored samples."""
     variances = scores.variances
     if np.isnan(variances).all():
         return None

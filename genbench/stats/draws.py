@@ -1,4 +1,4 @@
-"""Metrics of k draws out of those made: pass@k, pass^k and maj@k of one problem, exact."""
+"""Exact metrics of k draws from the n samples of one problem: pass@k, pass^k and maj@k."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from genbench.errors import InputError
 
 
 def pass_at_k(n: int, right: int, k: int) -> float:
-    """Chance that k of the n samples, drawn without return, hold a right one: 1 - C(n-c, k)/C(n, k).
+    """Return the chance that k of n samples, drawn without replacement, include a right one.
 
-    Unbiased for k independent samples (Chen et al. 2021, arXiv 2107.03374).
+    The value is 1 - C(n-c, k)/C(n, k) with c right samples.
+
+    It is unbiased for k independent samples. Source: Chen et al. 2021, arXiv 2107.03374.
 
     Raises:
         InputError: k is not in 1..n.
@@ -23,7 +25,9 @@ def pass_at_k(n: int, right: int, k: int) -> float:
 
 
 def pass_hat_k(n: int, right: int, k: int) -> float:
-    """Chance that k of the n samples are all right: C(c, k)/C(n, k) (Yao et al. 2024, arXiv 2406.12045).
+    """Return the chance that k of n samples are all right: C(c, k)/C(n, k) with c right samples.
+
+    Source: Yao et al. 2024, arXiv 2406.12045.
 
     Raises:
         InputError: k is not in 1..n.
@@ -33,10 +37,10 @@ def pass_hat_k(n: int, right: int, k: int) -> float:
 
 
 def maj_at_k(answers: Sequence[str | None], scores: Sequence[float], k: int) -> float:
-    """Expected score of the most frequent answer among k of the n samples, over all k-subsets.
+    """Return the expected score of the most frequent answer among k of n samples, over all k-subsets.
 
-    Ties share credit; a null answer does not vote, and a subset without votes scores 0. Equal
-    answers should have equal scores; where a verifier gave several, their mean counts.
+    Ties share the credit. A null answer does not vote, and a subset without votes scores 0. Equal answers
+    should have equal scores. If a verifier gave them several scores, their mean counts.
 
     Raises:
         InputError: k is not in 1..n.
@@ -58,7 +62,7 @@ def maj_at_k(answers: Sequence[str | None], scores: Sequence[float], k: int) -> 
 
 
 def _share_won(count: int, others: Sequence[int], nulls: int, k: int) -> Fraction:
-    """Expected share of the win for an answer with `count` votes, over all k-subsets."""
+    """Return the expected share of the win of an answer with `count` votes, over all k-subsets."""
     won = Fraction(0)
     least = max(1, k - sum(others) - nulls)
     for v in range(least, min(count, k) + 1):
@@ -68,9 +72,10 @@ def _share_won(count: int, others: Sequence[int], nulls: int, k: int) -> Fractio
 
 
 def _ways_at_most(v: int, others: Sequence[int], nulls: int, size: int) -> list[int]:
-    """Ways to draw `size` samples so that no other answer has over v votes, by number of answers with v.
+    """Count the ways to draw `size` samples so that no other answer has over v votes.
 
-    Answers with fewer than v votes can neither win nor tie: they are drawn freely, like nulls.
+    The list is indexed by the number of other answers with exactly v votes. Answers with fewer than v votes
+    in all can neither win nor tie, so they are drawn freely, like nulls.
     """
     free = nulls + sum(other for other in others if other < v)
     table = [[comb(free, drawn) for drawn in range(size + 1)]]  # [ties][samples drawn] -> ways
@@ -85,7 +90,7 @@ def _ways_at_most(v: int, others: Sequence[int], nulls: int, size: int) -> list[
 
 
 def _times(row: Sequence[int], factor: Sequence[int], size: int) -> list[int]:
-    """Product of two polynomials up to the power `size`."""
+    """Multiply two polynomials up to the power `size`."""
     return [sum(factor[j] * row[i - j] for j in range(min(i + 1, len(factor)))) for i in range(size + 1)]
 
 

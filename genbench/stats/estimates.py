@@ -1,10 +1,10 @@
-"""A metric's value over the problems of a task, with its intervals and what was left out."""
+"""Estimates of a metric over the problems of a task, with intervals and bounds for excluded samples."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,28 +16,28 @@ from genbench.stats.scores import Floats, Scores, ScoresLike, as_scores
 from genbench.types import Estimate
 
 AnswersLike = Sequence[Sequence[str | None]]
-"""Extracted answers, one sequence per problem, beside the scores; None where none was found."""
+"""Extracted answers, one sequence per problem, in the shape of the scores. None: nothing was extracted."""
 _METRIC = re.compile(r"(?P<kind>avg@|pass@|pass\^|maj@)(?P<k>k|[1-9][0-9]*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric's name taken apart: `acc`, or one of avg@k, pass@k, pass^k, maj@k; k None = all drawn."""
+    """A parsed metric: `acc`, or one of avg@k, pass@k, pass^k, maj@k. `k` None means all samples drawn."""
 
     kind: str
     k: int | None = None
 
     @property
     def is_mean(self) -> bool:
-        """The mean of the scores, as opposed to a metric of k-subsets."""
+        """Whether it is the mean of the scores, as opposed to a metric of k-subsets."""
         return self.kind in {"acc", "avg@"}
 
 
 def parse_metric(name: str) -> Metric:
-    """The metric that a name means.
+    """Return the metric with this name.
 
     Raises:
-        InputError: the name is none of ours.
+        InputError: there is no such metric.
     """
     if name == "acc":
         return Metric("acc")
@@ -59,62 +59,65 @@ def estimate(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """The metric's value: mean over problems of per-problem values, never over pooled rows.
+    """Return the metric's value with its intervals: the mean over problems, never over pooled samples.
 
-    `scores` are (n, k) or ragged, NaN or None where a sample was excluded; `groups` (n,) names the
-    cluster above each problem, `answers` are needed for maj@k. `k` is how many samples each problem
-    was to have: with fewer the value is missing, never scaled. Without `k`, unequal numbers are
-    flagged in `ci_method`. `label` replaces the metric's name in the result (`acc_norm` …). The
-    metrics of draws count a sample as right at score 1.
+    Args:
+        metric: `acc`, avg@k, pass@k, pass^k or maj@k. pass and maj count a sample as right at score 1.
+        scores: (n, k) or ragged, with NaN or None for an excluded sample.
+        seed: the seed of the resampling.
+        groups: (n,) the cluster above each problem.
+        answers: the extracted answers, needed for maj@k.
+        k: the planned number of samples of each problem. With fewer the value is missing, never scaled.
+            Without `k`, unequal numbers are mentioned in `ci_method`.
+        label: the name in the result instead of the metric's own (`acc_norm` …).
 
     Raises:
-        InputError: unknown metric, more draws asked for than made, bad scores, or shapes that differ.
+        InputError: the metric is unknown or asks for too many draws, or scores or shapes are wrong.
     """
     matrix, asked = as_scores(scores), parse_metric(metric)
     check_shapes(matrix, asked, groups, answers)
     name = label or _resolved(asked, matrix, k)
+    empty = Estimate(name, None, matrix.n, matrix.k, excluded=matrix.excluded)
     short = _too_few(asked, matrix, k)
     if short:
-        return Estimate(name, None, matrix.n, matrix.k, excluded=matrix.excluded, missing=short)
+        return replace(empty, missing=short)
     draws = asked.k or matrix.k
     values, bounds = values_and_bounds(asked, matrix, answers, draws)
+    empty = replace(empty, bounds=bounds)
     if np.isnan(values).any():
-        missing = undetermined(asked, values, draws)
-        return Estimate(
-            name, None, matrix.n, matrix.k, excluded=matrix.excluded, bounds=bounds, missing=missing
-        )
-    rows = float(matrix.scored.mean()) / (1 if asked.is_mean else draws)
+        return replace(empty, missing=undetermined(asked, values, draws))
+    per_value = float(matrix.scored.mean()) / (1 if asked.is_mean else draws)
     interval = problem_interval(
         values,
         seed=seed,
         groups=groups,
-        draws=max(rows, 1.0) if matrix.is_binary else None,
+        draws=max(per_value, 1.0) if matrix.is_binary else None,
         level=level,
         resamples=resamples,
     )
-    rerun = rerun_interval(matrix, level=level) if asked.is_mean else None
     clusters = cluster(values, groups)
-    return Estimate(
-        metric=name,
+    rerun_ci, rerun_method = _rerun(asked, matrix, level)
+    return replace(
+        empty,
         value=clusters.mean,
-        n=matrix.n,
-        k=matrix.k,
         se=clusters.se,
         ci=interval.bounds,
         ci_method=interval.method + _ragged_words(matrix),
-        rerun_ci=rerun.bounds if rerun else None,
-        rerun_ci_method=rerun.method
-        if rerun
-        else "not estimable"
-        if asked.is_mean
-        else "given for means only",
-        excluded=matrix.excluded,
-        bounds=bounds,
+        rerun_ci=rerun_ci,
+        rerun_ci_method=rerun_method,
     )
 
 
+def _rerun(metric: Metric, scores: Scores, level: float) -> tuple[tuple[float, float] | None, str]:
+    """Return the re-run interval and how it was made, or None and why there is none."""
+    if not metric.is_mean:
+        return None, "given for means only"
+    found = rerun_interval(scores, level=level)
+    return (found.bounds, found.method) if found else (None, "not estimable")
+
+
 def per_problem(metric: Metric, scores: Scores, answers: AnswersLike | None, draws: int) -> Floats:
-    """The metric of each problem (n,), over its scored samples; NaN where they are fewer than it draws."""
+    """Return the metric (n,) of each problem over its scored samples, NaN if there are too few."""
     if metric.is_mean:
         return scores.means
     values = np.full(scores.n, np.nan)
@@ -134,10 +137,10 @@ def per_problem(metric: Metric, scores: Scores, answers: AnswersLike | None, dra
 def values_and_bounds(
     metric: Metric, scores: Scores, answers: AnswersLike | None, draws: int
 ) -> tuple[Floats, tuple[float, float] | None]:
-    """Values (n,) and the mean's bounds with every excluded sample wrong, and right.
+    """Return values (n,) and the bounds of their mean: every excluded sample wrong, every one right.
 
-    A problem with too few scored samples still has a value where both bounds agree (pass@8 with
-    seven scored samples of eight is 1 as soon as one of them is right).
+    A problem with too few scored samples still has a value if both bounds agree: pass@8 with seven scored
+    samples of eight is 1 as soon as one of them is right. The bounds are None if nothing is excluded.
     """
     values = per_problem(metric, scores, answers, draws)
     if scores.excluded == 0:
@@ -149,7 +152,7 @@ def values_and_bounds(
 
 
 def _voting(answers: AnswersLike | None, scores: Scores, *, right: bool) -> AnswersLike | None:
-    """Answers in which the excluded samples vote together: for the strongest right, or wrong, answer."""
+    """Return answers in which all excluded samples vote for the strongest right (or wrong) answer."""
     if answers is None:
         return None
     voted: list[list[str | None]] = []
@@ -157,7 +160,7 @@ def _voting(answers: AnswersLike | None, scores: Scores, *, right: bool) -> Answ
         same = [
             a for a, s in zip(row, line[:drawn], strict=True) if a is not None and (s > 0) == right and s >= 0
         ]
-        # Where no scored sample is of that kind they agree on an answer of their own.
+        # Without a scored sample of that kind they agree on an answer of their own.
         leader = max(sorted(set(same)), key=same.count, default="\0excluded")
         voted.append([leader if np.isnan(s) else a for a, s in zip(row, line[:drawn], strict=True)])
     return voted
@@ -166,12 +169,12 @@ def _voting(answers: AnswersLike | None, scores: Scores, *, right: bool) -> Answ
 def check_shapes(
     scores: Scores, metric: Metric, groups: Sequence[str | None] | None, answers: AnswersLike | None
 ) -> None:
-    """Raise InputError where groups or answers do not fit the scores, or answers are needed and lacking."""
+    """Raise InputError if groups or answers do not fit the scores, or if needed answers are missing."""
     if groups is not None and len(groups) != scores.n:
         raise InputError(f"{len(groups)} groups for {scores.n} problems: one is needed for each")
     if metric.kind == "maj@":
         if answers is None:
-            raise InputError("maj@k counts votes: it needs the extracted answers beside the scores")
+            raise InputError("maj@k counts votes: it needs the extracted answers in addition to the scores")
         if [len(row) for row in answers] != scores.drawn.tolist():
             raise InputError("answers and scores differ in shape: one answer (or None) is needed per sample")
 
@@ -184,7 +187,7 @@ def _resolved(metric: Metric, scores: Scores, k: int | None) -> str:
 
 
 def _too_few(metric: Metric, scores: Scores, k: int | None) -> str | None:
-    """What lacks for the metric, in words, or None."""
+    """Return what the metric lacks, in words, or None."""
     wanted = k or (metric.k if metric.kind == "avg@" else None)
     if wanted is not None and (scores.drawn != wanted).any():
         short = int((scores.drawn != wanted).sum())
@@ -198,7 +201,7 @@ def _too_few(metric: Metric, scores: Scores, k: int | None) -> str | None:
 
 
 def undetermined(metric: Metric, values: Floats, draws: int) -> str:
-    """Which problems have no value (NaN in `values` (n,)), and why, in words."""
+    """Say which problems have no value (NaN in `values` (n,)), and why."""
     unknown = np.flatnonzero(np.isnan(values))
     what = "no scored sample" if metric.is_mean else f"fewer than {draws} scored samples"
     return f"{len(unknown)} of {len(values)} problems have {what} (the first at position {int(unknown[0])})"

@@ -1,4 +1,4 @@
-"""Many p values at once: Holm for a family of tests, Benjamini-Hochberg for exploratory tables."""
+"""Corrections for many p values: Holm for a family of tests, Benjamini-Hochberg for exploratory tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from genbench.stats.scores import Floats
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p values that hold the familywise error under any dependence (Holm 1979)."""
+    """Return p values adjusted for the familywise error, valid under any dependence (Holm 1979)."""
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p)
     steps = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
@@ -18,7 +18,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """q values: the false discovery rate at which each test would be called (Benjamini & Hochberg 1995)."""
+    """Return q values: the false discovery rate at which each test is significant.
+
+    Source: Benjamini & Hochberg 1995.
+    """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p)[::-1]
     steps = np.minimum.accumulate(len(p) / np.arange(len(p), 0, -1) * p[order])

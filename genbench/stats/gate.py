@@ -1,4 +1,4 @@
-"""Verdicts on a tuned model: per task, and for the suite from the pooled difference."""
+"""The gate: a decision on each task of a comparison, and on the suite from the pooled difference."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from genbench.stats.signflip import sign_flip
 GateVerdict = Literal["REGRESSED", "IMPROVED", "NON_INFERIOR", "INCONCLUSIVE"]
 MARGIN = 0.03
 MIN_PROBLEMS = 100
-"""Non-inferiority needs as many: at 30 problems near 1 the 5 % test errs in 13 % of cases (simulated)."""
+"""Problems needed for non-inferiority: at 30 problems near 1 the 5 % test errs in 13 % (simulated)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskGate:
-    """What the gate says of one task; adjusted p values are None outside the gating family."""
+    """The gate's decision on one task. Adjusted p values are None outside the gating family."""
 
     verdict: GateVerdict
     gating: bool
     margin: float
     alpha: float
-    """Level that the (adjusted) p values are held to."""
+    """Level of the test of the (adjusted) p values."""
     p_regression_adjusted: float | None
     p_improvement_adjusted: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Inverse-variance pooled difference of the gating tasks; its p flips the signs of all at once."""
+    """The inverse-variance pooled difference of the gating tasks, with its sign-flip p values."""
 
     difference: float | None
     ci: tuple[float, float] | None
     p_regression: float
     p_improvement: float
     tasks: tuple[str, ...]
-    """Tasks with any difference at all; the others carry no weight."""
+    """Tasks with any difference at all. The others have no weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """All verdicts of one comparison."""
+    """All decisions of one comparison."""
 
     tasks: Mapping[str, TaskGate]
     pooled: Pooled
@@ -60,7 +60,7 @@ class Gate:
     alpha_pooled: float
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """1 where the suite regressed; strict: also where a gating task, or the suite, is inconclusive."""
+        """Return 1 if the suite or a gating task regressed. With `strict`, also if one is inconclusive."""
         gating = [task.verdict for task in self.tasks.values() if task.gating]
         failing = {"REGRESSED", "INCONCLUSIVE"} if strict else {"REGRESSED"}
         return int(bool(failing & {self.verdict, *gating}))
@@ -77,13 +77,13 @@ def gate(
 ) -> Gate:
     """Decide on each task and the suite, with at most `alpha` chance of a false alarm over all gating tasks.
 
-    alpha is split in halves: Holm over the gating tasks, and the pooled difference, which sees a
-    small drop spread over all of them. One gating task alone needs no split. Improvement is tested
-    the same way in a family of its own; the first of REGRESSED, IMPROVED, NON_INFERIOR counts. Tasks
-    that do not gate are held to their own p at `alpha`. `gating` None means all.
+    Half of `alpha` goes to Holm over the gating tasks. The other half goes to the pooled difference, which
+    finds a small drop that is spread over all of them. A single gating task needs no split. Improvement is
+    tested the same way in a family of its own. The first of REGRESSED, IMPROVED and NON_INFERIOR counts.
+    Tasks that do not gate are decided by their own p at `alpha`. With `gating` None every task gates.
 
     Raises:
-        InputError: `gating` or `margins` name a task that is not there.
+        InputError: `gating` or `margins` name a task that is not in the comparison.
     """
     margins = margins or {}
     names = list(tasks) if gating is None else [name for name in tasks if name in gating]
@@ -91,32 +91,46 @@ def gate(
         if name not in tasks:
             raise InputError(f"no task '{name}' in this comparison{nearest(name, tasks)}")
     share = alpha if len(names) == 1 else alpha / 2
-    worse = dict(zip(names, holm([_p(tasks[name].p_regression) for name in names]), strict=True))
-    better = dict(zip(names, holm([_p(tasks[name].p_improvement) for name in names]), strict=True))
+    family = {name: tasks[name] for name in names}
     gates = {
-        name: _decide(
-            task,
-            TaskGate(
-                verdict="INCONCLUSIVE",
-                gating=name in worse,
-                margin=margins.get(name, MARGIN),
-                alpha=share if name in worse else alpha,
-                p_regression_adjusted=worse.get(name),
-                p_improvement_adjusted=better.get(name),
-            ),
+        name: _decide(task, draft)
+        for (name, task), draft in zip(
+            tasks.items(), _drafts(tasks, family, margins, alpha, share), strict=True
         )
-        for name, task in tasks.items()
     }
-    pooled = pool({name: tasks[name] for name in names}, seed=seed, resamples=resamples)
+    pooled = pool(family, seed=seed, resamples=resamples)
     return Gate(gates, pooled, _suite([gates[name].verdict for name in names], pooled, share), share)
 
 
-def pool(tasks: Mapping[str, Paired], *, seed: int, resamples: int = RESAMPLES) -> Pooled:
-    """Inverse-variance pooled difference over tasks.
+def _drafts(
+    tasks: Mapping[str, Paired],
+    family: Mapping[str, Paired],
+    margins: Mapping[str, float],
+    alpha: float,
+    share: float,
+) -> list[TaskGate]:
+    """Return each task's margin, level and adjusted p values, not decided yet."""
+    worse = dict(zip(family, holm([_p(task.p_regression) for task in family.values()]), strict=True))
+    better = dict(zip(family, holm([_p(task.p_improvement) for task in family.values()]), strict=True))
+    return [
+        TaskGate(
+            verdict="INCONCLUSIVE",
+            gating=name in family,
+            margin=margins.get(name, MARGIN),
+            alpha=share if name in family else alpha,
+            p_regression_adjusted=worse.get(name),
+            p_improvement_adjusted=better.get(name),
+        )
+        for name in tasks
+    ]
 
-    The p values flip the signs of all tasks' differences at once, weights held: unlike a normal
-    p they do not believe a variance that three problems happened to show. A task whose problems
-    all score the same in both runs has no weight, since it has nothing to flip.
+
+def pool(tasks: Mapping[str, Paired], *, seed: int, resamples: int = RESAMPLES) -> Pooled:
+    """Return the inverse-variance pooled difference over tasks.
+
+    The p values flip the signs of all tasks' differences at once, with fixed weights. Unlike a normal p
+    they do not rely on a variance estimated from three problems. A task whose problems all score the same
+    in both runs has no weight, since it has nothing to flip.
     """
     moved = {
         name: variance
@@ -169,7 +183,7 @@ def _suite(verdicts: list[GateVerdict], pooled: Pooled, alpha: float) -> GateVer
 
 
 def _variance(task: Paired) -> float:
-    """Sampling variance of the task's difference; where all differences are equal, their mean square."""
+    """Return the sampling variance of the difference. If all differences are equal, their mean square."""
     assert task.clusters is not None
     if task.se:
         return task.se**2
@@ -178,11 +192,11 @@ def _variance(task: Paired) -> float:
 
 
 def _scaled(task: Paired, weight: float) -> Floats:
-    """The task's differences by cluster so that they add up to weight * difference."""
+    """Return the task's differences by cluster, scaled so that they add up to weight * difference."""
     assert task.clusters is not None
     return np.asarray(weight * task.clusters.totals / task.clusters.sizes.sum(), dtype=np.float64)
 
 
 def _p(p: float | None) -> float:
-    """A task without a value cannot reject anything."""
+    """Return p, or 1 for a task without a value, which cannot reject anything."""
     return 1.0 if p is None else p

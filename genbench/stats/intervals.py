@@ -1,4 +1,4 @@
-"""Intervals around one mean: on new problems of the kind, and on a re-run of the same problems."""
+"""Intervals of one mean: for new problems of the same kind, and for a re-run of the same problems."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit  # scipy.stats takes a second to import, these 0.2 s
+from scipy.special import ndtr, ndtri, stdtrit  # scipy.stats takes a second to import, scipy.special 0.2 s
 
 from genbench.stats.resample import RESAMPLES, Clusters, bootstrap_means, cluster
 from genbench.stats.scores import Floats, Scores
 
 LEVEL = 0.95
 MIN_COUNT = 10.0
-"""Under 10 effective right (or wrong) answers percentile intervals fall below 93 % coverage (simulated)."""
+"""With fewer effective right (or wrong) answers, percentile intervals cover less than 93 % (simulated)."""
 ICC_FLOOR = 0.5
-"""Correlation of samples of one problem assumed at least, where too few deviate to measure it."""
+"""Least correlation assumed between samples of one problem, if too few deviate to measure it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Bounds as fractions of 1, and in words how they were made."""
+    """Bounds as fractions of 1, and the method in words."""
 
     low: float
     high: float
@@ -29,11 +29,14 @@ class Interval:
 
     @property
     def bounds(self) -> tuple[float, float]:
+        """The lower and the upper bound."""
         return self.low, self.high
 
 
 def wilson(p: float, n: float, level: float = LEVEL) -> tuple[float, float]:
-    """Wilson score interval for a share p of n draws; n may be fractional (effective), 0 gives (0, 1).
+    """Return the Wilson score interval of a share p of n draws.
+
+    n may be a fraction (an effective number) or infinite. With n = 0 the interval is (0, 1).
 
     Source: Wilson 1927; on effective n: Franco et al. 2019 (PMC6690503).
     """
@@ -47,21 +50,22 @@ def wilson(p: float, n: float, level: float = LEVEL) -> tuple[float, float]:
 
 
 def t_quantile(level: float, clusters: int) -> float:
-    """Two-sided t quantile at clusters - 1 degrees of freedom; infinite for one cluster."""
+    """Return the two-sided t quantile at clusters - 1 degrees of freedom, infinite for one cluster."""
     return math.inf if clusters < 2 else float(stdtrit(clusters - 1, (1 + level) / 2))
 
 
 def expanded_tail(clusters: int, level: float = LEVEL) -> float:
-    """Tail probability at which a percentile interval of few clusters has t width (Hesterberg 2015, §3.3)."""
+    """Return the tail probability that gives a percentile interval the width of t (Hesterberg 2015, §3.3)."""
     widening = math.sqrt(clusters / (clusters - 1))
     return float(ndtr(-t_quantile(level, clusters) * widening))
 
 
 def effective_n(p: float, clusters: Clusters, draws: float, level: float = LEVEL) -> float:
-    """Independent 0/1 draws that the data are worth, shrunk by z²/t² for few clusters (Korn & Graubard 1998).
+    """Return the number of independent 0/1 draws with the same information (Korn & Graubard 1998).
 
-    `draws` is the mean number of 0/1 draws behind one problem. The estimate from the spread may not
-    exceed what draws with correlation ICC_FLOOR would be worth: near 0 and 1 the spread is not seen.
+    The number is shrunk by z²/t² for few clusters. `draws` is the mean number of 0/1 draws of one problem.
+    The estimate from the spread is at most the value for draws with correlation ICC_FLOOR, because a mean
+    near 0 or 1 shows no spread.
     """
     problems = float(clusters.sizes.sum())
     per_cluster = draws * problems / clusters.count
@@ -81,11 +85,12 @@ def problem_interval(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """Question-population interval of the mean of per-problem values (n,): would it hold on new problems?
+    """Return the question-population interval of the mean of per-problem values (n,).
 
-    Percentile bootstrap of whole clusters, expanded for few of them; near 0 and 1, Wilson on effective
-    n. `draws` is the mean number of 0/1 draws behind a value, None for fractional scores, whose
-    variance p(1 - p) is not and which therefore never take the Wilson branch.
+    It answers whether the mean would be the same on new problems of this kind. The interval is a percentile
+    bootstrap of whole clusters, expanded for few of them. Near 0 and 1 it is Wilson on effective n.
+    `draws` is the mean number of 0/1 draws of a value. It is None for fractional scores: their variance is
+    not p(1 - p), so they never use Wilson.
     """
     clusters = cluster(values, groups)
     unit = "problem" if groups is None else "group"
@@ -120,11 +125,12 @@ def _wilson_words(p: float, n: float, units: str) -> str:
 
 
 def rerun_interval(scores: Scores, *, level: float = LEVEL) -> Interval | None:
-    """Interval of sampling noise alone, the problems fixed: would a re-run of this checkpoint give it?
+    """Return the interval of sampling noise on fixed problems: what a re-run of this checkpoint would give.
 
-    Wilson on n_eff = max(samples, p(1 - p)/v), v = sum(s_i²/k_i)/n²; fractional scores: normal on v.
-    With k = 1 the noise cannot be told from the problems' spread, and the bound is an upper one.
-    Where no problem shows any noise, v is taken as that of one deviating sample, not as zero.
+    The interval is Wilson on n_eff = max(samples, p(1 - p)/v) with v = sum(s_i²/k_i)/n². Fractional scores
+    have a normal interval on v. With k = 1 the noise cannot be separated from the spread of the problems,
+    so the interval is an upper bound. If no problem shows any noise, v is that of one deviating sample
+    and not zero. Return None if a problem has no scored sample.
     """
     means, variances = scores.means, scores.variances
     if np.isnan(means).any():

@@ -1,4 +1,4 @@
-"""Logistic regression on fractions with standard errors that hold under clustering."""
+"""Logistic regression on fractions, with standard errors that are valid under clustering."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from genbench.stats.scores import Floats
 _STEPS = 100
 _TOLERANCE = 1e-10
 _SEPARATED = 25.0
-"""Log odds past which the data set no finite value (e^-25 is far below one in any number of pairs)."""
+"""Log odds beyond which the fit diverges: e^-25 is far below one loss in any real number of pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,15 @@ class Fit:
 
 
 def fit_logistic(design: Floats, outcomes: Floats, groups: Floats) -> Fit:
-    """Maximum likelihood by Newton's method; sandwich covariance over the groups (Liang and Zeger 1986).
+    """Fit by maximum likelihood (Newton) with a sandwich covariance over groups (Liang and Zeger 1986).
 
     Args:
-        design: rows × columns, no intercept is added.
-        outcomes: rows, in [0, 1]; a half is a tie (quasi-likelihood).
-        groups: rows, a number for each independent cluster.
+        design: array (rows, columns). No intercept is added.
+        outcomes: array (rows,) in [0, 1]. A half is a tie (quasi-likelihood).
+        groups: array (rows,) with one number for each independent cluster.
 
     Raises:
-        InputError: the outcomes are separated (or a column is empty), so no finite estimate exists.
+        InputError: no finite estimate exists, because the outcomes are separated or a column is empty.
     """
     beta = np.zeros(design.shape[1])
     for _ in range(_STEPS):

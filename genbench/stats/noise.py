@@ -1,4 +1,4 @@
-"""A task's false-alarm band: how far two runs of one model lie apart by sampling alone."""
+"""The false-alarm band of a task: how far two runs of one model differ by sampling noise."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from genbench.stats.scores import Scores, ScoresLike, as_scores
 class Noise:
     """Two runs of one model compared, as fractions of 1.
 
-    95 % of re-runs differ by at most `band`. `within_variance` is the variance of one sample around
-    its problem's mean, from which `band_at` gives the band at other k; None with one seed, where
-    samples repeat and only the engine's own non-determinism shows.
+    95 % of re-runs differ by at most `band`. `within_variance` is the variance of one sample around its
+    problem's mean, from which `band_at` gives the band at other k. It is None for two runs with one seed:
+    their samples repeat, and only the engine's own non-determinism is visible.
     """
 
     difference: float
@@ -29,15 +29,15 @@ class Noise:
     k_second: int
     within_variance: float | None
     changed_samples: float | None
-    """Share of the samples whose score differs, sample j against sample j; None at unequal k."""
+    """Share of the samples with another score, sample j against sample j. None at unequal k."""
 
     @property
     def is_expected(self) -> bool:
-        """The two runs differ by no more than the band."""
+        """Whether the two runs differ by no more than the band."""
         return abs(self.difference) <= self.band + 1e-12
 
     def band_at(self, k_first: int, k_second: int) -> float:
-        """The band for two runs with other k.
+        """Return the band of two runs with other k.
 
         Raises:
             InputError: the noise was measured with one seed.
@@ -48,15 +48,15 @@ class Noise:
 
 
 def false_alarm_band(first: ScoresLike, second: ScoresLike, *, same_seed: bool = False) -> Noise:
-    """The band from two runs of one model, rows the same problems in the same order.
+    """Return the band from two runs of one model with the same problems in the same order.
 
-    Different seeds: both runs' samples of a problem are draws of one law, so they are pooled for its
-    variance (this works at k = 1 too). Same seed: the variance of per-sample differences around
-    zero, which is what an engine that does not repeat itself adds.
+    With different seeds, both runs' samples of a problem are draws from one distribution. They are pooled
+    for its variance, which works at k = 1 too. With the same seed, the variance is that of the per-sample
+    differences around zero: what an engine adds that does not repeat itself.
 
     Raises:
-        NotComparableError: different numbers of problems, or of samples with `same_seed`.
-        InputError: a problem without scored samples.
+        NotComparableError: the numbers of problems differ, or with `same_seed` the numbers of samples.
+        InputError: a problem has no scored sample.
     """
     a, b = as_scores(first), as_scores(second)
     if a.n != b.n:

@@ -1,4 +1,4 @@
-"""The difference between two runs on the same problems, with what it can and cannot show."""
+"""The paired difference of two runs on the same problems, with interval, tests and detectable drop."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from genbench.stats.scores import Floats, ScoresLike, as_scores
 from genbench.stats.signflip import McNemar, mcnemar, sign_flip
 
 FEW_PROBLEMS = 50
-"""Below, a few collapsing problems can make any paired test err (17 % at 30 problems, simulated)."""
+"""With fewer problems, a few that collapse can make any paired test err (17 % at 30, simulated)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """tuned - base over the problems that both ran, as fractions of 1.
+    """The difference tuned - base over the problems of both runs, as fractions of 1.
 
-    `ci` is the question-population interval, `rerun_ci` that of sampling noise on these problems.
-    `mde` is the smallest drop found with 80 % power by a one-sided 5 % test. `lower` is the
-    one-sided 95 % lower bound of the difference. With `missing` set nothing is known but n and k.
+    `ci` is the question-population interval and `rerun_ci` that of sampling noise on these problems.
+    `mde` is the smallest drop that a one-sided 5 % test finds with 80 % power. `lower` is the one-sided
+    95 % lower bound of the difference. If `missing` is set, only the counts are known.
     """
 
     n: int
@@ -59,6 +59,7 @@ class Paired:
 
     @property
     def has_few_problems(self) -> bool:
+        """Whether there are too few problems for the test's own error rate."""
         return self.n < FEW_PROBLEMS
 
 
@@ -75,15 +76,15 @@ def paired(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> Paired:
-    """Compare two runs whose rows are the same problems in the same order; k may differ.
+    """Compare two runs with the same problems in the same order. Their k may differ.
 
-    `metric` as in `estimate`: acc and avg@k are the mean of the scores; for the metrics of draws
-    "k" is the smaller of both. `shared_seeds` says that sample j of a problem was drawn with one
-    seed in both runs, so that the re-run interval comes from per-sample differences.
+    `metric` is a name as in `estimate`. In the metrics of draws a "k" is the smaller k of both runs.
+    `shared_seeds` says that sample j of a problem was drawn with one seed in both runs. The re-run
+    interval then comes from per-sample differences.
 
     Raises:
         NotComparableError: the runs have different numbers of problems.
-        InputError: as `estimate`.
+        InputError: the metric, the scores or the shapes are wrong, as in `estimate`.
     """
     asked, b, t = parse_metric(metric), as_scores(base), as_scores(tuned)
     if b.n != t.n:
@@ -119,7 +120,7 @@ def _with_tests(
     level: float,
     resamples: int,
 ) -> Paired:
-    """`head` with all that follows from the problems' values (n,) in both runs."""
+    """Return `head` with the interval and tests of the problems' values (n,) in both runs."""
     clusters = cluster(tuned - base, groups)
     interval = difference_interval(clusters, level)
     flips = sign_flip(clusters.totals, seed=seed, resamples=resamples)

@@ -1,4 +1,4 @@
-"""Strengths from paired comparisons, and a win rate with the effect of length taken out."""
+"""Models of pairwise comparisons: Bradley-Terry strengths, and a win rate at equal lengths."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, ndtri
 
 from genbench.errors import InputError
 from genbench.stats.intervals import LEVEL
@@ -16,7 +15,7 @@ from genbench.stats.logistic import fit_logistic
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One comparison: `score` is 1 where `first` won, 0 where `second` did, 1/2 for a tie."""
+    """One comparison: `score` is 1 if `first` won, 0 if `second` won, 1/2 for a tie."""
 
     first: str
     second: str
@@ -26,7 +25,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """A model's strength in log odds over the reference model; exp of a difference is the odds of winning."""
+    """A model's strength in log odds over the reference. exp(difference of two) is the odds of winning."""
 
     value: float
     se: float
@@ -34,7 +33,9 @@ class Strength:
 
 
 def bradley_terry(pairs: Sequence[Pair], reference: str, level: float = LEVEL) -> Mapping[str, Strength]:
-    """Bradley-Terry strengths (1952), ties as half a win each; intervals cluster by problem.
+    """Return Bradley-Terry strengths (1952) by model, with intervals clustered by problem.
+
+    A tie is half a win for each side. The reference has strength 0.
 
     Raises:
         InputError: the reference is in no pair, the pairs do not connect the models, or one always wins.
@@ -52,7 +53,7 @@ def bradley_terry(pairs: Sequence[Pair], reference: str, level: float = LEVEL) -
             design[row, free.index(pair.second)] -= 1
     outcomes = np.array([pair.score for pair in pairs])
     fit = fit_logistic(design, outcomes, np.array([float(problems[pair.problem]) for pair in pairs]))
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     found = {reference: Strength(0.0, 0.0, (0.0, 0.0))}
     for place, name in enumerate(free):
         value, se = float(fit.coefficients[place]), float(np.sqrt(fit.covariance[place, place]))
@@ -62,7 +63,7 @@ def bradley_terry(pairs: Sequence[Pair], reference: str, level: float = LEVEL) -
 
 @dataclass(frozen=True, slots=True)
 class LengthControlled:
-    """A win rate as it would be at equal lengths; `slope` in log odds, positive where longer wins."""
+    """A win rate at equal lengths. `slope` is in log odds and positive if longer answers win."""
 
     value: float
     ci: tuple[float, float]
@@ -77,13 +78,14 @@ def length_controlled(
     problems: Sequence[str],
     level: float = LEVEL,
 ) -> LengthControlled:
-    """logit P(win) = a + b · tanh(d / s), d = log(our length / theirs), s its spread; value = P at d = 0.
+    """Return the win rate at equal lengths.
 
-    tanh, so that a few extreme lengths do not set the slope. The interval is that of `a`, clustered by
-    problem, taken through the logistic function.
+    The model is logit P(win) = a + b · tanh(d / s) with d = log(our length / theirs) and s its root mean
+    square. The value is P at d = 0. tanh limits the effect of a few extreme lengths on the slope. The
+    interval is that of `a`, clustered by problem, after the logistic function.
 
     Raises:
-        InputError: all scores on one side, or too few pairs to fit.
+        InputError: there are too few pairs, all have one ratio of lengths, or one side always wins.
     """
     if len(scores) < 3:
         raise InputError(f"{len(scores)} pairs are too few for a length-controlled win rate")
@@ -96,7 +98,7 @@ def length_controlled(
     places = {name: place for place, name in enumerate(dict.fromkeys(problems))}
     groups = np.array([float(places[name]) for name in problems])
     fit = fit_logistic(design, np.array(scores, float), groups)
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     half = z * np.sqrt(np.diag(fit.covariance))
     a, b = (float(value) for value in fit.coefficients)
     return LengthControlled(

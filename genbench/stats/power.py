@@ -1,9 +1,8 @@
-"""What a comparison can find before any GPU is spent: smallest drop, worth of more k, of more problems."""
+"""Power of a planned comparison: the smallest drop it finds, and the samples or problems that find a drop."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,17 +12,18 @@ from genbench.stats.differences import ALPHA, POWER, z_sum
 from genbench.stats.scores import ScoresLike, as_scores
 
 ICC = 0.48
-"""Share of a score's variance that lies between problems, assumed where no run was measured."""
+"""Share of a score's variance between problems, assumed if no run was measured."""
 RHO = 0.98
-"""Correlation of the problems' true means in neighbouring checkpoints; 0.9 after a big finetune."""
+"""Correlation of the problems' true means in neighbouring checkpoints. After a big finetune: 0.9."""
 
 
 @dataclass(frozen=True, slots=True)
 class Components:
     """Variance components of one sample's score.
 
-    `between` is the variance of the problems' true means, `within` the average variance of samples
-    of one problem, `change` the variance of the true means' difference between base and tuned.
+    `between` is the variance of the problems' true means. `within` is the average variance of the samples of
+    one problem. `change` is the variance of the true means' difference between base and tuned. `source`
+    says in words where they come from.
     """
 
     between: float
@@ -32,38 +32,17 @@ class Components:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class TaskPower:
-    """What one task can show, drops as fractions of 1.
-
-    `mde` is the smallest detectable drop as planned, `mde_at` the same at other k of the tuned run,
-    `mde_floor` with endless samples of both. `k_needed` samples find `detect`; None where only
-    more problems do, `problems_needed` of them at the planned k.
-    """
-
-    n: int
-    k_base: int
-    k_tuned: int
-    detect: float
-    mde: float
-    mde_at: tuple[tuple[int, float], ...]
-    mde_floor: float
-    k_needed: int | None
-    problems_needed: int
-    components: Components
-
-
 def assumed_components(mean: float = 0.5, *, icc: float = ICC, rho: float = RHO) -> Components:
-    """Components of 0/1 scores with a given mean, assumed before anything was run."""
+    """Return the components of 0/1 scores with a given mean, assumed before anything was run."""
     total = mean * (1 - mean)
     source = f"assumed: mean {mean:.2f}, ICC {icc:.2f}, rho {rho:.2f}"
     return Components(icc * total, (1 - icc) * total, 2 * icc * total * (1 - rho), source)
 
 
 def measured_components(base: ScoresLike, *, rho: float = RHO) -> Components:
-    """Components from a stored run; how far tuned moves (rho) stays an assumption.
+    """Return the components measured from a stored run. How far tuned moves (rho) remains an assumption.
 
-    With one sample per problem the two parts cannot be told apart and ICC is assumed.
+    With one sample per problem the two parts cannot be separated, so ICC is assumed.
 
     Raises:
         InputError: a problem has no scored sample.
@@ -92,9 +71,9 @@ def smallest_drop(
     alpha: float = ALPHA,
     power: float = POWER,
 ) -> float:
-    """Drop found with the given power by a one-sided paired test at alpha.
+    """Return the drop that a one-sided paired test at alpha finds with the given power.
 
-    Source: Miller 2024, arXiv 2411.00640, §5. k may be infinite. Never over 1, where no drop is detectable.
+    Source: Miller 2024, arXiv 2411.00640, §5. k may be infinite. The value 1 means that no drop is found.
     """
     variance = components.change + components.within / k_base + components.within / k_tuned
     return min(1.0, z_sum(alpha, power) * math.sqrt(variance / n))
@@ -103,9 +82,9 @@ def smallest_drop(
 def samples_needed(
     components: Components, n: int, drop: float, *, k_base: int | None = None, alpha: float = ALPHA
 ) -> int | None:
-    """Samples per problem of the tuned run that find `drop`; None where only more problems help.
+    """Return the samples per problem of the tuned run that find `drop`, or None if only more problems do.
 
-    `k_base` None: the base is drawn with the same k.
+    With `k_base` None the base is drawn with the same k.
     """
     allowed = n * (drop / z_sum(alpha)) ** 2 - components.change
     if k_base is not None:
@@ -119,41 +98,6 @@ def samples_needed(
 def problems_needed(
     components: Components, k_base: int, k_tuned: int, drop: float, *, alpha: float = ALPHA
 ) -> int:
-    """Problems that find `drop` at the given k."""
+    """Return the number of problems that find `drop` at the given k."""
     variance = components.change + components.within / k_base + components.within / k_tuned
     return max(1, math.ceil(variance * (z_sum(alpha) / drop) ** 2 - 1e-9))
-
-
-def plan(
-    components: Components,
-    *,
-    n: int,
-    k_base: int,
-    k_tuned: int,
-    detect: float,
-    k_grid: Iterable[int] = (1, 2, 4, 8, 16, 32, 64),
-    alpha: float = ALPHA,
-) -> TaskPower:
-    """What n problems at k_base and k_tuned can show, and what would show `detect`.
-
-    Raises:
-        InputError: `detect` is not in (0, 1], or n or k is not positive.
-    """
-    if not 0 < detect <= 1 or min(n, k_base, k_tuned) < 1:
-        raise InputError(f"cannot plan n = {n}, k = {k_base} and {k_tuned} for a drop of {detect}")
-
-    def at(k: float) -> float:
-        return smallest_drop(components, n, k_base, k, alpha=alpha)
-
-    return TaskPower(
-        n=n,
-        k_base=k_base,
-        k_tuned=k_tuned,
-        detect=detect,
-        mde=at(k_tuned),
-        mde_at=tuple((k, at(k)) for k in k_grid),
-        mde_floor=smallest_drop(components, n, math.inf, math.inf, alpha=alpha),
-        k_needed=samples_needed(components, n, detect, k_base=k_base, alpha=alpha),
-        problems_needed=problems_needed(components, k_base, k_tuned, detect, alpha=alpha),
-        components=components,
-    )

@@ -1,4 +1,4 @@
-"""Resampling of clusters: the seed, the clusters, and 10,000 bootstrap means in milliseconds."""
+"""Resampling of whole clusters of problems from a seed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from genbench.stats.scores import Floats
 
 RESAMPLES = 10_000
 CHUNK_DRAWS = 130_000
-"""Indices drawn at once: the values gathered (1 MB) stay in the cache; at 4 MB it takes 2.5x as long."""
+"""Indices drawn at once. Their values (1 MB) stay in the cache. With 4 MB it takes 2.5x as long."""
 ROUNDING = 1e-12
-"""Means closer than this are equal: sevenths and tenths do not add up exactly."""
+"""Means closer than this count as equal: sevenths and tenths do not add up exactly."""
 GATHER_COST = 40
-"""One distinct value costs a multinomial draw as much as 40 clusters cost a gather (measured)."""
+"""A multinomial draw costs as much per distinct value as a gather costs per 40 clusters (measured)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """What is resampled as a whole: totals (g,) and sizes (g,) of g clusters of problems.
+    """The units of resampling: totals (g,) and sizes (g,) of g clusters of problems.
 
-    A problem that stands alone is a cluster of size 1.
+    A problem without a group is a cluster of size 1.
     """
 
     totals: Floats
@@ -32,16 +32,20 @@ class Clusters:
 
     @property
     def count(self) -> int:
+        """The number of clusters."""
         return len(self.totals)
 
     @property
     def mean(self) -> float:
-        """Mean over problems, whatever the clusters."""
+        """The mean over problems, whatever the clusters."""
         return math.fsum(self.totals) / float(self.sizes.sum())
 
     @property
     def se(self) -> float | None:
-        """CR1 clustered standard error of the mean; sd(ddof = 1)/sqrt(n) at size 1; None for one cluster."""
+        """The CR1 clustered standard error of the mean, None for one cluster.
+
+        With clusters of size 1 it is sd(ddof = 1)/sqrt(n).
+        """
         if self.count < 2:
             return None
         if float(np.ptp(self.totals / self.sizes)) < ROUNDING:
@@ -52,9 +56,9 @@ class Clusters:
 
 
 def derive_seed(*parts: str) -> int:
-    """A seed below 2^63 from names (task, run id …): same names, same intervals.
+    """Return a seed below 2^63 made from names (task, run id …): the same names give the same intervals.
 
-    Each part is hashed with its length before it, so that ("ab", "c") and ("a", "bc") differ.
+    Each part is hashed after its length, so that ("ab", "c") and ("a", "bc") differ.
     """
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:
@@ -64,7 +68,7 @@ def derive_seed(*parts: str) -> int:
 
 
 def cluster(values: Floats, groups: Sequence[str | None] | None = None) -> Clusters:
-    """Per-problem values (n,) summed by group; a problem whose group is None is its own cluster."""
+    """Sum per-problem values (n,) by group. A problem with the group None is its own cluster."""
     if groups is None:
         return Clusters(values, np.ones(len(values)))
     places: dict[tuple[bool, str], int] = {}
@@ -75,10 +79,10 @@ def cluster(values: Floats, groups: Sequence[str | None] | None = None) -> Clust
 
 
 def bootstrap_means(clusters: Clusters, *, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Means (resamples,) of samples of whole clusters drawn with replacement.
+    """Return the means (resamples,) of samples of whole clusters, drawn with replacement.
 
-    Few distinct clusters (k = 1: right or wrong) are drawn as multinomial counts, the same law at
-    a fraction of the cost; otherwise indices are gathered in chunks.
+    If there are few distinct clusters (k = 1: right or wrong), their counts are drawn from a multinomial:
+    the same distribution at a fraction of the cost. Otherwise indices are gathered in chunks.
     """
     rng = np.random.default_rng(seed)
     distinct, counts = np.unique(clusters.totals + 1j * clusters.sizes, return_counts=True)

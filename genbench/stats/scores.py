@@ -1,4 +1,4 @@
-"""Scores of one task as a matrix: what was drawn, what was scored, what was left out."""
+"""Scores of one task as a matrix of problems by samples."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Bools = npt.NDArray[np.bool_]
 class Scores:
     """Scores in [0, 1] of n problems by up to k samples.
 
-    `values` is (n, k) with NaN both where a sample was excluded and where none was drawn;
-    `drawn` (n,) counts the samples drawn for each problem, so the two can be told apart.
+    `values` is (n, k). It is NaN both for an excluded sample and for one that was not drawn. `drawn` (n,)
+    counts the samples drawn for each problem and so distinguishes the two.
     """
 
     values: Floats
@@ -28,72 +28,74 @@ class Scores:
 
     @property
     def n(self) -> int:
+        """The number of problems."""
         return len(self.drawn)
 
     @property
     def k(self) -> int:
-        """Samples that every problem has at least."""
+        """The number of samples that every problem has at least."""
         return int(self.drawn.min())
 
     @property
     def is_ragged(self) -> bool:
+        """Whether the problems have different numbers of samples."""
         return bool(self.drawn.min() != self.drawn.max())
 
     @property
     def was_drawn(self) -> Bools:
-        """(n, k) mask of the samples that exist, scored or not."""
+        """The mask (n, k) of the samples that were drawn, scored or not."""
         return np.arange(self.values.shape[1]) < self.drawn[:, None]
 
     @property
     def scored(self) -> Ints:
-        """(n,) samples with a score."""
+        """The number (n,) of samples with a score."""
         return np.asarray((~np.isnan(self.values)).sum(axis=1), dtype=np.int64)
 
     @property
     def excluded(self) -> int:
-        """Samples that were drawn but have no score."""
+        """The number of samples that were drawn and have no score."""
         return int(self.drawn.sum() - self.scored.sum())
 
     @property
     def is_binary(self) -> bool:
-        """Every score is 0 or 1, so that p(1 - p) is the variance of one sample."""
+        """Whether every score is 0 or 1, so that p(1 - p) is the variance of one sample."""
         known = self.values[~np.isnan(self.values)]
         return bool(np.isin(known, (0.0, 1.0)).all())
 
     @property
     def means(self) -> Floats:
-        """(n,) mean over each problem's scored samples; NaN where there is none."""
+        """The mean (n,) over each problem's scored samples, NaN if it has none."""
         total = np.nansum(self.values, axis=1)
         means: Floats = np.divide(total, self.scored, out=np.full(self.n, np.nan), where=self.scored > 0)
         return means
 
     @property
     def variances(self) -> Floats:
-        """(n,) sample variance (ddof = 1) within each problem; NaN under two scored samples."""
+        """The sample variance (n,) within each problem (ddof = 1), NaN with under two scored samples."""
         spread = np.nansum((self.values - self.means[:, None]) ** 2, axis=1)
         many = self.scored > 1
         variances: Floats = np.divide(spread, self.scored - 1, out=np.full(self.n, np.nan), where=many)
         return variances
 
     def take(self, rows: Sequence[int]) -> Scores:
-        """The problems at the given positions."""
+        """Return the problems at the given positions."""
         return Scores(self.values[list(rows)], self.drawn[list(rows)])
 
     def filled(self, score: float) -> Scores:
-        """The same samples with every excluded one given `score`."""
+        """Return the same samples with `score` for every excluded one."""
         gaps = np.isnan(self.values) & self.was_drawn
         return Scores(np.where(gaps, score, self.values), self.drawn)
 
 
 ScoresLike = Scores | npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[Sequence[float | None]]
-"""Scores, an (n, k) array, or one sequence per problem; NaN or None where a sample was not scored."""
+"""Scores, an (n, k) array, or one sequence per problem. NaN or None is a sample without a score."""
 
 
 def as_scores(scores: ScoresLike) -> Scores:
-    """Scores from an (n, k) array or from one sequence per problem (ragged where lengths differ).
+    """Return scores from an (n, k) array or from one sequence per problem, of equal lengths or not.
 
     Raises:
-        InputError: no problem, a problem without samples, or a score outside [0, 1].
+        InputError: there is no problem, a problem has no samples, or a score is outside [0, 1].
     """
     if isinstance(scores, Scores):
         return scores

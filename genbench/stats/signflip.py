@@ -1,4 +1,4 @@
-"""Tests of "no difference" by flipping signs: exact, Monte Carlo, and McNemar's table."""
+"""Sign-flip tests of a mean difference, exact or Monte Carlo, and McNemar's exact test."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from genbench.stats.resample import CHUNK_DRAWS, RESAMPLES
 from genbench.stats.scores import Floats, Scores
 
 EXACT_UP_TO = 16
-"""Differences that are not zero; 2^16 sign patterns are summed one by one."""
+"""Number of differences up to which all sign patterns (2^16) are enumerated."""
 UNIT = 2.0**32
-"""The largest difference on the grid that all are rounded to: sums of 2^20 are exact, so ties are counted."""
+"""Grid steps of the largest difference. Sums of 2^20 rounded differences are exact, so ties are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignFlip:
-    """p values of the mean difference: other than, below (regression) and above zero (improvement)."""
+    """p values of a mean difference: two-sided, of a drop (regression) and of a gain (improvement)."""
 
     p_two_sided: float
     p_regression: float
@@ -39,11 +39,12 @@ class McNemar:
 
 
 def sign_flip(differences: Floats, *, seed: int, resamples: int = RESAMPLES) -> SignFlip:
-    """Sign-flip test of differences (n,), one per independent cluster; ties count as extreme.
+    """Test differences (n,), one per independent cluster, by flipping their signs.
 
-    Zeros have no sign to flip. Exact for up to 16 others, and where all others have one size
-    (k = 1: the binomial law); otherwise Monte Carlo with p = (1 + #)/(resamples + 1), which never
-    is zero (Phipson & Smyth 2010). All differences zero: p = 1.
+    Zeros have no sign to flip. Ties count as extreme. The test is exact for up to 16 non-zero differences,
+    and if they all have one size (at k = 1: the binomial law). Otherwise it is Monte Carlo with
+    p = (1 + #)/(resamples + 1), which is never zero (Phipson & Smyth 2010). If all differences are zero,
+    p is 1.
     """
     moved = differences[differences != 0]
     if len(moved) == 0:
@@ -71,7 +72,7 @@ def sign_flip(differences: Floats, *, seed: int, resamples: int = RESAMPLES) -> 
 
 
 def binomial_p(losses: int, discordant: int) -> tuple[float, float]:
-    """Exact p, two-sided and for so many losses or more, of a fair coin thrown `discordant` times."""
+    """Return exact p values of a fair coin: two-sided, and of at least `losses` in `discordant` throws."""
     if discordant == 0:
         return 1.0, 1.0
 
@@ -82,7 +83,7 @@ def binomial_p(losses: int, discordant: int) -> tuple[float, float]:
 
 
 def mcnemar(base: Scores, tuned: Scores) -> McNemar | None:
-    """The table of two runs with one scored 0/1 sample per problem; None for any other shape."""
+    """Return the table of two runs with one scored 0/1 sample per problem, or None for any other shape."""
     single = all(s.is_binary and s.values.shape[1] == 1 and s.excluded == 0 for s in (base, tuned))
     if not single:
         return None
@@ -100,7 +101,7 @@ def _all_sums(units: Floats) -> Floats:
 
 
 def _random_sums(units: Floats, seed: int, resamples: int) -> Floats:
-    """Sums (resamples,) under random signs: sum(±u) = 2 * sum(u where the bit is set) - sum(u)."""
+    """Return sums (resamples,) under random signs: sum(±u) = 2 * (sum of u with the bit set) - sum(u)."""
     rng = np.random.default_rng(seed)
     count = len(units)
     chunk = max(1, CHUNK_DRAWS // count)

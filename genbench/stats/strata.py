@@ -1,4 +1,4 @@
-"""Tables by stratum (level, subject, difficulty, language): exploratory, with q values."""
+"""Exploratory tables by stratum (level, subject, difficulty, language), with q values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from genbench.types import Estimate
 
 T = TypeVar("T")
 Labels = Sequence[str | None]
-"""The stratum of each problem (n,); None where it has none and belongs to no row."""
+"""The stratum of each problem (n,). None is a problem without one, which belongs to no row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """One row of a comparison by stratum; q is the false discovery rate over the table's rows.
+    """One row of a comparison by stratum.
 
-    None where the difference is missing.
+    `q_value` is the false discovery rate over the rows of the table. It is None if the difference is missing.
     """
 
     name: str
@@ -41,10 +41,10 @@ def estimate_strata(
     answers: AnswersLike | None = None,
     resamples: int = RESAMPLES,
 ) -> dict[str, Estimate]:
-    """The metric within each stratum, names sorted.
+    """Return the metric within each stratum, sorted by name.
 
     Raises:
-        InputError: labels and scores differ in number, or as `estimate`.
+        InputError: labels and scores differ in number, or `estimate` raises it.
     """
     matrix = as_scores(scores)
     return {
@@ -73,10 +73,10 @@ def compare_strata(
     tuned_answers: AnswersLike | None = None,
     resamples: int = RESAMPLES,
 ) -> tuple[Stratum, ...]:
-    """The paired difference within each stratum, names sorted, with q values of the two-sided tests.
+    """Return the paired difference within each stratum, sorted by name, with q values of two-sided tests.
 
     Raises:
-        InputError: labels and scores differ in number, or as `paired`.
+        InputError: labels and scores differ in number, or `paired` raises it.
     """
     b, t = as_scores(base), as_scores(tuned)
     rows_of = _strata(labels, b.n)
