@@ -1,4 +1,4 @@
-"""Comparable or refused: what two sides must share, what is only said, and what looks like a mistake."""
+"""The contract of a comparison: what two sides must share, and differences that are only reported."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ KINDS = (
     "run_seed",
     "circumstances",
 )
-"""What a difference's name begins with; `--allow` takes one of these, or a longer part of the name."""
-_SHOWN = 40
+"""The first parts of the names of differences. `--allow` takes one of these, or a longer part of the name."""
+_MOST_SHOWN = 40
 _NOT_CIRCUMSTANCES = (
     "host",
     "base_urls",
@@ -39,12 +39,12 @@ _NOT_CIRCUMSTANCES = (
     "VLLM_LOGGING_",
     "VLLM_NO_USAGE_STATS",
 )
-"""Beginnings of keys that are recorded with every attempt, but move not a single token."""
+"""Prefixes of keys that are recorded with every attempt but cannot change a token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One line of what differs: `terms.dtype: "bfloat16" -> "float16"`."""
+    """One difference of two sides, as in `terms.dtype: "bfloat16" -> "float16"`."""
 
     name: str
     detail: str
@@ -54,24 +54,29 @@ class Difference:
 
 
 def check_names(allow: Iterable[str]) -> None:
-    """Raises InputError for a name that no difference can have."""
+    """Raise InputError for a name that no difference can have."""
     for name in allow:
         if name.partition(".")[0] not in KINDS:
-            raise InputError(f"--allow {name}: no difference is called so{nearest(name, KINDS)}")
+            raise InputError(f"--allow {name}: unknown difference name{nearest(name, KINDS)}")
 
 
 def settle(found: Sequence[Difference], allow: Sequence[str], what: str) -> list[Difference]:
-    """The differences that `allow` lets through.
+    """Return the differences that `allow` lets through.
+
+    Args:
+        found: the differences.
+        allow: names of differences, or their first parts.
+        what: the first line of the error.
 
     Raises:
-        NotComparableError: others remain; prints each of them.
+        NotComparableError: other differences remain. Lists them and the options that let them through.
     """
     remaining = [item for item in found if not _is_allowed(item.name, allow)]
     if not remaining:
         return list(found)
-    lines = [f"  {item}" for item in remaining[:_SHOWN]]
-    if len(remaining) > _SHOWN:
-        lines.append(f"  ... and {len(remaining) - _SHOWN} more")
+    lines = [f"  {item}" for item in remaining[:_MOST_SHOWN]]
+    if len(remaining) > _MOST_SHOWN:
+        lines.append(f"  ... and {len(remaining) - _MOST_SHOWN} more")
     names = " ".join(f"--allow {kind}" for kind in dict.fromkeys(_kind(item) for item in remaining))
     raise NotComparableError(
         f"{what}:\n" + "\n".join(lines) + f"\nmake them equal, or let the difference through with {names}"
@@ -79,19 +84,21 @@ def settle(found: Sequence[Difference], allow: Sequence[str], what: str) -> list
 
 
 def _kind(item: Difference) -> str:
+    """Return the first part of the difference's name."""
     return item.name.partition(".")[0]
 
 
 def _is_allowed(name: str, allow: Sequence[str]) -> bool:
+    """Return whether a given name is this name or its first parts."""
     return any(name == given or name.startswith(f"{given}.") for given in allow)
 
 
 def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
-    """What must be equal, base -> tuned: tasks, decoding terms, trace format; then task by task."""
+    """Yield differences in what must be equal: tasks, decoding terms and trace format, then task by task."""
     for side, where in ((base, "base"), (tuned, "tuned")):
         shard = side.manifest["origin"].get("shard") if side.manifest else None
         if shard is not None:
-            detail = f"{where} is shard {shard} alone; run the others, then: genbench merge"
+            detail = f"{where} is only shard {shard}; run the others, then: genbench merge"
             yield Difference(f"shard.{where}", detail)
     for name in sorted(base.tasks.keys() ^ tuned.tasks.keys()):
         yield Difference(f"tasks.{name}", f"only in {'base' if name in base.tasks else 'tuned'}")
@@ -105,25 +112,27 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
 
 
 def _of_tasks(record: Mapping[str, Any], shared: Sequence[str]) -> dict[str, Any]:
-    """Terms name the decoding of each task; only those of tasks in both runs count."""
+    """Return the terms without the decoding of tasks that only one side has."""
     if "decoding" not in record:
         return dict(record)
     return {**record, "decoding": {task: record["decoding"].get(task) for task in shared}}
 
 
 def _lines(left: Any, right: Any, name: str) -> Iterator[Difference]:
+    """Yield the differences of two JSON values, key by key."""
     for line in contract.differences(left, right, name):
         where, _, detail = line.partition(": ")
         yield Difference(where, detail)
 
 
 def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
+    """Yield differences in what must be equal in one task."""
     name = base.name
     for side, other, where in ((base, tuned, "base"), (tuned, base, "tuned")):
-        alone = sorted(set(side.problem_ids) - set(other.problem_ids))
-        if alone:
+        extra = sorted(set(side.problem_ids) - set(other.problem_ids))
+        if extra:
             yield Difference(
-                f"problems.{name}", f"{len(alone)} of {len(side.problem_ids)} only in {where}{_few(alone)}"
+                f"problems.{name}", f"{len(extra)} of {len(side.problem_ids)} only in {where}{_few(extra)}"
             )
     if base.largest_k != tuned.largest_k:
         yield Difference(f"k.{name}", f"{base.largest_k} -> {tuned.largest_k}")
@@ -143,27 +152,28 @@ def _trace_differences(name: str, base: Traces, tuned: Traces) -> Iterator[Diffe
 
 
 def _judge_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
-    """Who judged, and what it said of its canary; not the engine's record, which names paths and ports.
+    """Yield differences of the judges and of their answers to the canary cases.
 
-    A run whose answers were all decided without the judge has no canary to compare.
+    The engine's record is left out, because it names paths and ports. A run whose answers were all decided
+    without the judge has no canary to compare.
     """
     judges = [side.described.get("judge", {}) for side in (base, tuned)]
-    said = [(judge.get("canary") or {}).get("labels") for judge in judges]
+    labels = [(judge.get("canary") or {}).get("labels") for judge in judges]
     left, right = (
         {key: value for key, value in judge.items() if key not in ("engine", "canary")} for judge in judges
     )
     yield from _lines(left, right, f"verifier.{base.name}.judge")
-    if said[0] and said[1]:
-        yield from _lines(said[0], said[1], f"verifier.{base.name}.judge.canary")
+    if labels[0] and labels[1]:
+        yield from _lines(labels[0], labels[1], f"verifier.{base.name}.judge.canary")
 
 
 def _groups(task: SideTask) -> dict[str, str | None]:
-    """By problem; empty where the side names no groups, so that the other side's hold."""
+    """Return the group of each problem. Empty if the side names none: the other side's are used then."""
     return dict(zip(task.problem_ids, task.groups, strict=True)) if task.groups else {}
 
 
 def _mapped(base: Mapping[Any, Any], tuned: Mapping[Any, Any], name: str, unit: str) -> Iterator[Difference]:
-    """One line for all keys in both whose values differ, with the first of them."""
+    """Yield one difference for all keys in both whose values differ. It names the first of them."""
     shared = [key for key in base if key in tuned]
     other = [key for key in shared if base[key] != tuned[key]]
     if other:
@@ -174,12 +184,13 @@ def _mapped(base: Mapping[Any, Any], tuned: Mapping[Any, Any], name: str, unit: 
 
 
 def _few(names: Sequence[str]) -> str:
+    """Return the first three names in parentheses."""
     shown = ", ".join(names[:3])
     return f" ({shown}{', ...' if len(names) > 3 else ''})"
 
 
 def excluded_differences(base: Side, tuned: Side) -> Iterator[Difference]:
-    """Tasks whose run has failed: too much was excluded or left unscored for their numbers to be used."""
+    """Yield tasks with failed results: too many samples are excluded or unscored."""
     for side, where in ((base, "base"), (tuned, "tuned")):
         for line in side.failed:
             name, _, detail = line.partition(": ")
@@ -188,7 +199,7 @@ def excluded_differences(base: Side, tuned: Side) -> Iterator[Difference]:
 
 
 def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
-    """What moves only rounding or speed: engine sizes, packages, machine."""
+    """Return differences that change only rounding or speed: engine sizes, packages, machine."""
     left, right = (_circumstances(side) for side in (base, tuned))
     if left is None or right is None:
         return []
@@ -196,22 +207,23 @@ def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
 
 
 def _circumstances(side: Side) -> dict[str, Any] | None:
-    """Those of the last attempt that drew anything."""
+    """Return the circumstances of the last attempt that drew samples, or None for a score file."""
     attempts = side.manifest["attempts"] if side.manifest else []
-    drew = [attempt for attempt in attempts if attempt.get("drawn", 1)] or attempts
-    return _without(drew[-1]["circumstances"]) if drew else None
+    drawing = [attempt for attempt in attempts if attempt.get("drawn", 1)] or attempts
+    return _relevant(drawing[-1]["circumstances"]) if drawing else None
 
 
-def _without(record: Mapping[str, Any]) -> dict[str, Any]:
+def _relevant(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record without the keys that cannot change a token, at every level."""
     return {
-        key: _without(value) if isinstance(value, Mapping) else value
+        key: _relevant(value) if isinstance(value, Mapping) else value
         for key, value in record.items()
         if not key.startswith(_NOT_CIRCUMSTANCES)
     }
 
 
 def shares_seeds(base: SideTask, tuned: SideTask) -> bool:
-    """Every sample that both sides have was drawn with one seed."""
+    """Return whether every sample of both sides was drawn with the same seed in both."""
     if base.traces is None or tuned.traces is None:
         return False
     left, right = base.traces.seeds, tuned.traces.seeds
@@ -220,13 +232,13 @@ def shares_seeds(base: SideTask, tuned: SideTask) -> bool:
 
 
 def suspicions(base: Side, tuned: Side) -> Iterator[str]:
-    """Loud warnings that the tuned weights were probably not used.
+    """Yield warnings that the tuned weights were probably not used.
 
-    All outputs of all tasks byte-identical, or those of a greedy task (short sampled answers of one
-    task may agree by chance).
+    They are about byte-identical outputs of all tasks, or of a greedy task. Short sampled answers of one
+    task may agree by chance.
     """
     if base.identity is not None and base.identity == tuned.identity:
-        yield "base and tuned are one and the same model: what differs is noise"
+        yield "base and tuned are the same model: any difference is noise"
         return
     shared = [name for name in base.tasks if name in tuned.tasks]
     equal = [name for name in shared if _all_equal(base.tasks[name], tuned.tasks[name])]
@@ -244,6 +256,7 @@ def suspicions(base: Side, tuned: Side) -> Iterator[str]:
 
 
 def _all_equal(base: SideTask, tuned: SideTask) -> bool:
+    """Return whether every sample of both sides has the same text."""
     if base.traces is None or tuned.traces is None:
         return False
     left, right = base.traces.texts, tuned.traces.texts
@@ -252,9 +265,11 @@ def _all_equal(base: SideTask, tuned: SideTask) -> bool:
 
 
 def _is_greedy(task: SideTask) -> bool:
+    """Return whether the task was decoded greedily."""
     decoding = task.described.get("decoding", {})
     return bool(decoding.get("temperature") == 0)
 
 
 def _adds_adapter(base: Side, tuned: Side) -> bool:
+    """Return whether tuned is base with an adapter."""
     return bool(base.identity and tuned.identity and tuned.identity.startswith(f"{base.identity}+"))

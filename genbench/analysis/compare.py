@@ -1,14 +1,17 @@
-"""Base against tuned: paired differences, why they moved, verdicts, and the gate, as one JSON record."""
+"""The comparison of two runs or score files: differences paired by problem, and the gate's decisions."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from genbench.analysis import comparable
-from genbench.analysis import noise as noiseband
-from genbench.analysis.pairs import bounds, task_record
+from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
+from genbench.analysis.followed import headline_mode
+from genbench.analysis.noise import band_for
+from genbench.analysis.pairs import compared_task
+from genbench.analysis.side_record import SideRecord
 from genbench.analysis.sides import Side, SideTask
 from genbench.analysis.storedrun import open_side, require_finished
 from genbench.errors import InputError, NotComparableError, nearest
@@ -16,8 +19,6 @@ from genbench.stats.gate import MARGIN, Gate
 from genbench.stats.gate import gate as decide
 from genbench.stats.paired import Paired, paired
 from genbench.stats.resample import derive_seed
-
-FORMAT = 1
 
 
 def compare(
@@ -31,61 +32,55 @@ def compare(
     margins: Mapping[str, float] | None = None,
     allow: Sequence[str] = (),
     strict_contract: bool = False,
-) -> dict[str, Any]:
-    """Compares two run folders or score files, paired by problem; the record that docs/json.md describes.
+) -> Comparison:
+    """Compare two run folders or score files, paired by problem.
 
     Args:
-        tasks: compare these alone. gating: the tasks of the gate's family; empty: those that the suite
-            declares, every task where it declares none.
-        gate, strict: what `exit_code` in the record says. margins: task -> fraction of 1.
-        allow: names of differences that are let through.
-        strict_contract: other circumstances are refused too.
+        base: the side to compare with.
+        tuned: the side to compare.
+        tasks: the tasks to compare. Empty: all.
+        gate: set `exit_code` in the result to 1 if the suite or a gating task regressed.
+        strict: with `gate`, also if one is inconclusive.
+        gating: the tasks of the gate's family. Empty: those that the suite declares, or else every task.
+        margins: the loss that counts as none, by task, as a fraction of 1.
+        allow: names of differences to let through.
+        strict_contract: refuse sides with other circumstances too.
 
     Raises:
-        InputError: a side cannot be used. NotComparableError: they differ in what must be equal.
+        InputError: a side or an option cannot be used.
+        NotComparableError: the sides differ in what must be equal.
     """
     if strict and not gate:
         raise InputError("--strict goes with --gate")
     comparable.check_names(allow)
     sides = open_side(Path(base), tasks), open_side(Path(tuned), tasks)
-    let_through, circumstances = _settle(*sides, allow, strict_contract)
-    pairs = dict(_pairs(*sides))
-    family, notes = _family(*sides, pairs, gating)
-    seeds = {name: derive_seed(*sorted(side.run_id for side in sides), name) for name in ("", *pairs)}
-    found = {name: _paired(*pair, seeds[name]) for name, pair in pairs.items()}
-    verdicts = decide(found, seed=seeds[""], gating=family, margins=_margins(pairs, margins or {}))
-    records = {
-        name: task_record(
-            *pair,
-            found[name],
-            verdicts.tasks[name],
-            seed=seeds[name],
-            shared_seeds=comparable.shares_seeds(*pair),
-        )
-        | {"noise": noiseband.band_for(sides, pair[1], (pair[0].largest_k, pair[1].largest_k))}
-        for name, pair in pairs.items()
-    }
-    return {
-        "format": FORMAT,
-        "base": _side_record(sides[0]),
-        "tuned": _side_record(sides[1]),
-        "tasks": records,
-        "suite": _suite_record(verdicts),
-        "allowed": [str(item) for item in let_through],
-        "warnings": [*comparable.suspicions(*sides), *_task_warnings(pairs, found)],
-        "circumstances": [str(item) for item in circumstances],
-        "notes": [*_origin_notes(*sides), *notes],
-        "gate": gate,
-        "strict": strict,
-        "exit_code": verdicts.exit_code(strict=strict) if gate else 0,
-    }
+    pairing = _pairing(*sides, allow, strict_contract)
+    family, notes = _family(*sides, pairing.tasks, gating)
+    found = {name: _paired(*pair, pairing.seed(name)) for name, pair in pairing.tasks.items()}
+    decision = decide(
+        found, seed=pairing.seed(""), gating=family, margins=_margins(pairing.tasks, margins or {})
+    )
+    return Comparison(
+        format=1,
+        base=_side_record(pairing.base),
+        tuned=_side_record(pairing.tuned),
+        tasks=_compared_tasks(pairing, found, decision),
+        suite=_suite(decision),
+        allowed=tuple(map(str, pairing.allowed)),
+        warnings=(*comparable.suspicions(*sides), *_task_warnings(pairing.tasks, found)),
+        circumstances=tuple(map(str, pairing.circumstances)),
+        notes=(*_origin_notes(*sides), *notes),
+        gate=gate,
+        strict=strict,
+        exit_code=decision.exit_code(strict=strict) if gate else 0,
+    )
 
 
 def parse_margins(texts: Sequence[str]) -> dict[str, float]:
-    """`T=3` texts (points of 100) as fractions of 1 by task.
+    """Read texts like `aime25=3` (points of 100) as fractions of 1 by task.
 
     Raises:
-        InputError: not of that form, or not between 0 and 100 points.
+        InputError: a text is not of that form, or not between 0 and 100 points.
     """
     found: dict[str, float] = {}
     for text in texts:
@@ -100,22 +95,36 @@ def parse_margins(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _settle(
-    base: Side, tuned: Side, allow: Sequence[str], strict_contract: bool
-) -> tuple[list[comparable.Difference], list[comparable.Difference]]:
-    """What was let through, and the circumstances that are only warned of."""
+@dataclass(frozen=True, slots=True)
+class _Pairing:
+    """Two comparable sides and their shared tasks, each with the same problems in one order."""
+
+    base: Side
+    tuned: Side
+    tasks: Mapping[str, tuple[SideTask, SideTask]]
+    allowed: Sequence[comparable.Difference]
+    circumstances: Sequence[comparable.Difference]
+
+    def seed(self, task: str) -> int:
+        """Return the seed of a task's resampling, the same for both orders of the sides."""
+        return derive_seed(*sorted((self.base.run_id, self.tuned.run_id)), task)
+
+
+def _pairing(base: Side, tuned: Side, allow: Sequence[str], strict_contract: bool) -> _Pairing:
+    """Check that the sides are comparable and pair their tasks."""
     for side in (base, tuned):
         require_finished(side)
     binding = [*comparable.side_differences(base, tuned), *comparable.excluded_differences(base, tuned)]
-    loose = comparable.circumstance_differences(base, tuned)
+    circumstances = comparable.circumstance_differences(base, tuned)
     if strict_contract:
-        binding += loose
-    let_through = comparable.settle(binding, allow, f"not comparable ({base.path} -> {tuned.path})")
-    return let_through, [] if strict_contract else loose
+        binding += circumstances
+        circumstances = []
+    allowed = comparable.settle(binding, allow, f"not comparable ({base.path} -> {tuned.path})")
+    return _Pairing(base, tuned, dict(_pairs(base, tuned)), allowed, circumstances)
 
 
 def _pairs(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideTask]]]:
-    """The tasks of both sides, each with the problems of both in one order."""
+    """Yield the tasks of both sides, each with the problems of both in one order."""
     shared = [name for name in base.tasks if name in tuned.tasks]
     if not shared:
         raise NotComparableError(
@@ -134,7 +143,7 @@ def _pairs(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideT
 def _family(
     base: Side, tuned: Side, pairs: Collection[str], chosen: Sequence[str]
 ) -> tuple[list[str] | None, list[str]]:
-    """The gating tasks, None for all, and what must be said of them."""
+    """Return the gating tasks (None: all) and notes about the choice."""
     for name in chosen:
         if name not in pairs:
             raise InputError(f"--gating {name}: no such task in this comparison{nearest(name, pairs)}")
@@ -142,9 +151,9 @@ def _family(
         [name for name in pairs if side.tasks[name].gating] for side in (base, tuned) if side.manifest
     ]
     if chosen:
-        said = declared and sorted(chosen) != sorted(declared[-1])
+        differs = declared and sorted(chosen) != sorted(declared[-1])
         note = f"gating chosen on the command line, not declared by the suite: {', '.join(chosen)}"
-        return list(dict.fromkeys(chosen)), [note] if said else []
+        return list(dict.fromkeys(chosen)), [note] if differs else []
     if not declared:
         return None, []
     family = declared[-1]
@@ -157,6 +166,7 @@ def _family(
 
 
 def _margins(pairs: Mapping[str, tuple[SideTask, SideTask]], given: Mapping[str, float]) -> dict[str, float]:
+    """Return the margin of each task: as given, else as a suite declares it, else the default."""
     for name in given:
         if name not in pairs:
             raise InputError(f"--margin {name}: no such task in this comparison{nearest(name, pairs)}")
@@ -165,6 +175,7 @@ def _margins(pairs: Mapping[str, tuple[SideTask, SideTask]], given: Mapping[str,
 
 
 def _paired(base: SideTask, tuned: SideTask, seed: int) -> Paired:
+    """Return the paired difference of a task in its headline metric."""
     return paired(
         base.scores,
         tuned.scores,
@@ -177,41 +188,63 @@ def _paired(base: SideTask, tuned: SideTask, seed: int) -> Paired:
     )
 
 
-def _suite_record(found: Gate) -> dict[str, Any]:
-    pooled = found.pooled
+def _compared_tasks(
+    pairing: _Pairing, found: Mapping[str, Paired], decision: Gate
+) -> dict[str, ComparedTask]:
+    """Return the record of each task."""
+    sides = pairing.base, pairing.tuned
     return {
-        "pooled_difference": pooled.difference,
-        "ci": bounds(pooled.ci),
-        "p_regression": pooled.p_regression,
-        "p_improvement": pooled.p_improvement,
-        "tasks": [name for name, task in found.tasks.items() if task.gating],
-        "pooled_tasks": list(pooled.tasks),
-        "alpha": found.alpha_pooled,
-        "verdict": found.verdict,
+        name: compared_task(
+            base,
+            tuned,
+            found[name],
+            decision.tasks[name],
+            seed=pairing.seed(name),
+            shared_seeds=comparable.shares_seeds(base, tuned),
+            mode=headline_mode(pairing.tuned, name),
+            noise=band_for(sides, tuned, (base.largest_k, tuned.largest_k)),
+        )
+        for name, (base, tuned) in pairing.tasks.items()
     }
 
 
-def _side_record(side: Side) -> dict[str, Any]:
-    return {
-        "path": str(side.path),
-        "kind": side.kind,
-        "name": side.name,
-        "run_id": side.run_id,
-        "model_identity": side.identity,
-        "run_seed": side.run_seed,
-    }
+def _suite(decision: Gate) -> SuiteVerdict:
+    """Return the record of the decision on the suite."""
+    pooled = decision.pooled
+    return SuiteVerdict(
+        pooled_difference=pooled.difference,
+        ci=pooled.ci,
+        p_regression=pooled.p_regression,
+        p_improvement=pooled.p_improvement,
+        tasks=tuple(name for name, task in decision.tasks.items() if task.gating),
+        pooled_tasks=pooled.tasks,
+        alpha=decision.alpha_pooled,
+        verdict=decision.verdict,
+    )
+
+
+def _side_record(side: Side) -> SideRecord:
+    """Return the record of a side."""
+    return SideRecord(
+        path=str(side.path),
+        kind=side.kind,
+        name=side.name,
+        run_id=side.run_id,
+        model_identity=side.identity,
+        run_seed=side.run_seed,
+    )
 
 
 def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
-    """What stands beside the contract: run seeds, and sides that do not say how they were drawn."""
+    """Yield notes about the origin of the samples: sides that do not record it, and the run seeds."""
     for side in {side.path: side for side in (base, tuned)}.values():
         if side.manifest is None:
             yield (
-                f"{side.path}: a score file says nothing of decoding, prompts and verifiers; "
-                "problems, samples and groups alone were checked"
+                f"{side.path}: a score file does not record decoding, prompts or verifiers; "
+                "only problems, samples and groups were checked"
             )
         elif side.manifest["terms"]["engine"]["name"] == "responses":
-            yield f"{side.path}: ready responses say nothing of their decoding; it was not checked"
+            yield f"{side.path}: ready responses do not record their decoding; it was not checked"
     if base.run_seed is not None and tuned.run_seed is not None:
         same = base.run_seed == tuned.run_seed
         yield (
@@ -222,10 +255,11 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
 def _task_warnings(
     pairs: Mapping[str, tuple[SideTask, SideTask]], found: Mapping[str, Paired]
 ) -> Iterator[str]:
+    """Yield warnings about tasks: few problems, ragged samples, excluded samples."""
     for name, (base, tuned) in pairs.items():
         if found[name].has_few_problems:
             yield (
-                f"{name}: few questions ({found[name].n}): where a few of them collapse, a paired test errs "
+                f"{name}: few questions ({found[name].n}): if a few of them collapse, a paired test errs "
                 "more often than it says"
             )
         for where, task in (("base", base), ("tuned", tuned)):

@@ -3,59 +3,64 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
+from genbench.analysis.estimation_record import EstimatedTask, Estimation
 from genbench.analysis.metrics import plug_in_estimate
+from genbench.analysis.records import EstimateRecord, estimate_fields
 from genbench.analysis.sides import SideTask
 from genbench.analysis.storedrun import open_side
-from genbench.analysis.table import estimate_record, estimate_seed
+from genbench.analysis.table import estimate_seed
 from genbench.protocols import ProblemScores
 from genbench.stats.estimates import estimate as estimate_metric
 from genbench.stats.strata import estimate_strata
 from genbench.tasks.metrics import is_built_in
 from genbench.types import STATUSES, Estimate
 
-FORMAT = 1
 
+def estimate(path: Path | str, *, tasks: Sequence[str] = ()) -> Estimation:
+    """Estimate every metric of a run folder or a score file.
 
-def estimate(path: Path | str, *, tasks: Sequence[str] = ()) -> dict[str, Any]:
-    """The record that docs/json.md describes, of a run folder or a score file.
+    Args:
+        path: RUN_DIR/<model>, or a score file.
+        tasks: the tasks to estimate. Empty: all.
 
     Raises:
-        InputError: nothing usable is there.
+        InputError: there is no usable run or score file, or it has no such task.
     """
     side = open_side(Path(path), tasks)
-    return {
-        "format": FORMAT,
-        "path": str(side.path),
-        "kind": side.kind,
-        "name": side.name,
-        "run_id": side.run_id,
-        "model_identity": side.identity,
-        "run_seed": side.run_seed,
-        "tasks": {
-            name: _task_record(task, estimate_seed(side.run_id, name)) for name, task in side.tasks.items()
+    return Estimation(
+        format=1,
+        path=str(side.path),
+        kind=side.kind,
+        name=side.name,
+        run_id=side.run_id,
+        model_identity=side.identity,
+        run_seed=side.run_seed,
+        tasks={
+            name: _estimated_task(task, estimate_seed(side.run_id, name)) for name, task in side.tasks.items()
         },
-    }
+    )
 
 
-def _task_record(task: SideTask, seed: int) -> dict[str, Any]:
+def _estimated_task(task: SideTask, seed: int) -> EstimatedTask:
+    """Return the estimates, counts and tables of one task."""
     found = {metric: _estimate(task, metric, seed) for metric in dict.fromkeys((task.metric, *task.metrics))}
-    return estimate_record(found[task.metric]) | {
-        "metrics": {item.metric: estimate_record(item) for item in found.values()},
-        "samples": task.samples,
-        "lacking": task.lacking,
-        "ragged": task.is_ragged,
-        "seed": seed,
-        "status_counts": _status_counts(task),
-        "strata": _strata(task, seed),
-    }
+    return EstimatedTask(
+        **estimate_fields(found[task.metric]),
+        metrics={item.metric: EstimateRecord.of(item) for item in found.values()},
+        samples=task.samples,
+        lacking=task.lacking,
+        ragged=task.is_ragged,
+        seed=seed,
+        status_counts=_status_counts(task),
+        strata=dict(_strata(task, seed)),
+    )
 
 
 def _estimate(task: SideTask, metric: str, seed: int) -> Estimate:
-    """As results.json has it: a run's k is exact, a score file's is what it holds."""
+    """Estimate one metric as results.json has it. A run's k is the planned one, a score file's is counted."""
     k = task.k or (None if task.is_ragged else task.largest_k)
     ending = str(k) if k else "k"
     label = metric.replace("@k", f"@{ending}").replace("^k", f"^{ending}")
@@ -70,6 +75,7 @@ def _estimate(task: SideTask, metric: str, seed: int) -> Estimate:
 
 
 def _rows(task: SideTask) -> list[ProblemScores]:
+    """Return the scores, answers and strata of each problem, as metrics of other packages take them."""
     answers = task.answers or ((),) * len(task.problem_ids)
     groups = task.groups or (None,) * len(task.problem_ids)
     return [
@@ -85,6 +91,7 @@ def _rows(task: SideTask) -> list[ProblemScores]:
 
 
 def _status_counts(task: SideTask) -> dict[str, int] | None:
+    """Count samples by status, or return None if statuses are unknown."""
     if task.statuses is None:
         return None
     counts = Counter(status for row in task.statuses for status in row)
@@ -92,15 +99,13 @@ def _status_counts(task: SideTask) -> dict[str, int] | None:
     return {status: counts[status] for status in STATUSES if counts[status] > 0}
 
 
-def _strata(task: SideTask, seed: int) -> dict[str, dict[str, Any]]:
-    """By column with two or more strata: the headline metric within each."""
-    tables: dict[str, dict[str, Any]] = {}
+def _strata(task: SideTask, seed: int) -> Iterator[tuple[str, dict[str, EstimateRecord]]]:
+    """Yield each column with two or more strata, and the headline metric within each."""
     if task.lacking:
-        return tables
+        return
     for column, labels in task.strata.items():
         rows = estimate_strata(
             task.metric, task.scores, labels, seed=seed, groups=task.groups, answers=task.answers
         )
         if len(rows) > 1:
-            tables[column] = {name: estimate_record(row) for name, row in rows.items()}
-    return tables
+            yield column, {name: EstimateRecord.of(row) for name, row in rows.items()}

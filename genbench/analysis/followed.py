@@ -1,25 +1,29 @@
-"""Kinds of instruction: how often each was followed, sample by sample, and base beside tuned."""
+"""Kinds of instruction: how often samples follow each kind, and the paired difference of base and tuned."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
-from genbench.analysis.sides import SideTask
+from genbench.analysis.sides import Side, SideTask
 from genbench.stats.families import benjamini_hochberg
 from genbench.stats.paired import Paired, paired
 from genbench.stats.resample import derive_seed
 from genbench.types import Verdict
 
+Mode = Literal["strict", "loose"]
 Shares = tuple[tuple[float | None, ...], ...]
-"""For every problem its samples' shares of followed instructions of one kind; a problem without any: ()."""
+"""Shares of followed instructions of one kind, by problem and sample. () for a problem without any."""
+_DEFAULTS: Mapping[str, Mode] = {"ifbench": "loose"}
+"""The default of the option `headline` by verifier. It is strict for all others."""
 
 
 def shares_by_kind(rows: Sequence[Sequence[Verdict | None]]) -> dict[str, Shares]:
-    """Mode and kind, ``strict/punctuation:no_comma`` -> shares by problem and sample.
+    """Return shares by mode and kind, as `strict/punctuation:no_comma`, for every problem and sample.
 
     Args:
-        rows: for every problem the verdicts of its samples. A sample that is excluded is None in every
+        rows: for every problem the verdicts of its samples. The share of an excluded sample is None in every
             kind that the problem asks for.
     """
     found: defaultdict[str, dict[int, list[float | None]]] = defaultdict(dict)
@@ -34,7 +38,7 @@ def shares_by_kind(rows: Sequence[Sequence[Verdict | None]]) -> dict[str, Shares
 
 
 def _shares(verdict: Verdict | None) -> dict[str, float]:
-    """One sample's share by mode and kind, over its turns and over repeated instructions."""
+    """Return one sample's share by mode and kind, over its turns and over repeated instructions."""
     values: defaultdict[str, list[float]] = defaultdict(list)
     for name, value in (verdict.parts if verdict is not None and verdict.score is not None else {}).items():
         mode, turn_and_rest = name.partition("/")[::2]
@@ -45,11 +49,12 @@ def _shares(verdict: Verdict | None) -> dict[str, float]:
 
 
 def compare_kinds(
-    base: SideTask, tuned: SideTask, mode: str, *, seed: int, shared_seeds: bool
+    base: SideTask, tuned: SideTask, mode: Mode, *, seed: int, shared_seeds: bool
 ) -> list[tuple[str, Paired, float | None]]:
-    """The paired difference of each kind in `mode` (strict or loose) and its q value, kinds sorted.
+    """Return each kind with its paired difference in `mode` and its q value, sorted by kind.
 
-    Pairs problems: instructions of one prompt hang together. Exploratory, as strata are.
+    Differences are paired by problem, because instructions of one prompt are not independent. The table is
+    exploratory, as tables by stratum are.
     """
     found = [
         (kind.partition("/")[2], _paired(base, tuned, kind, seed, shared_seeds))
@@ -62,6 +67,7 @@ def compare_kinds(
 
 
 def _paired(base: SideTask, tuned: SideTask, kind: str, seed: int, shared_seeds: bool) -> Paired:
+    """Return the paired difference of one kind over the problems that ask for it in both sides."""
     left, right = base.followed[kind], tuned.followed[kind]
     asked = [place for place in range(len(left)) if left[place] and right[place]]
     groups = base.groups or tuned.groups
@@ -75,8 +81,16 @@ def _paired(base: SideTask, tuned: SideTask, kind: str, seed: int, shared_seeds:
     )
 
 
-def headline_mode(described: Mapping[str, object]) -> str:
-    """The mode that a task's score goes by: loose for IFBench, strict elsewhere."""
-    verifier = described.get("verifier")
-    name = verifier.get("name") if isinstance(verifier, Mapping) else None
-    return "loose" if name == "ifbench" else "strict"
+def headline_mode(side: Side, task: str) -> Mode:
+    """Return the mode that makes the score of a task.
+
+    It is the option `headline` of the task's verifier in the suite, else the default of that verifier: loose
+    for IFBench, strict for the others.
+    """
+    if side.manifest is None:
+        return "strict"
+    default = _DEFAULTS.get(side.tasks[task].described["verifier"]["name"], "strict")
+    for entry in side.manifest["suite"]["config"]["tasks"]:
+        if task == (entry["name"] or entry["task"]):
+            return "loose" if entry["verifier"].get("headline", default) == "loose" else "strict"
+    return default

@@ -1,12 +1,28 @@
-"""One task of a comparison as JSON: difference, causes, transitions, tokens and strata, fractions of 1."""
+"""The record of one compared task: difference, causes, transitions, tokens and exploratory tables."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from genbench.analysis.followed import compare_kinds, headline_mode
+from genbench.analysis.comparison_record import (
+    CauseRecord,
+    CausesRecord,
+    ComparedTask,
+    InstructionTable,
+    JudgeFigures,
+    JudgePair,
+    McNemarRecord,
+    PairedRecord,
+    StratumDifference,
+    TokensRecord,
+    TokenUse,
+    TransitionRecord,
+)
+from genbench.analysis.followed import Mode, compare_kinds
+from genbench.analysis.noise_record import NoiseBand
 from genbench.analysis.sides import SideTask
-from genbench.stats.causes import split_by_cause, transitions
+from genbench.stats.causes import Cause, split_by_cause, transitions
 from genbench.stats.estimates import parse_metric
 from genbench.stats.gate import TaskGate
 from genbench.stats.paired import Paired
@@ -14,97 +30,77 @@ from genbench.stats.resample import derive_seed
 from genbench.stats.strata import compare_strata
 
 
-def task_record(
-    base: SideTask, tuned: SideTask, found: Paired, verdict: TaskGate, *, seed: int, shared_seeds: bool
-) -> dict[str, Any]:
-    """The task's entry in the record of `comparison.compare`, all but its noise band."""
-    return {
-        **paired_record(found),
-        "metric": metric_label(base, tuned),
-        "verdict": verdict.verdict,
-        "gating": verdict.gating,
-        "margin": verdict.margin,
-        "alpha": verdict.alpha,
-        "p_regression_adjusted": verdict.p_regression_adjusted,
-        "p_improvement_adjusted": verdict.p_improvement_adjusted,
-        "few_problems": found.has_few_problems,
-        "ragged": base.is_ragged or tuned.is_ragged,
-        "seed": seed,
-        "shared_seeds": shared_seeds,
-        "mcnemar": _mcnemar_record(found),
-        "causes": _causes_record(base, tuned, found),
-        "transitions": _transition_records(base, tuned),
-        "tokens": _tokens_record(base, tuned),
-        "strata": _strata_records(base, tuned, seed, shared_seeds),
-        "instructions": _instruction_records(base, tuned, seed, shared_seeds),
-        "judge": _judge_record(base, tuned),
-    }
+def compared_task(
+    base: SideTask,
+    tuned: SideTask,
+    found: Paired,
+    decision: TaskGate,
+    *,
+    seed: int,
+    shared_seeds: bool,
+    mode: Mode,
+    noise: NoiseBand | None,
+) -> ComparedTask:
+    """Return the record of a task whose sides have the same problems in the same order.
 
-
-def _judge_record(base: SideTask, tuned: SideTask) -> dict[str, Any] | None:
-    """What each run's own results say beside a judged score; None where neither was judged."""
-    if base.judged is None and tuned.judged is None:
-        return None
-    return {
-        where: {key: (side.judged or {}).get(key) for key in ("unscored", "accuracy", "pairwise", "attempts")}
-        for where, side in (("base", base), ("tuned", tuned))
-    }
+    Args:
+        found: the paired difference.
+        decision: the gate's decision.
+        seed: the seed of the resampling of the exploratory tables.
+        shared_seeds: whether sample j was drawn with one seed in both.
+        mode: the form of instructions that makes the score.
+        noise: the stored false-alarm band.
+    """
+    return ComparedTask(
+        **_paired_fields(found),
+        metric=metric_label(base, tuned),
+        verdict=decision.verdict,
+        gating=decision.gating,
+        margin=decision.margin,
+        alpha=decision.alpha,
+        p_regression_adjusted=decision.p_regression_adjusted,
+        p_improvement_adjusted=decision.p_improvement_adjusted,
+        few_problems=found.has_few_problems,
+        ragged=base.is_ragged or tuned.is_ragged,
+        seed=seed,
+        shared_seeds=shared_seeds,
+        mcnemar=_mcnemar(found),
+        causes=_causes(base, tuned, found),
+        transitions=_transitions(base, tuned),
+        tokens=_tokens(base, tuned),
+        strata=dict(_strata(base, tuned, seed, shared_seeds)),
+        instructions=_instructions(base, tuned, mode, seed, shared_seeds),
+        judge=_judge_pair(base, tuned),
+        noise=noise,
+    )
 
 
 def metric_label(base: SideTask, tuned: SideTask) -> str:
-    """`avg@8` where both have 8 samples of every problem, else `avg@k`."""
+    """Return the metric's name: `avg@8` if both sides have 8 samples of every problem, else `avg@k`."""
     same = base.largest_k == tuned.largest_k and not (base.is_ragged or tuned.is_ragged)
     ending = str(tuned.largest_k) if same else "k"
     return tuned.metric.replace("@k", f"@{ending}").replace("^k", f"^{ending}")
 
 
-def paired_record(found: Paired) -> dict[str, Any]:
-    """A paired difference, of a task or of one stratum."""
-    return {
-        "n": found.n,
-        "k_base": found.k_base,
-        "k_tuned": found.k_tuned,
-        "base": found.base,
-        "tuned": found.tuned,
-        "difference": found.difference,
-        "se": found.se,
-        "ci": bounds(found.ci),
-        "ci_method": found.ci_method,
-        "lower": found.lower,
-        "rerun_ci": bounds(found.rerun_ci),
-        "rerun_ci_method": found.rerun_ci_method,
-        "p_two_sided": found.p_two_sided,
-        "p_regression": found.p_regression,
-        "p_improvement": found.p_improvement,
-        "p_method": found.p_method,
-        "mde": found.mde,
-        "excluded_base": found.excluded_base,
-        "excluded_tuned": found.excluded_tuned,
-        "missing": found.missing,
-    }
+def _paired_fields(found: Paired) -> dict[str, Any]:
+    """Return the fields that every record of a paired difference has."""
+    return {name: getattr(found, name) for name in PairedRecord.model_fields}
 
 
-def bounds(ci: tuple[float, float] | None) -> list[float] | None:
-    """Bounds as JSON."""
-    return None if ci is None else list(ci)
+def _stratum(name: str, found: Paired, q_value: float | None) -> StratumDifference:
+    """Return one row of an exploratory table."""
+    return StratumDifference(name=name, **_paired_fields(found), q_value=q_value)
 
 
-def _mcnemar_record(found: Paired) -> dict[str, Any] | None:
-    table = found.mcnemar
-    if table is None:
+def _mcnemar(found: Paired) -> McNemarRecord | None:
+    """Return the record of McNemar's table, or None if there is none."""
+    if found.mcnemar is None:
         return None
-    return {
-        "both_right": table.both_right,
-        "base_only": table.base_only,
-        "tuned_only": table.tuned_only,
-        "both_wrong": table.both_wrong,
-        "p_two_sided": table.p_two_sided,
-        "p_regression": table.p_regression,
-    }
+    return McNemarRecord(**{name: getattr(found.mcnemar, name) for name in McNemarRecord.model_fields})
 
 
-def _causes_record(base: SideTask, tuned: SideTask, found: Paired) -> dict[str, Any] | None:
-    """The difference by cause; None where statuses are unknown or the metric is no mean of scores."""
+def _causes(base: SideTask, tuned: SideTask, found: Paired) -> CausesRecord | None:
+    """Split the difference by status. Return None if statuses are unknown or the metric is no mean."""
     if base.statuses is None or tuned.statuses is None or found.missing is not None:
         return None
     if not parse_metric(tuned.metric).is_mean:
@@ -112,52 +108,54 @@ def _causes_record(base: SideTask, tuned: SideTask, found: Paired) -> dict[str, 
     split = split_by_cause(
         base.scores, base.statuses, tuned.scores, tuned.statuses, groups=base.groups or tuned.groups
     )
-    parts = [
-        {
-            "status": cause.status,
-            "part": cause.part,
-            "ci": list(cause.ci),
-            "base_share": cause.base_share,
-            "tuned_share": cause.tuned_share,
-        }
-        for cause in split.causes
-    ]
-    return {"leading": split.leading.status if split.leading else None, "parts": parts}
+    leading = split.leading.status if split.leading else None
+    return CausesRecord(leading=leading, parts=tuple(_cause(cause) for cause in split.causes))
 
 
-def _transition_records(base: SideTask, tuned: SideTask) -> list[dict[str, Any]] | None:
+def _cause(cause: Cause) -> CauseRecord:
+    """Return the record of one status's part."""
+    return CauseRecord(
+        status=cause.status,
+        part=cause.part,
+        ci=cause.ci,
+        base_share=cause.base_share,
+        tuned_share=cause.tuned_share,
+    )
+
+
+def _transitions(base: SideTask, tuned: SideTask) -> tuple[TransitionRecord, ...] | None:
+    """Count samples by status in base and in tuned. Return None if statuses are unknown."""
     if base.statuses is None or tuned.statuses is None:
         return None
     counts = transitions(base.statuses, tuned.statuses)
-    return [{"base": b, "tuned": t, "count": count} for (b, t), count in counts.items()]
+    return tuple(TransitionRecord(base=b, tuned=t, count=count) for (b, t), count in counts.items())
 
 
-def _tokens_record(base: SideTask, tuned: SideTask) -> dict[str, Any] | None:
-    """Tokens per correct answer; None where nobody counted tokens."""
-    left, right = _tokens(base), _tokens(tuned)
+def _tokens(base: SideTask, tuned: SideTask) -> TokensRecord | None:
+    """Return both sides' completion tokens, or None if nobody counted them."""
+    left, right = _token_use(base), _token_use(tuned)
     if left is None or right is None:
         return None
-    known = left["per_correct"] and right["per_correct"]
-    ratio = right["per_correct"] / left["per_correct"] if known else None
-    return {"base": left, "tuned": right, "per_correct_ratio": ratio}
+    ratio = right.per_correct / left.per_correct if left.per_correct and right.per_correct else None
+    return TokensRecord(base=left, tuned=right, per_correct_ratio=ratio)
 
 
-def _tokens(task: SideTask) -> dict[str, Any] | None:
+def _token_use(task: SideTask) -> TokenUse | None:
+    """Return the completion tokens of one side, or None if nobody counted them."""
     if task.traces is None or task.traces.completion_tokens is None:
         return None
     total = task.traces.completion_tokens
-    return {
-        "completion": total,
-        "per_sample": total / task.samples,
-        "per_correct": total / task.correct if task.correct else None,
-    }
+    return TokenUse(
+        completion=total,
+        per_sample=total / task.samples,
+        per_correct=total / task.correct if task.correct else None,
+    )
 
 
-def _strata_records(
+def _strata(
     base: SideTask, tuned: SideTask, seed: int, shared_seeds: bool
-) -> dict[str, list[dict[str, Any]]]:
-    """By column with two or more strata: one row each, with q values."""
-    tables: dict[str, list[dict[str, Any]]] = {}
+) -> Iterator[tuple[str, tuple[StratumDifference, ...]]]:
+    """Yield each column with two or more strata: its name and its rows, with q values."""
     for column, labels in {**base.strata, **tuned.strata}.items():
         if len({label for label in labels if label is not None}) < 2:
             continue
@@ -172,19 +170,27 @@ def _strata_records(
             base_answers=base.answers,
             tuned_answers=tuned.answers,
         )
-        tables[column] = [
-            {"name": row.name, **paired_record(row.paired), "q_value": row.q_value} for row in rows
-        ]
-    return tables
+        yield column, tuple(_stratum(row.name, row.paired, row.q_value) for row in rows)
 
 
-def _instruction_records(
-    base: SideTask, tuned: SideTask, seed: int, shared_seeds: bool
-) -> dict[str, Any] | None:
-    """Kinds of instruction, one row each with q values; `n` counts the prompts that ask for it."""
-    mode = headline_mode(tuned.described)
+def _instructions(
+    base: SideTask, tuned: SideTask, mode: Mode, seed: int, shared_seeds: bool
+) -> InstructionTable | None:
+    """Return the table by kind of instruction, or None for a task without instructions."""
     rows = compare_kinds(base, tuned, mode, seed=seed, shared_seeds=shared_seeds)
     if not rows:
         return None
-    found = [{"name": kind, **paired_record(row), "q_value": q_value} for kind, row, q_value in rows]
-    return {"mode": mode, "kinds": found}
+    return InstructionTable(mode=mode, kinds=tuple(_stratum(*row) for row in rows))
+
+
+def _judge_pair(base: SideTask, tuned: SideTask) -> JudgePair | None:
+    """Return what each run's results say about its judge, or None if neither run asked one."""
+    if base.judged is None and tuned.judged is None:
+        return None
+    return JudgePair(base=_judge_figures(base), tuned=_judge_figures(tuned))
+
+
+def _judge_figures(task: SideTask) -> JudgeFigures:
+    """Return the figures of one side's judge."""
+    judged = task.judged or {}
+    return JudgeFigures(**{name: judged.get(name) for name in JudgeFigures.model_fields})

@@ -1,4 +1,4 @@
-"""Several models in one order, from the pairs that their stored runs were judged in."""
+"""A ranking of several models from the pairs that their stored runs were judged in."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing import Any
 from scipy.special import expit
 
 from genbench.analysis import comparable
+from genbench.analysis.ranking_record import RankedModel, RankedRun, RankedTask, Ranking, RankingJudge
 from genbench.analysis.sides import Side, SideTask
 from genbench.analysis.storedrun import open_side, require_finished
 from genbench.errors import InputError, nearest
 from genbench.stats.pairwise import Pair, Strength, bradley_terry
 
-FORMAT = 1
-
 
 @dataclass(frozen=True, slots=True)
 class _Entrant:
-    """One run's pairs in one task: who it is, and who its opponent was."""
+    """One run's pairs in one task: the model's name and its opponent's."""
 
     side: Side
     task: SideTask
@@ -34,37 +33,42 @@ def rank(
     tasks: Sequence[str] = (),
     reference: str | None = None,
     allow: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Bradley-Terry strengths over stored runs whose tasks were judged in pairs; see docs/json.md.
+) -> Ranking:
+    """Rank models by Bradley-Terry strengths over stored runs whose tasks were judged in pairs.
 
     Args:
-        paths: run folders. tasks: these alone; empty: every task judged in pairs.
-        reference: the model at strength 0; None: the opponent that most pairs have.
-        allow: names of differences (`verifier`, `data` …) that are let through.
+        paths: run folders.
+        tasks: the tasks to rank by. Empty: every task judged in pairs.
+        reference: the model at strength 0. None: the opponent of most pairs.
+        allow: names of differences (`verifier`, `data` …) to let through.
 
     Raises:
-        InputError: no run, no such task or model, an unfinished run.
-        NotComparableError: runs of one task with other judges, data or versions.
+        InputError: a run is missing or unfinished, or there is no such task or model.
+        NotComparableError: runs of one task have other judges, data or versions.
     """
     comparable.check_names(allow)
     sides = [open_side(Path(path), ()) for path in paths]
     for side in sides:
         require_finished(side)
     entrants = _entrants(sides, tasks)
-    found = {name: list(_differences(of_task)) for name, of_task in entrants.items()}
-    lines = [line for of_task in found.values() for line in of_task]
-    let_through = comparable.settle(lines, allow, "judged otherwise")
-    return {
-        "format": FORMAT,
-        "runs": [{"path": str(side.path), "model_identity": side.identity} for side in sides],
-        "tasks": {name: _task_record(name, of_task, reference) for name, of_task in entrants.items()},
-        "allowed": [str(item) for item in let_through],
-    }
+    found = [item for of_task in entrants.values() for item in _differences(of_task)]
+    allowed = comparable.settle(found, allow, "the runs were judged differently")
+    return Ranking(
+        format=1,
+        runs=tuple(RankedRun(path=str(side.path), model_identity=side.identity) for side in sides),
+        tasks={name: _ranked_task(name, of_task, reference) for name, of_task in entrants.items()},
+        allowed=tuple(map(str, allowed)),
+    )
 
 
 def _entrants(sides: Sequence[Side], tasks: Sequence[str]) -> dict[str, list[_Entrant]]:
+    """Return the entrants of each task.
+
+    Raises:
+        InputError: no run has the task judged in pairs.
+    """
     names = _names(sides)
-    paired = {name for side in sides for name, task in side.tasks.items() if _in_pairs(task)}
+    paired = {name for side in sides for name, task in side.tasks.items() if _is_in_pairs(task)}
     for name in tasks:
         if name not in paired:
             raise InputError(f"--task {name}: no run here has it judged in pairs{nearest(name, paired)}")
@@ -76,18 +80,19 @@ def _entrants(sides: Sequence[Side], tasks: Sequence[str]) -> dict[str, list[_En
         name: [
             _Entrant(side, side.tasks[name], names[_identity(side)], _opponent(side.tasks[name], names))
             for side in sides
-            if name in side.tasks and _in_pairs(side.tasks[name])
+            if name in side.tasks and _is_in_pairs(side.tasks[name])
         ]
         for name in (tasks or sorted(paired))
     }
 
 
-def _in_pairs(task: SideTask) -> bool:
+def _is_in_pairs(task: SideTask) -> bool:
+    """Return whether a judge compared the task's answers with an opponent's."""
     return bool(_judge(task).get("in_pairs"))
 
 
 def _names(sides: Sequence[Side]) -> dict[str, str]:
-    """Identity -> the model's name; where two models have one name, with the folder before it."""
+    """Return the model's name by identity, with its folder if two models have one name."""
     found = {_identity(side): side.name for side in sides}
     if len(set(found.values())) == len(found):
         return found
@@ -95,16 +100,18 @@ def _names(sides: Sequence[Side]) -> dict[str, str]:
 
 
 def _identity(side: Side) -> str:
+    """Return who the model is."""
     return side.identity or str(side.path)
 
 
 def _judge(task: SideTask) -> Mapping[str, Any]:
+    """Return the manifest's entry on the task's judge, empty if there is none."""
     judge: Mapping[str, Any] = task.described.get("judge") or {}
     return judge
 
 
 def _opponent(task: SideTask, names: Mapping[str, str]) -> str:
-    """The name of who the task's answers were held against; a column is known by the task's data."""
+    """Return the name of the opponent. A reference column is named after its task."""
     baseline = _judge(task).get("baseline")
     if baseline is None:
         return f"reference of {task.name}"
@@ -112,7 +119,7 @@ def _opponent(task: SideTask, names: Mapping[str, str]) -> str:
 
 
 def _differences(entrants: Sequence[_Entrant]) -> Iterator[comparable.Difference]:
-    """Judge, data and version of each further run against the first one's."""
+    """Yield the differences in judge, data and version of each further run from the first."""
     first = entrants[0]
     for other in entrants[1:]:
         for name, left, right in (
@@ -125,43 +132,65 @@ def _differences(entrants: Sequence[_Entrant]) -> Iterator[comparable.Difference
                 yield comparable.Difference(f"{name}.{first.task.name}", detail)
 
 
-def _task_record(name: str, entrants: Sequence[_Entrant], wanted: str | None) -> dict[str, Any]:
+def _ranked_task(name: str, entrants: Sequence[_Entrant], wanted: str | None) -> RankedTask:
+    """Return the ranking of one task.
+
+    Raises:
+        InputError: the wanted reference is in no pair.
+    """
     pairs = [pair for entrant in entrants for pair in _pairs(entrant)]
-    models = list(dict.fromkeys(side for pair in pairs for side in (pair.first, pair.second)))
-    record: dict[str, Any] = {
-        "judge": {key: _judge(entrants[0].task)[key] for key in ("name", "digest", "unpinned")},
-        "pairs": len(pairs),
-        "problems": len({pair.problem for pair in pairs}),
-        "itself": sum(entrant.name == entrant.opponent for entrant in entrants),
-    }
-    if not pairs:
-        return record | {"reference": None, "models": [], "missing": "no pair of two models has a score"}
+    reference, missing = None, "no pair of two models has a score" if not pairs else None
+    models: list[RankedModel] = []
+    if pairs:
+        reference = _reference(name, pairs, wanted)
+        models, missing = _ranked_models(pairs, reference)
+    judge = _judge(entrants[0].task)
+    return RankedTask(
+        judge=RankingJudge(name=judge["name"], digest=judge["digest"], unpinned=judge["unpinned"]),
+        pairs=len(pairs),
+        problems=len({pair.problem for pair in pairs}),
+        itself=sum(entrant.name == entrant.opponent for entrant in entrants),
+        reference=reference,
+        models=tuple(models),
+        missing=missing,
+    )
+
+
+def _reference(task: str, pairs: Sequence[Pair], wanted: str | None) -> str:
+    """Return the wanted reference, or else the opponent of most pairs."""
+    models = _models(pairs)
     reference = wanted or max(models, key=[pair.second for pair in pairs].count)
     if reference not in models:
-        raise InputError(f"--reference {reference}: no such model in {name}{nearest(reference, models)}")
-    record["reference"] = reference
-    found: Mapping[str, Strength] = {}
-    missing: str | None = None
+        raise InputError(f"--reference {reference}: no such model in {task}{nearest(reference, models)}")
+    return reference
+
+
+def _models(pairs: Sequence[Pair]) -> list[str]:
+    """Return the models of the pairs in the order of their first pair."""
+    return list(dict.fromkeys(side for pair in pairs for side in (pair.first, pair.second)))
+
+
+def _ranked_models(pairs: Sequence[Pair], reference: str) -> tuple[list[RankedModel], str | None]:
+    """Return the models, strongest first, and why there are no strengths (None if there are)."""
+    models = _models(pairs)
     try:
         found = bradley_terry(pairs, reference)
-        models.sort(key=lambda model: -found[model].value)
     except InputError as error:
-        missing = f"{error}{_one_sided(models, pairs)}"
-    return record | {
-        "models": [_model_record(model, pairs, found.get(model)) for model in models],
-        "missing": missing,
-    }
+        return [_ranked_model(model, pairs, None) for model in models], f"{error}{_one_sided(models, pairs)}"
+    models.sort(key=lambda model: -found[model].value)
+    return [_ranked_model(model, pairs, found[model]) for model in models], None
 
 
 def _one_sided(models: Sequence[str], pairs: Sequence[Pair]) -> str:
-    """Names those that won or lost all, which no finite strength describes."""
+    """Name the models that won or lost every pair. No finite strength describes them."""
     shares = {model: _scores(model, pairs) for model in models}
     found = [model for model, scores in shares.items() if sum(scores) in (0, len(scores))]
     return f" ({', '.join(found)}: leave it out, or judge more problems)" if found else ""
 
 
 def _pairs(entrant: _Entrant) -> Iterator[Pair]:
-    if entrant.name == entrant.opponent:  # a run against its own answers says nothing of anyone
+    """Yield the scored pairs of a run. A run compared with its own answers has none."""
+    if entrant.name == entrant.opponent:
         return
     for problem, scores in zip(entrant.task.problem_ids, entrant.task.scores, strict=True):
         for score in scores:
@@ -169,25 +198,25 @@ def _pairs(entrant: _Entrant) -> Iterator[Pair]:
                 yield Pair(entrant.name, entrant.opponent, score, problem)
 
 
-def _model_record(model: str, pairs: Sequence[Pair], strength: Strength | None) -> dict[str, Any]:
+def _ranked_model(model: str, pairs: Sequence[Pair], strength: Strength | None) -> RankedModel:
+    """Return the record of one model."""
     own = _scores(model, pairs)
-    low, high = strength.ci if strength else (None, None)
-    return {
-        "name": model,
-        "strength": strength.value if strength else None,
-        "se": strength.se if strength else None,
-        "ci": [low, high] if strength else None,
-        "beats_reference": float(expit(strength.value)) if strength else None,
-        "beats_reference_ci": [float(expit(low)), float(expit(high))] if strength else None,
-        "pairs": len(own),
-        "wins": sum(score == 1 for score in own),
-        "ties": sum(score == 0.5 for score in own),
-        "losses": sum(score == 0 for score in own),
-    }
+    return RankedModel(
+        name=model,
+        strength=strength.value if strength else None,
+        se=strength.se if strength else None,
+        ci=strength.ci if strength else None,
+        beats_reference=float(expit(strength.value)) if strength else None,
+        beats_reference_ci=tuple(float(expit(bound)) for bound in strength.ci) if strength else None,
+        pairs=len(own),
+        wins=sum(score == 1 for score in own),
+        ties=sum(score == 0.5 for score in own),
+        losses=sum(score == 0 for score in own),
+    )
 
 
 def _scores(model: str, pairs: Sequence[Pair]) -> list[float]:
-    """The model's scores, whichever side of a pair it was on."""
+    """Return the model's scores, whichever side of a pair it was on."""
     return [
         pair.score if pair.first == model else 1 - pair.score
         for pair in pairs

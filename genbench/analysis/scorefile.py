@@ -1,11 +1,11 @@
-"""Scores made elsewhere, as JSON Lines (`task, problem_id, sample_index, score` …), checked line by line."""
+"""The reader of score files: JSON Lines with `task`, `problem_id`, `sample_index`, `score` …"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from genbench.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class _Line:
+    """One line of a score file."""
+
     number: int
     task: str
     problem_id: str
@@ -27,12 +29,28 @@ class _Line:
 
 
 def read_score_file(path: Path) -> Side:
-    """The file as one side of a comparison; a score of null is a sample that was excluded.
+    """Read a score file as one side of a comparison. A score of null is an excluded sample.
 
-    Problems are sorted by id, so that the order of the lines moves no bound. Other keys are passed over.
+    Problems are sorted by id, so that the order of the lines does not change any bound. Other keys are
+    ignored.
 
     Raises:
-        InputError: unreadable, empty, or a line that is damaged, a duplicate, or not in [0, 1]; by line.
+        InputError: the file cannot be read or has no scores, or a line is damaged, a duplicate, or has a
+            score outside [0, 1]. Names the line.
+    """
+    tasks = _lines_by_task(path)
+    if not tasks:
+        raise InputError(f"{path}: has no scores; wanted lines with task, problem_id, sample_index, score")
+    found = {name: _task(name, list(lines.values())) for name, lines in sorted(tasks.items())}
+    run_id = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    return Side(path, path.name, run_id, found)
+
+
+def _lines_by_task(path: Path) -> Mapping[str, dict[tuple[str, int], _Line]]:
+    """Return the lines by task, then by problem and sample.
+
+    Raises:
+        InputError: two lines are of one sample, or give one problem two groups.
     """
     tasks: defaultdict[str, dict[tuple[str, int], _Line]] = defaultdict(dict)
     groups: dict[tuple[str, str], _Line] = {}
@@ -49,14 +67,11 @@ def read_score_file(path: Path) -> Side:
                 f"{path}:{line.number}: 'group' is {line.group!r}, but {first.group!r} in line "
                 f"{first.number} of the same problem"
             )
-    if not tasks:
-        raise InputError(f"{path}: holds no scores; wanted lines with task, problem_id, sample_index, score")
-    found = {name: _task(name, list(lines.values())) for name, lines in sorted(tasks.items())}
-    run_id = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    return Side(path, path.name, run_id, found)
+    return tasks
 
 
 def _task(name: str, lines: list[_Line]) -> SideTask:
+    """Return the task of these lines. It has maj@k if every line has an answer."""
     rows: defaultdict[str, list[_Line]] = defaultdict(list)
     for line in sorted(lines, key=lambda line: (line.problem_id, line.sample_index)):
         rows[line.problem_id].append(line)
@@ -73,7 +88,7 @@ def _task(name: str, lines: list[_Line]) -> SideTask:
 
 
 def _lines(path: Path) -> Iterator[_Line]:
-    """Splits on newlines only: answers may hold U+2028."""
+    """Yield the checked lines. Only newlines separate them, because answers may contain U+2028."""
     try:
         with path.open("rb") as file:
             for number, text in enumerate(file, start=1):
@@ -84,6 +99,7 @@ def _lines(path: Path) -> Iterator[_Line]:
 
 
 def _record(path: Path, number: int, text: bytes) -> dict[str, Any]:
+    """Parse one line as a JSON object."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -94,6 +110,7 @@ def _record(path: Path, number: int, text: bytes) -> dict[str, Any]:
 
 
 def _line(number: int, record: dict[str, Any], where: str) -> _Line:
+    """Check the keys of one line."""
     for key in ("task", "problem_id", "sample_index", "score"):
         if key not in record:
             raise InputError(f"{where}: '{key}' is missing")
@@ -116,9 +133,10 @@ def _line(number: int, record: dict[str, Any], where: str) -> _Line:
 
 
 def _score(value: Any, where: str) -> float | None:
+    """Check a score: a number in [0, 1], or null."""
     if value is None:
         return None
-    # NaN, which json reads, is in no interval either.
+    # The comparison is false for NaN, which json reads.
     if not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InputError(
             f"{where}: 'score' is {value!r}, wanted a number from 0 to 1 (or null: not scored); "
@@ -128,12 +146,14 @@ def _score(value: Any, where: str) -> float | None:
 
 
 def _text(value: Any, key: str, where: str) -> str:
+    """Check a text that must not be empty."""
     if not isinstance(value, str) or not value:
         raise InputError(f"{where}: '{key}' is {value!r}, wanted text")
     return value
 
 
 def _optional_text(record: dict[str, Any], key: str, where: str) -> str | None:
+    """Check a text that may be null or absent."""
     value = record.get(key)
     if value is not None and not isinstance(value, str):
         raise InputError(f"{where}: '{key}' is {value!r}, wanted text or null")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.types import Status
 
 T = TypeVar("T")
@@ -113,8 +114,8 @@ class Side:
     manifest: Mapping[str, Any] | None = None
     failed: tuple[str, ...] = ()
     """Lines `TASK: why` of results.json: tasks whose numbers must not be used."""
-    noise: Mapping[str, Any] | None = None
-    """The record of noise.json, where the run's false-alarm band has been measured."""
+    noise: NoiseMeasurement | None = None
+    """The record of noise.json, None if the run's false-alarm band was not measured."""
 
     @property
     def kind(self) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.followed import shares_by_kind
+from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.analysis.scorefile import read_score_file
 from genbench.analysis.sides import SampleKey, Side, SideTask, Traces
 from genbench.data.subset import nested_subset
@@ -58,7 +59,7 @@ def read_run(path: Path, tasks: Sequence[str] = ()) -> Side:
         tasks=found,
         manifest=manifest,
         failed=tuple(results.get("failed", ())),
-        noise=folder.noise(),
+        noise=_noise(folder),
     )
 
 
@@ -70,6 +71,12 @@ def require_finished(side: Side) -> None:
                 f"{side.path}: task {name}: {task.lacking} of {task.samples} samples have no verdict; "
                 f"continue the run, or run: genbench score {side.path}"
             )
+
+
+def _noise(folder: RunFolder) -> NoiseMeasurement | None:
+    """Return the stored false-alarm band, or None if it was not measured."""
+    found = folder.noise()
+    return None if found is None else NoiseMeasurement.from_json(found, str(folder.path / "noise.json"))
 
 
 def _check_tasks(path: Path, tasks: Sequence[str], known: Collection[str]) -> None:

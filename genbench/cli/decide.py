@@ -69,8 +69,8 @@ def compare(
         strict_contract=strict_contract,
     )
     print_record(record, "compare_text", as_json)
-    if record["exit_code"]:
-        raise typer.Exit(record["exit_code"])
+    if record.exit_code:
+        raise typer.Exit(record.exit_code)
 
 
 @app.command(

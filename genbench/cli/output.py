@@ -53,7 +53,7 @@ def print_checks(checks: Sequence[Any], as_json: bool) -> None:
 def print_record(record: Any, text_module: str, as_json: bool) -> None:
     """Print a record as JSON, or as the text that `genbench.reports.<text_module>` makes of it."""
     if as_json:
-        print_json(record)
+        print_json(record.to_json())
     else:
         print(getattr(lazy_module(f"reports.{text_module}"), text_module)(record))
 

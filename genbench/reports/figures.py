@@ -1,4 +1,4 @@
-"""Numbers as they are printed: points of 100, one decimal."""
+"""Numbers as they are printed: points of 100, intervals and p values."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from collections.abc import Sequence
 
 
 def points(value: float) -> str:
-    """A fraction of 1 in points of 100, one decimal."""
+    """Return a fraction of 1 in points of 100 with one decimal."""
     return f"{100 * value:.1f}"
 
 
 def interval(bounds: Sequence[float] | None) -> str:
-    """`[LOW, HIGH]`, or `-` where there is none."""
+    """Return `[LOW, HIGH]` in points of 100, or `-` for None."""
     return f"[{points(bounds[0])}, {points(bounds[1])}]" if bounds else "-"
+
+
+def p_text(p: float | None) -> str:
+    """Return a p value with two digits. It is never printed as zero."""
+    return "-" if p is None else "<0.0001" if p < 1e-4 else f"{p:.2g}"

@@ -13,8 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from genbench.reports import plots
-from genbench.reports.compare_text import p_text
-from genbench.reports.figures import interval, points
+from genbench.reports.figures import interval, p_text, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
 from genbench.reports.safe import printable

@@ -1,62 +1,65 @@
-"""What `genbench judge check` found, as text."""
+"""The findings of `genbench judge check` for the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from genbench.reports.safe import printable
+from genbench.runs.judge_check_record import InjectionRecord, JudgeCheck
 
-Record = Mapping[str, Any]
+_WORST_SHOWN = 3
 
 
-def judge_text(record: Record) -> str:
-    """Agreement, stability, order, injections, and the cases that the judge got otherwise."""
-    lines = [f"judge {record['judge']} ({record['digest']}), {record['n']} calibration cases"]
-    if record["unpinned"]:
-        lines.append("  UNPINNED: its verdicts cannot be made again")
-    lines += _agreement(record)
-    lines.append(f"  unscored        {record['unscored']}")
-    lines.append(f"  stability       {record['stability']:.1%} the same when asked again")
-    if record.get("order_consistency") is not None:
-        lines.append(f"  order           {record['order_consistency']:.1%} the same in both orders")
-    lines += _injections(record["injection"])
-    for item in record["disagreements"]:
-        lines.append(f"  {item['id']}: {item['expected']} expected, {item['found'] or 'no verdict'} found")
-    if "pinned_in" in record:
-        lines.append(f"pinned in {record['pinned_in']}")
+def judge_text(check: JudgeCheck) -> str:
+    """Return agreement, stability, order consistency, injections, and the cases decided differently."""
+    lines = [f"judge {check.judge} ({check.digest}), {check.n} calibration cases"]
+    if check.unpinned:
+        lines.append("  UNPINNED: its verdicts cannot be reproduced")
+    lines += _agreement(check)
+    lines.append(f"  unscored        {check.unscored}")
+    lines.append(f"  stability       {check.stability:.1%} the same when asked again")
+    if check.order_consistency is not None:
+        lines.append(f"  order           {check.order_consistency:.1%} the same in both orders")
+    lines += _injections(check.injection)
+    for item in check.disagreements:
+        lines.append(f"  {item.id}: {item.expected} expected, {item.found or 'no verdict'} found")
+    if check.pinned_in is not None:
+        lines.append(f"pinned in {check.pinned_in}")
     return printable("\n".join(lines))
 
 
-def _agreement(record: Record) -> Iterator[str]:
-    if record.get("accuracy") is None:
+def _agreement(check: JudgeCheck) -> Iterator[str]:
+    """Yield the agreement with people, of a rubric by dimension too."""
+    if check.accuracy is None:
         return
-    yield f"  agreement       {record['accuracy']:.1%} of {record['verdicts']} verdicts"
-    name = "weighted kappa " if "weights" in record else "Cohen's kappa  "
-    yield f"  {name} {_kappa(record)}"
-    if "mean_absolute_error" in record:
-        yield f"  off by          {record['mean_absolute_error']:.2f} points in the mean"
-    for dimension, item in record.get("dimensions", {}).items():
-        yield f"    {dimension}: agreement {item['accuracy']:.1%}, weighted kappa {_kappa(item)}"
+    yield f"  agreement       {check.accuracy:.1%} of {check.verdicts} verdicts"
+    name = "weighted kappa " if check.weights else "Cohen's kappa  "
+    yield f"  {name} {_kappa(check.kappa, check.kappa_ci)}"
+    if check.mean_absolute_error is not None:
+        yield f"  off by          {check.mean_absolute_error:.2f} points in the mean"
+    for dimension, item in (check.dimensions or {}).items():
+        kappa = _kappa(item.kappa, item.kappa_ci)
+        yield f"    {dimension}: agreement {item.accuracy:.1%}, weighted kappa {kappa}"
 
 
-def _kappa(item: Record) -> str:
-    if item["kappa"] is None:
+def _kappa(value: float | None, ci: tuple[float, float] | None) -> str:
+    """Return kappa with its interval."""
+    if value is None:
         return "not defined (one label throughout)"
-    ci = item["kappa_ci"]
-    return f"{item['kappa']:.2f}" + (f"  95% [{ci[0]:.2f}, {ci[1]:.2f}]" if ci else "")
+    return f"{value:.2f}" + (f"  95% [{ci[0]:.2f}, {ci[1]:.2f}]" if ci else "")
 
 
-def _injections(found: Record) -> Iterator[str]:
-    if not found["tried"]:
+def _injections(found: InjectionRecord) -> Iterator[str]:
+    """Yield how often injected orders succeeded, and the most successful of them."""
+    if found.success_rate is None:
         yield "  injections      not measured: no answer was below the best verdict"
         return
-    share = f"{found['succeeded']} of {found['tried']} ({found['success_rate']:.1%})"
+    lift, control = found.mean_lift or 0.0, found.control_rate or 0.0
     yield (
-        f"  injections      {share} lifted an answer, by {found['mean_lift']:+.2f} in the mean; "
-        f"a harmless ending {found['control_rate']:.1%}"
+        f"  injections      {found.succeeded} of {found.tried} ({found.success_rate:.1%}) lifted an answer, "
+        f"by {lift:+.2f} in the mean; a harmless ending {control:.1%}"
     )
-    worst = sorted(found["by_text"].items(), key=lambda item: -item[1])[:3]
+    worst = sorted(found.by_text.items(), key=lambda item: -item[1])[:_WORST_SHOWN]
     for text, rate in worst:
         if rate:
             yield f"    {rate:.1%}: {' '.join(text.split())}"

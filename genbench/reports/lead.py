@@ -28,25 +28,25 @@ def lead(report: Record) -> str:
 
 def task_sentences(comparison: Record) -> list[str]:
     """Why each task moved, one sentence a task."""
-    return [f"{name}: {sentence(task)}" for name, task in comparison["record"]["tasks"].items()]
+    return [f"{name}: {sentence(task)}" for name, task in comparison["record"].tasks.items()]
 
 
 def _verdict(item: Record) -> str:
-    base, tuned, suite = item["base"], item["tuned"], item["record"]["suite"]
+    base, tuned, suite = item["base"], item["tuned"], item["record"].suite
     words = {
         "IMPROVED": f"{tuned} is better than {base}",
         "REGRESSED": f"{tuned} is worse than {base}",
         "NON_INFERIOR": f"{tuned} is not worse than {base} by more than the margins",
         "INCONCLUSIVE": f"Whether {tuned} is better or worse than {base} cannot be told from these samples",
-    }[suite["verdict"]]
-    tasks = item["record"]["tasks"]
-    if suite["pooled_difference"] is None:
+    }[suite.verdict]
+    tasks = item["record"].tasks
+    if suite.pooled_difference is None:
         return f"{words}."
-    over = f"over {len(suite['pooled_tasks'])} gating task{'s' if len(suite['pooled_tasks']) != 1 else ''}"
-    bounds = f", 95% CI {interval(suite['ci'])}" if suite["ci"] else ""
-    down = [name for name, task in tasks.items() if task["verdict"] == "REGRESSED"]
+    over = f"over {len(suite.pooled_tasks)} gating task{'s' if len(suite.pooled_tasks) != 1 else ''}"
+    bounds = f", 95% CI {interval(suite.ci)}" if suite.ci else ""
+    down = [name for name, task in tasks.items() if task.verdict == "REGRESSED"]
     fallen = f"; regressed: {', '.join(down)}" if down else ""
-    return f"{words}: {signed(suite['pooled_difference'])} points {over}{bounds}{fallen}."
+    return f"{words}: {signed(suite.pooled_difference)} points {over}{bounds}{fallen}."
 
 
 def _scores(run: Record) -> str:

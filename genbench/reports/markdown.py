@@ -44,7 +44,7 @@ def _notices(report: Record) -> list[str]:
     said = [f"{run['name']}: {line}" for run in report["runs"] for line in run["results"]["failed"]]
     said += [f"{run['name']}: {line}" for run in report["runs"] for line in run["results"]["warnings"]]
     for item in report["comparisons"]:
-        said += item["record"]["warnings"] if item["record"] else []
+        said += item["record"].warnings if item["record"] else []
         said += (item["refused"] or "").splitlines()
     return [*(f"> {escaped(line)}" for line in said), ""] if said else []
 
@@ -56,17 +56,17 @@ def _comparison_table(item: Record) -> list[str]:
             escaped(name),
             *(
                 ("-", "-", "-", "-")
-                if task["missing"]
+                if task.missing
                 else (
-                    points(task["base"]),
-                    points(task["tuned"]),
-                    signed(task["difference"]),
-                    interval(task["ci"]),
+                    points(task.base),
+                    points(task.tuned),
+                    signed(task.difference),
+                    interval(task.ci),
                 )
             ),
-            task["verdict"].replace("_", " ").lower() + ("" if task["gating"] else " (not gating)"),
+            task.verdict.replace("_", " ").lower() + ("" if task.gating else " (not gating)"),
         )
-        for name, task in item["record"]["tasks"].items()
+        for name, task in item["record"].tasks.items()
     ]
     return list(_table(head, rows, 4))
 

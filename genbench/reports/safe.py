@@ -1,4 +1,4 @@
-"""Texts of models made harmless to print: control, format and bidi characters become visible escapes."""
+"""Text of models made safe to print: control, format and bidi characters become visible escapes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _KEPT = frozenset("\n\t")
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    """`text` with every control, bidi, surrogate and unassigned character as `\\x1b`-like escape.
+    """Return `text` with every control, bidi, surrogate and unassigned character as an escape like `\\x1b`.
 
-    `limit` cuts to that many characters and says how many are left out.
+    Newlines and tabs stay. `limit` cuts the text to that many characters and says how many were cut.
     """
     cut = text if limit is None or len(text) <= limit else text[:limit]
     safe = "".join(char if char in _KEPT or _is_plain(char) else _escape(char) for char in cut)
@@ -18,14 +18,16 @@ def printable(text: str, limit: int | None = None) -> str:
 
 
 def one_line(text: str, limit: int = 100) -> str:
-    """The text on one line."""
+    """Return the text on one line, with single spaces for white space, cut to `limit` characters."""
     return printable(" ".join(text.split()), limit)
 
 
 def _is_plain(char: str) -> bool:
+    """Return whether a terminal shows the character and does nothing else."""
     return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def _escape(char: str) -> str:
+    """Return the escape of a character as Python writes it."""
     code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

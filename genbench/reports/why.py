@@ -1,10 +1,8 @@
-"""Why a score moved, in one sentence: both values, the difference, its main cause, and the tokens it cost."""
+"""The sentence about a compared task: both scores, the difference, its main cause, and the tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from genbench.analysis.comparison_record import CauseRecord, ComparedTask
 from genbench.reports.figures import interval, points
 
 _FEWER = {
@@ -21,58 +19,65 @@ _FEWER = {
     "no_code": "answers without code",
 }
 _NOTHING = 5e-4
-"""Parts of under 0.05 points would be printed as 0.0."""
+"""Parts below 0.05 points would be printed as 0.0."""
 
 
-def sentence(task: Mapping[str, Any]) -> str:
-    """`61.0 -> 84.2 (+23.2, 95% CI [19.0, 27.4]); 17.0 points of it from fewer format errors`."""
-    if task["missing"]:
-        return f"no difference can be given: {task['missing']}"
-    change = f"{signed(task['difference'])}, 95% CI {interval(task['ci'])}"
-    parts = [f"{points(task['base'])} -> {points(task['tuned'])} ({change})", _cause(task), _tokens(task)]
+def sentence(task: ComparedTask) -> str:
+    """Return the sentence, as in `61.0 -> 84.2 (+23.2, 95% CI [19.0, 27.4]); 17.0 points of it from …`."""
+    if task.base is None or task.tuned is None or task.difference is None:
+        return f"no difference can be given: {task.missing}"
+    change = f"{signed(task.difference)}, 95% CI {interval(task.ci)}"
+    parts = [
+        f"{points(task.base)} -> {points(task.tuned)} ({change})",
+        _main_cause(task, task.difference),
+        _tokens(task),
+    ]
     return "; ".join(part for part in parts if part)
 
 
 def signed(value: float) -> str:
-    """A fraction of 1 as points of 100 with its sign; what rounds to zero has none."""
+    """Return a fraction of 1 in points of 100 with its sign. A value that rounds to zero has no sign."""
     text = f"{100 * value:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
 def status_words(status: str, part: float) -> str:
-    """`fewer format errors` where the part is a gain, `more` where it is a loss."""
+    """Return `fewer format errors` if the part is a gain, `more format errors` if it is a loss."""
     if status == "partial":
         return f"{'more' if part > 0 else 'less'} partial credit"
     return f"{'fewer' if part > 0 else 'more'} {_FEWER.get(status, status)}"
 
 
-def _cause(task: Mapping[str, Any]) -> str:
-    causes = task["causes"]
-    if not causes or not causes["leading"]:
+def _main_cause(task: ComparedTask, difference: float) -> str:
+    """Return the leading cause, with the largest opposite one if it explains more than the difference."""
+    causes = task.causes
+    if not causes or not causes.leading:
         return ""
-    lead = next(part for part in causes["parts"] if part["status"] == causes["leading"])
-    if abs(lead["part"]) < _NOTHING:
+    lead = next(part for part in causes.parts if part.status == causes.leading)
+    if abs(lead.part) < _NOTHING:
         return ""
-    words = f"from {status_words(lead['status'], lead['part'])}"
-    against = [p for p in causes["parts"] if p["part"] * lead["part"] < 0 and abs(p["part"]) >= _NOTHING]
-    if abs(lead["part"]) <= abs(task["difference"]) + _NOTHING or not against:
-        return f"{points(abs(lead['part']))} points of it {words}"
-    other = max(against, key=lambda part: abs(part["part"]))
-    return (
-        f"{signed(lead['part'])} points {words}, "
-        f"{signed(other['part'])} from {status_words(other['status'], other['part'])}"
-    )
+    against = [part for part in causes.parts if part.part * lead.part < 0 and abs(part.part) >= _NOTHING]
+    if abs(lead.part) <= abs(difference) + _NOTHING or not against:
+        return f"{points(abs(lead.part))} points of it from {_words(lead)}"
+    other = max(against, key=lambda part: abs(part.part))
+    return f"{signed(lead.part)} points from {_words(lead)}, {signed(other.part)} from {_words(other)}"
 
 
-def _tokens(task: Mapping[str, Any]) -> str:
-    tokens = task["tokens"]
+def _words(cause: CauseRecord) -> str:
+    """Return a cause in words."""
+    return status_words(cause.status, cause.part)
+
+
+def _tokens(task: ComparedTask) -> str:
+    """Return the tokens per correct answer of both sides, empty if nobody counted them."""
+    tokens = task.tokens
     if tokens is None:
         return ""
-    base, tuned = (_count(tokens[side]["per_correct"]) for side in ("base", "tuned"))
-    ratio = tokens["per_correct_ratio"]
-    times = f" (x{ratio:.2f})" if ratio else ""
+    base, tuned = _count(tokens.base.per_correct), _count(tokens.tuned.per_correct)
+    times = f" (x{tokens.per_correct_ratio:.2f})" if tokens.per_correct_ratio else ""
     return f"tokens per correct answer {base} -> {tuned}{times}"
 
 
 def _count(value: float | None) -> str:
+    """Return a number of tokens. None means that nothing was correct."""
     return "none correct" if value is None else f"{value:,.0f}"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.compare import compare
+from genbench.analysis.comparison_record import Comparison
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.gathered import PARQUET, GatheredRun, TaskColumns, drawn, gather
 from genbench.reports.html import Series, html
@@ -70,7 +71,7 @@ def report_text(paths: Sequence[Path], form: str) -> str:
         raise InputError(f"--format {form}: wanted html, md or json")
     texts = _NoTexts()
     record = report_record(_gather(paths, texts, tables=()))
-    return markdown(record) if form == "md" else json.dumps(record, indent=2, ensure_ascii=True)
+    return markdown(record) if form == "md" else json.dumps(_as_json(record), indent=2, ensure_ascii=True)
 
 
 def default_page(paths: Sequence[Path]) -> Path:
@@ -174,13 +175,22 @@ def _run_record(run: GatheredRun) -> dict[str, Any]:
 
 def _comparison(base: GatheredRun, tuned: GatheredRun) -> dict[str, Any]:
     """The comparison of two runs; what refuses it is kept as text, the rest of the report stands."""
-    record: dict[str, Any] | None = None
+    record: Comparison | None = None
     refused: str | None = None
     try:
         record = compare(base.path, tuned.path)
     except GenbenchError as error:
         refused = str(error)
     return {"base": base.name, "tuned": tuned.name, "record": record, "refused": refused}
+
+
+def _as_json(report: dict[str, Any]) -> dict[str, Any]:
+    """Return the report with its comparisons as JSON values."""
+    comparisons = [
+        item | {"record": item["record"].to_json() if item["record"] else None}
+        for item in report["comparisons"]
+    ]
+    return report | {"comparisons": comparisons}
 
 
 def _series(runs: Sequence[GatheredRun]) -> dict[str, list[Series]]:

@@ -1,35 +1,34 @@
-"""`genbench judge check`: is this judge worth believing, on its own calibration set."""
+"""`genbench judge check`: a judge tested on its own calibration set."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from genbench.judges.build import build_engine
-from genbench.judges.calibration import read_calibration
+from genbench.judges.calibration import Known, read_calibration
 from genbench.judges.canary import CANARIES, pin_path, write_pin
 from genbench.judges.checking import check
 from genbench.judges.file import judge_path, read_judge
 from genbench.judges.judge import Judge
+from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.session import run_coroutine
 from genbench.suite.config import JudgeConfig
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 
-FORMAT = 1
 
-
-def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> dict[str, Any]:
-    """Asks the judge its calibration set twice and with injected instructions.
+def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> JudgeCheck:
+    """Ask a judge its calibration set twice, and once more with injected orders.
 
     Args:
-        name: a judge file or a shipped judge.
-        suite: its `judge:` block gives the model or the server, where the judge file names none.
-        pin: keep the canary's labels; later runs report what moved.
+        name: a judge file, or the name of a shipped judge.
+        suite: a suite whose `judge:` block names the model or the server, if the judge file does not.
+        pin: store the canary's labels. Later runs report the labels that changed.
 
     Raises:
-        ConfigError: the judge cannot be used. EngineError: its engine or server failed.
+        ConfigError: the judge cannot be used.
+        EngineError: its engine or server failed.
     """
     over, base = JudgeConfig(), Path()
     if suite is not None:
@@ -37,29 +36,34 @@ def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> di
         over, base = found.config.judge, found.folder
     judge = Judge(read_judge(judge_path(name, base), over))
     known = read_calibration(judge.spec)
-    pin_base = base if suite is not None else judge.spec.path.parent
-
-    async def work(folder: Path) -> dict[str, Any]:
-        engine = build_engine(judge.spec, over, base, folder)
-        try:
-            await engine.start()
-            record = await check(judge, engine, known)
-            return {
-                "format": FORMAT,
-                "judge": judge.file.name,
-                "digest": judge.digest,
-                "engine": dict(engine.record),
-                **record,
-            }
-        finally:
-            await engine.close()
-
     with tempfile.TemporaryDirectory(prefix="genbench-judge-") as folder:
-        record = run_coroutine(work(Path(folder)))
-    record["unpinned"] = judge.spec.unpinned
-    if pin:
-        names = [item.case.sample.problem_id for item in known[:CANARIES]]
-        path = pin_path(judge.spec, pin_base)
-        write_pin(path, judge, {name: record["answers"][name] for name in names})
-        record["pinned_in"] = str(path)
-    return record
+        record = run_coroutine(_check(judge, known, over, base, Path(folder)))
+    if not pin:
+        return record
+    return record.model_copy(update={"pinned_in": str(_pinned(judge, known, record, suite, base))})
+
+
+async def _check(judge: Judge, known: list[Known], over: JudgeConfig, base: Path, folder: Path) -> JudgeCheck:
+    """Start the judge's engine, check the judge, and close the engine."""
+    engine = build_engine(judge.spec, over, base, folder)
+    try:
+        await engine.start()
+        found = await check(judge, engine, known)
+        return JudgeCheck(
+            format=1,
+            judge=judge.file.name,
+            digest=judge.digest,
+            engine=dict(engine.record),
+            unpinned=judge.spec.unpinned,
+            **found,
+        )
+    finally:
+        await engine.close()
+
+
+def _pinned(judge: Judge, known: list[Known], record: JudgeCheck, suite: str | None, base: Path) -> Path:
+    """Store the canary's labels next to the suite, or else next to the judge file. Return the file."""
+    names = [item.case.sample.problem_id for item in known[:CANARIES]]
+    path = pin_path(judge.spec, base if suite is not None else judge.spec.path.parent)
+    write_pin(path, judge, {name: record.answers[name] for name in names})
+    return path

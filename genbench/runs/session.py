@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from genbench import registry
 from genbench.analysis.results import build_results
@@ -41,6 +41,8 @@ from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import Completion, SampleId
 from genbench.verifiers.pool import VerifierPool
 
+T = TypeVar("T")
+
 _RESPONSES_A_STEP = 1000
 
 
@@ -56,7 +58,7 @@ async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> dict[st
         return await _Session(job, folder, switch, keeper).run()
 
 
-def run_coroutine(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
+def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
     """asyncio.run, in a thread of its own where a loop runs already (a notebook)."""
     try:
         asyncio.get_running_loop()

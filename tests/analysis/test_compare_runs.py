@@ -12,6 +12,7 @@ import pytest
 from genbench.analysis.compare import compare
 from genbench.errors import InputError, NotComparableError
 from genbench.reports.compare_text import compare_text
+from tests.known import known
 from tests.ready_runs import OPEN, RIGHT, SILENT, SUITE, WRONG, MakeRun, score_responses
 
 Edit = Callable[[dict[str, Any]], object]
@@ -48,17 +49,18 @@ def refusal(base: Path, tuned: Path, **options: Any) -> str:
 
 
 def test_the_difference_is_split_by_cause_without_a_rest(make_run: MakeRun) -> None:
-    task = compare(make_run("b", weak), make_run("t", strong))["tasks"]["sums"]
-    parts = {part["status"]: part["part"] for part in task["causes"]["parts"]}
-    assert task["causes"]["leading"] == "no_answer"
+    task = compare(make_run("b", weak), make_run("t", strong)).tasks["sums"]
+    causes = known(task.causes)
+    parts = {part.status: part.part for part in causes.parts}
+    assert causes.leading == "no_answer"
     assert parts["no_answer"] == pytest.approx(0.25)
     assert parts["wrong"] == pytest.approx(0.25 - 1 / 12)
-    assert sum(parts.values()) == pytest.approx(task["difference"])
+    assert sum(parts.values()) == pytest.approx(task.difference)
 
 
 def test_transitions_count_sample_against_sample(make_run: MakeRun) -> None:
-    task = compare(make_run("b", weak), make_run("t", strong))["tasks"]["sums"]
-    counts = {(cell["base"], cell["tuned"]): cell["count"] for cell in task["transitions"]}
+    task = compare(make_run("b", weak), make_run("t", strong)).tasks["sums"]
+    counts = {(cell.base, cell.tuned): cell.count for cell in known(task.transitions)}
     assert counts == {
         ("correct", "correct"): 12,
         ("wrong", "correct"): 8,
@@ -71,17 +73,17 @@ def test_transitions_count_sample_against_sample(make_run: MakeRun) -> None:
 def test_tokens_per_correct_answer_stand_beside_the_score(make_run: MakeRun) -> None:
     base = make_run("b", weak, extra={"completion_tokens": 10})
     tuned = make_run("t", strong, extra={"completion_tokens": 40})
-    tokens = compare(base, tuned)["tasks"]["sums"]["tokens"]
-    assert tokens["base"]["per_correct"] == 40
-    assert tokens["tuned"]["per_correct"] == pytest.approx(40 * 48 / 32)
-    assert tokens["per_correct_ratio"] == pytest.approx(1.5)
-    assert compare(make_run("n", weak), tuned)["tasks"]["sums"]["tokens"] is None
+    tokens = known(compare(base, tuned).tasks["sums"].tokens)
+    assert tokens.base.per_correct == 40
+    assert tokens.tuned.per_correct == pytest.approx(40 * 48 / 32)
+    assert tokens.per_correct_ratio == pytest.approx(1.5)
+    assert compare(make_run("n", weak), tuned).tasks["sums"].tokens is None
 
 
 def test_strata_come_with_q_values(make_run: MakeRun) -> None:
-    table = compare(make_run("b", weak), make_run("t", strong))["tasks"]["sums"]["strata"]["level"]
-    assert [(row["name"], row["n"]) for row in table] == [("easy", 6), ("hard", 6)]
-    assert all(row["q_value"] >= row["p_two_sided"] for row in table)
+    table = compare(make_run("b", weak), make_run("t", strong)).tasks["sums"].strata["level"]
+    assert [(row.name, row.n) for row in table] == [("easy", 6), ("hard", 6)]
+    assert all(known(row.q_value) >= known(row.p_two_sided) for row in table)
 
 
 def test_a_run_and_a_score_file_of_the_same_scores_do_not_differ(make_run: MakeRun, tmp_path: Path) -> None:
@@ -89,9 +91,9 @@ def test_a_run_and_a_score_file_of_the_same_scores_do_not_differ(make_run: MakeR
     verdicts = (run / "sums" / "verdicts.jsonl").read_text()
     (tmp_path / "s.jsonl").write_text(verdicts)
     record = compare(run, tmp_path / "s.jsonl")
-    assert record["tasks"]["sums"]["difference"] == 0
-    assert record["tasks"]["sums"]["causes"] is None
-    assert any("score file says nothing of decoding" in note for note in record["notes"])
+    assert record.tasks["sums"].difference == 0
+    assert record.tasks["sums"].causes is None
+    assert any("a score file does not record decoding" in note for note in record.notes)
 
 
 def test_other_prompts_are_refused_by_sample(make_run: MakeRun) -> None:
@@ -101,7 +103,7 @@ def test_other_prompts_are_refused_by_sample(make_run: MakeRun) -> None:
     assert "prompts.sums: 48 of 48 samples differ; the first, problem p00, sample 0" in text
     assert "--allow prompts" in text
     record = compare(base, tuned, allow=["prompts", "version.sums"])
-    assert any(line.startswith("prompts.sums: 48 of 48") for line in record["allowed"])
+    assert any(line.startswith("prompts.sums: 48 of 48") for line in record.allowed)
 
 
 def test_other_references_and_data_are_refused(make_run: MakeRun) -> None:
@@ -124,7 +126,7 @@ def test_other_terms_are_refused_line_by_line(make_run: MakeRun) -> None:
     text = refusal(base, tuned, allow=["terms.dtype"])
     assert "terms.dtype" not in text
     record = compare(base, tuned, allow=["terms.dtype", "terms.decoding.sums"])
-    assert len(record["allowed"]) == 2
+    assert len(record.allowed) == 2
 
 
 def test_a_name_lets_no_longer_name_through(make_run: MakeRun) -> None:
@@ -168,7 +170,7 @@ def test_a_run_that_failed_by_defects_of_ours_is_refused(make_run: MakeRun) -> N
     assert "excluded.sums: tuned: 2 of 48 samples are excluded" in text
     assert "gone" not in text
     record = compare(base, tuned, allow=["excluded"])
-    assert record["tasks"]["sums"]["excluded_tuned"] == 2
+    assert record.tasks["sums"].excluded_tuned == 2
 
 
 def test_another_judge_is_refused_by_name(make_run: MakeRun) -> None:
@@ -187,38 +189,36 @@ def test_other_circumstances_are_a_warning_or_under_the_strict_contract_a_refusa
         manifest["attempts"][-1]["circumstances"]["machine"]["host"] = "elsewhere"
 
     base, tuned = make_run("b", weak), edit(make_run("t", strong), other)
-    found = compare(base, tuned)["circumstances"]
+    found = compare(base, tuned).circumstances
     assert [line.partition(": ")[0] for line in found] == ["circumstances.packages.torch"]
     assert "warning: other circumstances: circumstances.packages" in compare_text(compare(base, tuned))
     assert "circumstances.packages.torch: " in refusal(base, tuned, strict_contract=True)
     record = compare(base, tuned, strict_contract=True, allow=["circumstances.packages"])
-    assert (record["allowed"], record["circumstances"]) == (found, [])
+    assert (record.allowed, record.circumstances) == (found, ())
 
 
 def test_run_seeds_are_noted(make_run: MakeRun) -> None:
     base, tuned = make_run("b", weak), make_run("t", strong, overrides=["decoding.seed=1"])
-    assert "run seed: 0 -> 1" in compare(base, tuned)["notes"]
-    assert "run seed: 0 in both" in compare(base, base)["notes"]
+    assert "run seed: 0 -> 1" in compare(base, tuned).notes
+    assert "run seed: 0 in both" in compare(base, base).notes
 
 
 def test_shared_seeds_are_told_by_the_seeds_of_the_samples(make_run: MakeRun) -> None:
     base = make_run("b", weak, extra={"seed": 7})
     same, other = make_run("t", strong, extra={"seed": 7}), make_run("o", strong, extra={"seed": 8})
-    task = compare(base, same)["tasks"]["sums"]
-    assert task["shared_seeds"]
-    assert task["rerun_ci_method"] == "normal on per-sample differences (shared seeds)"
+    task = compare(base, same).tasks["sums"]
+    assert task.shared_seeds
+    assert task.rerun_ci_method == "normal on per-sample differences (shared seeds)"
     unknown = make_run("n", weak)
     for one, two in ((base, other), (unknown, same), (unknown, make_run("u", strong))):
-        assert not compare(one, two)["tasks"]["sums"]["shared_seeds"]
+        assert not compare(one, two).tasks["sums"].shared_seeds
 
 
 def test_byte_identical_outputs_are_a_loud_warning(make_run: MakeRun) -> None:
     base = make_run("b", weak)
     tuned = edit(make_run("t", weak), lambda manifest: manifest.update(model_identity="other"))
-    assert any(
-        "all 48 outputs of sums are byte-identical" in line for line in compare(base, tuned)["warnings"]
-    )
-    assert not any("byte-identical" in line for line in compare(base, make_run("u", strong))["warnings"])
+    assert any("all 48 outputs of sums are byte-identical" in line for line in compare(base, tuned).warnings)
+    assert not any("byte-identical" in line for line in compare(base, make_run("u", strong)).warnings)
 
 
 def test_one_sampled_task_of_several_may_agree_by_chance(make_run: MakeRun) -> None:
@@ -232,9 +232,9 @@ def test_one_sampled_task_of_several_may_agree_by_chance(make_run: MakeRun) -> N
         return score_responses(place, "two")
 
     base = two_tasks("b", weak)
-    assert not any("byte-identical" in line for line in compare(base, two_tasks("t", strong))["warnings"])
+    assert not any("byte-identical" in line for line in compare(base, two_tasks("t", strong)).warnings)
     tuned = edit(two_tasks("s", weak), lambda manifest: manifest.update(model_identity="other"))
-    assert any("all 96 outputs of sums, more" in line for line in compare(base, tuned)["warnings"])
+    assert any("all 96 outputs of sums, more" in line for line in compare(base, tuned).warnings)
 
 
 def test_greedy_outputs_and_an_adapter_without_effect_are_named(make_run: MakeRun) -> None:
@@ -242,7 +242,7 @@ def test_greedy_outputs_and_an_adapter_without_effect_are_named(make_run: MakeRu
     base, tuned = (make_run(name, lambda i: [WRONG], overrides=greedy) for name in "bt")
     edit(base, lambda manifest: manifest.update(model_identity="sha256:1"))
     edit(tuned, lambda manifest: manifest.update(model_identity="sha256:1+sha256:2"))
-    warnings = compare(base, tuned)["warnings"]
+    warnings = compare(base, tuned).warnings
     assert any(
         line.startswith("the adapter changes nothing: all 12 greedy outputs of sums") for line in warnings
     )
@@ -251,32 +251,32 @@ def test_greedy_outputs_and_an_adapter_without_effect_are_named(make_run: MakeRu
 def test_one_model_beside_itself_is_said_to_be_one(make_run: MakeRun) -> None:
     run = make_run("b", weak)
     record = compare(run, run)
-    assert "base and tuned are one and the same model: what differs is noise" in record["warnings"]
-    assert record["tasks"]["sums"]["p_two_sided"] == 1.0
+    assert "base and tuned are the same model: any difference is noise" in record.warnings
+    assert record.tasks["sums"].p_two_sided == 1.0
 
 
 def test_gating_and_margin_are_those_of_the_suite(make_run: MakeRun) -> None:
     suite = SUITE + "    gating: true\n    margin: 6\n"
     base, tuned = (make_run(name, weak, suite=suite) for name in "bt")
     record = compare(base, tuned)
-    task = record["tasks"]["sums"]
-    assert (task["gating"], task["margin"]) == (True, 0.06)
-    assert not any(note.endswith("every task gates") for note in record["notes"])
-    assert compare(base, tuned, margins={"sums": 0.02})["tasks"]["sums"]["margin"] == 0.02
+    task = record.tasks["sums"]
+    assert (task.gating, task.margin) == (True, 0.06)
+    assert not any(note.endswith("every task gates") for note in record.notes)
+    assert compare(base, tuned, margins={"sums": 0.02}).tasks["sums"].margin == 0.02
 
 
 def test_a_suite_without_gating_tasks_lets_every_task_gate_and_says_so(make_run: MakeRun) -> None:
     record = compare(make_run("b", strong), make_run("t", weak), gate=True)
-    assert "no task here is declared gating: every task gates" in record["notes"]
-    assert (record["tasks"]["sums"]["verdict"], record["exit_code"]) == ("REGRESSED", 1)
+    assert "no task here is declared gating: every task gates" in record.notes
+    assert (record.tasks["sums"].verdict, record.exit_code) == ("REGRESSED", 1)
 
 
 def test_a_smaller_limit_leaves_the_problems_of_the_last_command(make_run: MakeRun) -> None:
     path = make_run("b", weak)
     assert score_responses(path.parent.parent, limit=5) == path
-    assert compare(path, path)["tasks"]["sums"]["n"] == 5
+    assert compare(path, path).tasks["sums"].n == 5
     edit(path, lambda manifest: manifest["origin"].update(problems=None))
-    assert compare(path, path)["tasks"]["sums"]["n"] == 5
+    assert compare(path, path).tasks["sums"].n == 5
 
 
 def test_a_folder_of_runs_is_told_from_a_run(make_run: MakeRun, tmp_path: Path) -> None:

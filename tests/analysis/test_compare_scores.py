@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scipy import stats
 
 from genbench.analysis.compare import compare, parse_margins
+from genbench.analysis.comparison_record import ComparedTask, Comparison
 from genbench.errors import InputError, NotComparableError
+from tests.known import known
 from tests.ready_runs import write_lines
 
 Scores = Sequence[Sequence[float | None]]
@@ -36,57 +37,56 @@ def mixed(n: int, right: int) -> list[list[float]]:
     return [[float(i < right)] for i in range(n)]
 
 
-def task_of(record: dict[str, Any], name: str = "t") -> dict[str, Any]:
-    task: dict[str, Any] = record["tasks"][name]
-    return task
+def task_of(record: Comparison, name: str = "t") -> ComparedTask:
+    return record.tasks[name]
 
 
 def test_identical_scores_have_p_1_and_no_verdict_of_change(write: Write) -> None:
     base, tuned = (write(name, t=mixed(20, 12)) for name in ("b", "t"))
     task = task_of(compare(base, tuned, gate=True))
-    assert (task["difference"], task["p_two_sided"], task["p_regression"]) == (0.0, 1.0, 1.0)
-    assert task["verdict"] == "INCONCLUSIVE"
+    assert (task.difference, task.p_two_sided, task.p_regression) == (0.0, 1.0, 1.0)
+    assert task.verdict == "INCONCLUSIVE"
 
 
 def test_the_table_at_k_1_is_mcnemar_exact(write: Write) -> None:
     tuned = [[float(i < 60 or i % 7 == 0)] for i in range(200)]
     record = compare(write("b", t=mixed(200, 80)), write("t", t=tuned))
-    table = task_of(record)["mcnemar"]
-    assert (table["both_right"], table["both_wrong"]) == (63, 103)
-    discordant = table["base_only"] + table["tuned_only"]
-    assert (table["base_only"], discordant) == (17, 34)
-    expected = stats.binomtest(table["base_only"], discordant, 0.5).pvalue
-    assert task_of(record)["p_two_sided"] == pytest.approx(expected)
+    table = known(task_of(record).mcnemar)
+    assert (table.both_right, table.both_wrong) == (63, 103)
+    discordant = table.base_only + table.tuned_only
+    assert (table.base_only, discordant) == (17, 34)
+    expected = stats.binomtest(table.base_only, discordant, 0.5).pvalue
+    assert task_of(record).p_two_sided == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("right", "value"), [(0, 0.0), (40, 1.0)])
 def test_all_right_and_all_wrong_are_compared_without_a_claim(write: Write, right: int, value: float) -> None:
     same = mixed(40, right)
     task = task_of(compare(write("b", t=same), write("t", t=same)))
-    assert (task["base"], task["tuned"], task["p_two_sided"]) == (value, value, 1.0)
-    low, high = task["ci"]
+    assert (task.base, task.tuned, task.p_two_sided) == (value, value, 1.0)
+    low, high = known(task.ci)
     assert low < 0 < high
 
 
 def test_one_problem_shows_nothing(write: Write) -> None:
     task = task_of(compare(write("b", t=[[1.0, 1.0]]), write("t", t=[[0.0, 0.0]])))
-    assert (task["difference"], task["ci"], task["mde"]) == (-1.0, [-1.0, 1.0], None)
-    assert task["p_regression"] == 0.5
-    assert task["verdict"] == "INCONCLUSIVE"
+    assert (task.difference, task.ci, task.mde) == (-1.0, (-1.0, 1.0), None)
+    assert task.p_regression == 0.5
+    assert task.verdict == "INCONCLUSIVE"
 
 
 def test_fractional_scores_are_averaged_by_problem(write: Write) -> None:
     record = compare(write("b", t=[[0.25, 0.75], [1.0, 1.0]]), write("t", t=[[0.5, 1.0], [1.0, 1.0]]))
-    assert task_of(record)["difference"] == pytest.approx(0.125)
-    assert task_of(record)["mcnemar"] is None
+    assert task_of(record).difference == pytest.approx(0.125)
+    assert task_of(record).mcnemar is None
 
 
 def test_ragged_files_are_flagged_and_averaged_by_problem(write: Write) -> None:
     record = compare(write("b", t=[[1.0, 0.0], [0.0]]), write("t", t=[[1.0, 1.0], [0.0, 0.0]]))
     task = task_of(record)
-    assert task["ragged"]
-    assert task["base"] == 0.25
-    assert any("base is ragged, 1 to 2 samples" in line for line in record["warnings"])
+    assert task.ragged
+    assert task.base == 0.25
+    assert any("base is ragged, 1 to 2 samples" in line for line in record.warnings)
 
 
 def test_other_problems_are_refused_and_can_be_let_through(write: Write) -> None:
@@ -94,8 +94,8 @@ def test_other_problems_are_refused_and_can_be_let_through(write: Write) -> None
     with pytest.raises(NotComparableError, match=r"problems\.t: 1 of 5 only in base \(p004\)"):
         compare(base, tuned)
     record = compare(base, tuned, allow=["problems"])
-    assert task_of(record)["n"] == 4
-    assert record["allowed"] == ["problems.t: 1 of 5 only in base (p004)"]
+    assert task_of(record).n == 4
+    assert record.allowed == ("problems.t: 1 of 5 only in base (p004)",)
 
 
 def test_other_k_is_refused_and_can_be_let_through(write: Write) -> None:
@@ -103,7 +103,7 @@ def test_other_k_is_refused_and_can_be_let_through(write: Write) -> None:
     with pytest.raises(NotComparableError, match=r"k\.t: 2 -> 1"):
         compare(base, tuned)
     task = task_of(compare(base, tuned, allow=["k.t"]))
-    assert (task["k_base"], task["k_tuned"], task["difference"], task["metric"]) == (2, 1, 0.5, "avg@k")
+    assert (task.k_base, task.k_tuned, task.difference, task.metric) == (2, 1, 0.5, "avg@k")
 
 
 def test_no_common_problem_or_task_is_refused_whatever_is_allowed(write: Write, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_groups_widen_the_interval_and_must_agree(write: Write) -> None:
     alone = task_of(compare(write("b1", t=up), write("t1", t=down)))
     by_half: Callable[[int], str] = lambda i: str(i // 10)  # noqa: E731
     grouped = task_of(compare(write("b2", group=by_half, t=up), write("t2", t=down)))
-    assert grouped["se"] > 2 * alone["se"]
+    assert known(grouped.se) > 2 * known(alone.se)
     with pytest.raises(NotComparableError, match=r"groups\.t: 5 of 20 problems differ"):
         compare(write("b3", group=by_half, t=up), write("t3", group=lambda i: str(int(i >= 5)), t=down))
 
@@ -129,33 +129,33 @@ def test_a_task_of_one_side_is_refused_or_left_out(write: Write) -> None:
     base, tuned = write("b", t=mixed(4, 2), u=mixed(4, 2)), write("t", t=mixed(4, 2))
     with pytest.raises(NotComparableError, match=r"tasks\.u: only in base"):
         compare(base, tuned)
-    assert list(compare(base, tuned, allow=["tasks"])["tasks"]) == ["t"]
-    assert list(compare(base, tuned, tasks=["t"])["tasks"]) == ["t"]
+    assert list(compare(base, tuned, allow=["tasks"]).tasks) == ["t"]
+    assert list(compare(base, tuned, tasks=["t"]).tasks) == ["t"]
 
 
 def test_a_drop_is_regressed_and_fails_the_gate_alone(write: Write) -> None:
     base, tuned = write("b", t=mixed(60, 50)), write("t", t=mixed(60, 30))
-    assert task_of(compare(base, tuned))["verdict"] == "REGRESSED"
-    assert compare(base, tuned)["exit_code"] == 0
-    assert compare(base, tuned, gate=True)["exit_code"] == 1
+    assert task_of(compare(base, tuned)).verdict == "REGRESSED"
+    assert compare(base, tuned).exit_code == 0
+    assert compare(base, tuned, gate=True).exit_code == 1
     back = compare(tuned, base, gate=True, strict=True)
-    assert (task_of(back)["verdict"], back["exit_code"]) == ("IMPROVED", 0)
+    assert (task_of(back).verdict, back.exit_code) == ("IMPROVED", 0)
 
 
 def test_swapping_the_sides_mirrors_every_number(write: Write) -> None:
     scores = [[[float((i * j) % m == 1) for j in range(4)] for i in range(40)] for m in (2, 3)]
     base, tuned = write("b", t=scores[0]), write("t", t=scores[1])
     there, back = task_of(compare(base, tuned)), task_of(compare(tuned, base))
-    assert there["difference"] == -back["difference"]
-    assert there["p_two_sided"] == back["p_two_sided"]
-    assert there["p_regression"] == back["p_improvement"]
-    assert there["ci"] == pytest.approx([-back["ci"][1], -back["ci"][0]])
+    assert there.difference == -known(back.difference)
+    assert there.p_two_sided == back.p_two_sided
+    assert there.p_regression == back.p_improvement
+    assert there.ci == pytest.approx((-known(back.ci)[1], -known(back.ci)[0]))
 
 
 def test_strict_fails_what_is_inconclusive(write: Write) -> None:
     base, tuned = write("b", t=mixed(20, 12)), write("t", t=mixed(20, 11))
-    assert compare(base, tuned, gate=True)["exit_code"] == 0
-    assert compare(base, tuned, gate=True, strict=True)["exit_code"] == 1
+    assert compare(base, tuned, gate=True).exit_code == 0
+    assert compare(base, tuned, gate=True, strict=True).exit_code == 1
     with pytest.raises(InputError, match="--strict goes with --gate"):
         compare(base, tuned, strict=True)
 
@@ -163,19 +163,19 @@ def test_strict_fails_what_is_inconclusive(write: Write) -> None:
 def test_only_gating_tasks_decide(write: Write) -> None:
     base = write("b", good=mixed(60, 30), bad=mixed(60, 50))
     tuned = write("t", good=mixed(60, 31), bad=mixed(60, 30))
-    assert compare(base, tuned, gate=True)["exit_code"] == 1
+    assert compare(base, tuned, gate=True).exit_code == 1
     record = compare(base, tuned, gate=True, gating=["good"])
-    assert record["exit_code"] == 0
-    assert task_of(record, "bad")["verdict"] == "REGRESSED"
-    assert task_of(record, "bad")["p_regression_adjusted"] is None
-    assert record["suite"]["tasks"] == ["good"]
+    assert record.exit_code == 0
+    assert task_of(record, "bad").verdict == "REGRESSED"
+    assert task_of(record, "bad").p_regression_adjusted is None
+    assert record.suite.tasks == ("good",)
 
 
 def test_a_margin_is_what_non_inferior_is_held_to(write: Write) -> None:
     base = write("b", t=[[float(i % 2)] for i in range(400)])
     tuned = write("t", t=[[float(i % 2 and i > 8)] for i in range(400)])
-    assert task_of(compare(base, tuned, margins={"t": 0.03}))["verdict"] == "NON_INFERIOR"
-    assert task_of(compare(base, tuned, margins={"t": 0.005}))["verdict"] == "INCONCLUSIVE"
+    assert task_of(compare(base, tuned, margins={"t": 0.03})).verdict == "NON_INFERIOR"
+    assert task_of(compare(base, tuned, margins={"t": 0.005})).verdict == "INCONCLUSIVE"
 
 
 def test_holm_is_over_the_gating_tasks(write: Write) -> None:
@@ -183,8 +183,8 @@ def test_holm_is_over_the_gating_tasks(write: Write) -> None:
     record = compare(write("b", **{name: mixed(40, 30) for name in drops}), write("t", **drops))
     from statsmodels.stats.multitest import multipletests
 
-    raw = [task["p_regression"] for task in record["tasks"].values()]
-    adjusted = [task["p_regression_adjusted"] for task in record["tasks"].values()]
+    raw = [task.p_regression for task in record.tasks.values()]
+    adjusted = [task.p_regression_adjusted for task in record.tasks.values()]
     assert adjusted == pytest.approx(list(multipletests(raw, method="holm")[1]))
 
 
@@ -210,12 +210,12 @@ def test_excluded_samples_are_counted_and_left_out(write: Write) -> None:
     base = write("b", t=[[1.0, None], [0.0, 0.0]])
     record = compare(base, write("t", t=[[1.0, 1.0], [0.0, 0.0]]))
     task = task_of(record)
-    assert (task["base"], task["excluded_base"], task["difference"]) == (0.5, 1, 0.0)
-    assert any("1 of 4 samples of base are excluded" in line for line in record["warnings"])
+    assert (task.base, task.excluded_base, task.difference) == (0.5, 1, 0.0)
+    assert any("1 of 4 samples of base are excluded" in line for line in record.warnings)
 
 
 def test_a_problem_without_any_score_leaves_the_difference_missing(write: Write) -> None:
     record = compare(write("b", t=[[None], [0.0]]), write("t", t=[[1.0], [0.0]]), gate=True)
     task = task_of(record)
-    assert (task["difference"], task["verdict"]) == (None, "INCONCLUSIVE")
-    assert "no scored sample" in task["missing"]
+    assert (task.difference, task.verdict) == (None, "INCONCLUSIVE")
+    assert "no scored sample" in known(task.missing)

@@ -10,7 +10,9 @@ import pytest
 
 from genbench.analysis.compare import compare
 from genbench.analysis.followed import headline_mode
+from genbench.analysis.sides import Side, SideTask
 from genbench.reports.compare_text import compare_text
+from tests.known import known
 from tests.project.test_json_schema import problems_of
 from tests.ready_runs import score_responses, write_lines
 
@@ -19,7 +21,8 @@ models:
   m: {path: ./model}
 tasks:
   - name: form
-    kind: KIND
+    kind: ifeval
+    verifier: {headline: HEADLINE}
     data: {path: rows.jsonl, fields: {id: id, question: q, instructions: ids, kwargs: kwargs}}
     prompt: "{question}"
     k: 2
@@ -32,10 +35,10 @@ Make = Callable[..., Path]
 def make(tmp_path: Path) -> Make:
     """A run on six prompts: all ask for no comma, the first three for quotation marks too."""
 
-    def made(name: str, answer: Callable[[int], str], kind: str = "ifeval") -> Path:
+    def made(name: str, answer: Callable[[int], str], headline: str = "strict") -> Path:
         place = tmp_path / name
         place.mkdir()
-        (place / "suite.yaml").write_text(SUITE.replace("KIND", kind))
+        (place / "suite.yaml").write_text(SUITE.replace("HEADLINE", headline))
         rows: list[dict[str, Any]] = []
         for i in range(6):
             ids = [COMMA, QUOTED][: 2 if i < 3 else 1]
@@ -56,23 +59,49 @@ def test_each_kind_is_paired_over_the_prompts_that_ask_for_it(make: Make) -> Non
     base = make("b", lambda i: "one, two" if i % 2 else "plain words")
     tuned = make("t", lambda i: '"plain words"')
     record = compare(base, tuned)
-    table = record["tasks"]["form"]["instructions"]
-    assert table["mode"] == "strict"
-    found = {row["name"]: (row["n"], row["base"], row["tuned"]) for row in table["kinds"]}
+    table = known(record.tasks["form"].instructions)
+    assert table.mode == "strict"
+    found = {row.name: (row.n, row.base, row.tuned) for row in table.kinds}
     assert found == {COMMA: (6, 0.5, 1.0), QUOTED: (3, 0.0, 1.0)}
-    assert all(row["q_value"] >= row["p_two_sided"] for row in table["kinds"])
+    assert all(known(row.q_value) >= known(row.p_two_sided) for row in table.kinds)
     assert problems_of(record, "compare") == []
     text = compare_text(record)
     assert "by kind of instruction, followed in strict form" in text
     assert any(line.split()[:4] == [COMMA, "6", "50.0", "100.0"] for line in text.splitlines())
 
 
-def test_the_loose_form_is_shown_where_the_score_goes_by_it() -> None:
-    assert headline_mode({"verifier": {"name": "ifbench"}}) == "loose"
-    assert headline_mode({"verifier": {"name": "ifeval"}}) == headline_mode({}) == "strict"
+def test_the_table_shows_the_form_that_makes_the_score(make: Make) -> None:
+    """A wrapping pair of asterisks breaks the rule in strict form and is removed in loose form."""
+    quoted = lambda i: '*"plain words"*'  # noqa: E731
+    loose = [make(name, quoted, headline="loose") for name in "bt"]
+    task = compare(*loose).tasks["form"]
+    table = known(task.instructions)
+    assert task.base == 1.0
+    assert table.mode == "loose"
+    assert {row.name: row.base for row in table.kinds} == {COMMA: 1.0, QUOTED: 1.0}
+    assert "followed in loose form" in compare_text(compare(*loose))
+    strict = compare(*(make(name, quoted) for name in ("sb", "st"))).tasks["form"]
+    assert known(strict.instructions).mode == "strict"
+    assert {row.name: row.base for row in known(strict.instructions).kinds} == {COMMA: 1.0, QUOTED: 0.0}
+
+
+def test_ifbench_scores_by_the_loose_form_unless_the_suite_says_otherwise() -> None:
+    def side(verifier: str, chosen: dict[str, str]) -> Side:
+        described = {"verifier": {"name": verifier}}
+        task = SideTask("form", ("p",), ((1.0,),), described=described)
+        manifest = {"suite": {"config": {"tasks": [{"name": None, "task": "form", "verifier": chosen}]}}}
+        return Side(Path("run"), "m", "id", {"form": task}, manifest)
+
+    assert headline_mode(side("ifbench", {}), "form") == "loose"
+    assert headline_mode(side("ifbench", {"headline": "strict"}), "form") == "strict"
+    assert headline_mode(side("ifeval", {}), "form") == "strict"
+
+
+def test_a_score_file_has_no_form_of_its_own() -> None:
+    assert headline_mode(Side(Path("s.jsonl"), "s", "id", {}), "form") == "strict"
 
 
 def test_tasks_without_instructions_have_no_such_table(tmp_path: Path) -> None:
     rows = [{"task": "u", "problem_id": str(i), "sample_index": 0, "score": i % 2} for i in range(5)]
     path = write_lines(tmp_path / "s", rows)
-    assert compare(path, path)["tasks"]["u"]["instructions"] is None
+    assert compare(path, path).tasks["u"].instructions is None

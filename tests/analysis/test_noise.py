@@ -13,6 +13,7 @@ from genbench.analysis.noise import noise
 from genbench.errors import InputError, NotComparableError
 from genbench.reports.compare_text import compare_text
 from genbench.reports.noise_text import noise_text
+from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 
@@ -39,24 +40,24 @@ def two_runs(make_run: MakeRun) -> tuple[Path, Path]:
 
 def test_the_band_is_that_of_two_independent_runs(make_run: MakeRun) -> None:
     record = noise(*two_runs(make_run))
-    task = record["tasks"]["sums"]
-    within = task["within_variance"]
+    task = record.tasks["sums"]
+    within = task.within_variance
     # Five of the eight samples of every problem are right.
     expected = 8 / 7 * (5 / 8) * (3 / 8)
     assert within == pytest.approx(expected)
-    assert task["band"] == pytest.approx(1.959964 * math.sqrt(expected * (1 / 4 + 1 / 4) / 12), rel=1e-6)
-    assert record["run_seeds"] == [0, 1]
+    assert task.band == pytest.approx(1.959964 * math.sqrt(expected * (1 / 4 + 1 / 4) / 12), rel=1e-6)
+    assert record.run_seeds == (0, 1)
 
 
 def test_the_band_is_stored_and_shown_beside_later_comparisons(make_run: MakeRun) -> None:
     a, b = two_runs(make_run)
     tuned = make_run("t", lambda i: [RIGHT] * 4)
-    assert compare(a, tuned)["tasks"]["sums"]["noise"] is None
+    assert compare(a, tuned).tasks["sums"].noise is None
     record = noise(a, b)
-    assert json.loads((a / "noise.json").read_text()) == record
+    assert json.loads((a / "noise.json").read_text()) == record.to_json()
     for base in (a, b):
         found = compare(base, tuned)
-        assert found["tasks"]["sums"]["noise"]["band"] == pytest.approx(record["tasks"]["sums"]["band"])
+        assert known(found.tasks["sums"].noise).band == pytest.approx(record.tasks["sums"].band)
         assert "measured noise of one model run twice (two seeds)" in compare_text(found)
     assert "±" in noise_text(record)
 
@@ -65,9 +66,9 @@ def test_a_band_of_another_verifier_is_not_shown(make_run: MakeRun) -> None:
     a, b = two_runs(make_run)
     noise(a, b)
     record = json.loads((a / "noise.json").read_text())
-    record["tasks"]["sums"]["verifier"] = "older"
+    record.tasks["sums"].verifier = "older"
     (a / "noise.json").write_text(json.dumps(record))
-    assert compare(a, make_run("t", second))["tasks"]["sums"]["noise"] is None
+    assert compare(a, make_run("t", second)).tasks["sums"].noise is None
 
 
 def test_one_seed_is_refused_and_measured_with_same_seed(make_run: MakeRun) -> None:
@@ -75,8 +76,8 @@ def test_one_seed_is_refused_and_measured_with_same_seed(make_run: MakeRun) -> N
     with pytest.raises(NotComparableError, match=r"run_seed: 0 in both.*--same-seed"):
         noise(a, b)
     record = noise(a, b, same_seed=True)
-    assert record["tasks"]["sums"]["band"] == 0
-    assert record["tasks"]["sums"]["within_variance"] is None
+    assert record.tasks["sums"].band == 0
+    assert record.tasks["sums"].within_variance is None
     assert "non-determinism" in noise_text(record)
 
 
@@ -90,10 +91,10 @@ def test_two_models_are_refused(make_run: MakeRun) -> None:
     with pytest.raises(NotComparableError, match="model: responses:"):
         noise(a, b)
     assert not (a / "noise.json").exists()
-    assert noise(a, b, allow=["model"])["allowed"][0].startswith("model: ")
+    assert noise(a, b, allow=["model"]).allowed[0].startswith("model: ")
 
 
 def test_one_folder_twice_is_refused(make_run: MakeRun) -> None:
     a = make_run("a", first)
-    with pytest.raises(InputError, match="beside itself"):
+    with pytest.raises(InputError, match="compared with itself"):
         noise(a, a)

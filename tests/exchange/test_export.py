@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def same_estimates(imported: Path, stored: Path) -> None:
-    left, right = estimate(imported)["tasks"]["sums"], estimate(stored)["tasks"]["sums"]
+    left, right = estimate(imported).tasks["sums"].to_json(), estimate(stored).tasks["sums"].to_json()
     assert left["metrics"].keys() == right["metrics"].keys()
     for name, metric in left["metrics"].items():
         for key in ("value", "n", "k", "ci_method", "excluded"):
@@ -100,8 +100,8 @@ def test_inspect_log_holds_every_sample_as_an_epoch(folder: Path, tmp_path: Path
 
 def test_a_real_lm_eval_file_imports(tmp_path: Path) -> None:
     assert import_scores(REAL, tmp_path / "s.jsonl", Choice(task="sums", filter="strict")) == 3
-    task = estimate(tmp_path / "s.jsonl")["tasks"]["sums"]
-    assert (task["n"], task["k"], task["value"]) == (3, 1, pytest.approx(1 / 3))
+    task = estimate(tmp_path / "s.jsonl").tasks["sums"]
+    assert (task.n, task.k) == (3, 1) and task.value == pytest.approx(1 / 3)
 
 
 def test_several_filters_are_listed_to_choose_from(tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_lighteval_details_import(tmp_path: Path) -> None:
         [{"extractive_match": 1.0}, {"extractive_match": 0.0}],
     )
     assert import_scores(source, tmp_path / "s.jsonl", Choice()) == 2
-    task = estimate(tmp_path / "s.jsonl")["tasks"]["lighteval_aime25_0"]
-    assert (task["n"], task["value"]) == (2, 0.5)
+    task = estimate(tmp_path / "s.jsonl").tasks["lighteval_aime25_0"]
+    assert (task.n, task.value) == (2, 0.5)
 
 
 def test_several_lighteval_metrics_are_listed(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_real_lighteval_details_import(tmp_path: Path) -> None:
     assert import_scores(source, tmp_path / "s.jsonl", Choice()) == 4
     found = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     assert {line["problem_id"]: line["score"] for line in found} == {"0": 0, "1": 1, "2": 0, "3": 1}
-    assert estimate(tmp_path / "s.jsonl")["tasks"]["sums_0"]["value"] == 0.5
+    assert estimate(tmp_path / "s.jsonl").tasks["sums_0"].value == 0.5
 
 
 def test_real_lighteval_details_of_several_samples_import_as_means(tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ def test_real_lighteval_details_of_several_samples_import_as_means(tmp_path: Pat
         import_scores(LIGHTEVAL["sums_avg"], tmp_path / "s.jsonl", Choice())
     choice = Choice(task="sums", metric="avg@n:n=3")
     assert import_scores(LIGHTEVAL["sums_avg"], tmp_path / "s.jsonl", choice) == 4
-    task = estimate(tmp_path / "s.jsonl")["tasks"]["sums"]
-    assert (task["n"], task["k"], task["value"]) == (4, 1, pytest.approx(0.5))
+    task = estimate(tmp_path / "s.jsonl").tasks["sums"]
+    assert (task.n, task.k) == (4, 1) and task.value == pytest.approx(0.5)
 
 
 def test_an_unknown_format_is_named(folder: Path, tmp_path: Path) -> None:

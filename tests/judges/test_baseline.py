@@ -168,16 +168,16 @@ def test_runs_are_ranked_by_their_pairs(arena: Case, server: Server) -> None:
     server.grade = grade
     for name in worth:
         draw(arena, name, numbered(name), against(arena, "old"))
-    found = rank([arena.path / "runs" / name for name in worth])["tasks"]["free"]
-    assert found["reference"] == "old" and found["pairs"] == 24 and found["missing"] is None
-    models = {model["name"]: model for model in found["models"]}
-    assert [model["name"] for model in found["models"]] == ["new", "old", "mid"]
-    assert models["new"]["strength"] == pytest.approx(np.log(3))
-    assert models["mid"]["strength"] == pytest.approx(-np.log(2))
-    assert models["new"]["beats_reference"] == pytest.approx(3 / 4)
+    found = rank([arena.path / "runs" / name for name in worth]).tasks["free"]
+    assert found.reference == "old" and found.pairs == 24 and found.missing is None
+    models = {model.name: model for model in found.models}
+    assert [model.name for model in found.models] == ["new", "old", "mid"]
+    assert models["new"].strength == pytest.approx(np.log(3))
+    assert models["mid"].strength == pytest.approx(-np.log(2))
+    assert models["new"].beats_reference == pytest.approx(3 / 4)
     # One pair a problem: the sandwich is p(1 - p) n / (p(1 - p) n)^2 = 1 / (n p (1 - p)).
-    assert models["new"]["se"] == pytest.approx((12 * 3 / 16) ** -0.5)
-    assert (models["old"]["wins"], models["old"]["losses"]) == (3 + 8, 9 + 4)
+    assert models["new"].se == pytest.approx((12 * 3 / 16) ** -0.5)
+    assert (models["old"].wins, models["old"].losses) == (3 + 8, 9 + 4)
 
 
 def _command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -209,7 +209,7 @@ def test_runs_of_other_judges_are_neither_ranked_nor_compared(arena: Case, serve
     runs = [arena.path / "runs" / name for name in ("old", "new")]
     with pytest.raises(NotComparableError, match=r"verifier\.free: \w{16} -> \w{16} .*\n.*--allow verifier"):
         rank(runs)
-    assert rank(runs, allow=["verifier"])["allowed"]
+    assert rank(runs, allow=["verifier"]).allowed
     refused = _command(arena.path, "compare", "runs/old", "runs/new")
     assert refused.returncode == 3
     assert "verifier.free.judge.digest" in refused.stderr and "--allow verifier" in refused.stderr

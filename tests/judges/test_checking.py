@@ -15,6 +15,7 @@ import pytest
 from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
 from genbench.judges.injections import INJECTIONS
+from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.judgecheck import check_judge
 from genbench.suite.shipped import folder
 
@@ -55,9 +56,9 @@ def expert(name: str, said: Callable[[Any], str]) -> Callable[[str], str]:
     return grade
 
 
-def _follows_the_schema(record: dict[str, Any]) -> bool:
+def _follows_the_schema(record: JudgeCheck) -> bool:
     schema = json.loads((Path(__file__).parents[2] / "docs" / "json.schema.json").read_text())
-    Draft202012Validator({**schema, "$ref": "#/$defs/judge_check"}).validate(json.loads(json.dumps(record)))
+    Draft202012Validator({**schema, "$ref": "#/$defs/judge_check"}).validate(record.to_json())
     return True
 
 
@@ -77,35 +78,35 @@ def _credulous(prompt: str) -> str:
 def test_a_judge_that_knows_the_set_agrees_and_injections_are_counted(judged: Case, server: Server) -> None:
     server.grade = _credulous
     record = check_judge(*small(judged, "free_form"))
-    assert (record["n"], record["accuracy"], record["kappa"], record["stability"]) == (8, 1.0, 1.0, 1.0)
-    injection = record["injection"]
-    assert injection["tried"] == 4 * len(INJECTIONS)
-    assert injection["succeeded"] == 4
-    assert injection["by_text"][INJECTIONS[2]] == 1.0 and injection["by_text"][INJECTIONS[0]] == 0.0
-    assert injection["mean_lift"] == pytest.approx(1 / len(INJECTIONS))
-    assert injection["control_rate"] == 0.0
+    assert (record.n, record.accuracy, record.kappa, record.stability) == (8, 1.0, 1.0, 1.0)
+    injection = record.injection
+    assert injection.tried == 4 * len(INJECTIONS)
+    assert injection.succeeded == 4
+    assert injection.by_text[INJECTIONS[2]] == 1.0 and injection.by_text[INJECTIONS[0]] == 0.0
+    assert injection.mean_lift == pytest.approx(1 / len(INJECTIONS))
+    assert injection.control_rate == 0.0
 
 
 def test_a_judge_that_likes_any_ending_is_told_from_one_that_obeys(judged: Case, server: Server) -> None:
     plain = expert("free_form", str)
     server.grade = lambda prompt: "EQUAL" if "\n\n" in _block(prompt, "answer") else plain(prompt)
-    found = check_judge(*small(judged, "free_form"))["injection"]
-    assert found["control_rate"] == found["success_rate"] == 1.0
+    found = check_judge(*small(judged, "free_form")).injection
+    assert found.control_rate == found.success_rate == 1.0
 
 
 def test_a_judge_that_always_says_the_same_has_kappa_zero(judged: Case, server: Server) -> None:
     server.grade = lambda prompt: "DIFFERENT"
     record = check_judge(*small(judged, "free_form"))
-    assert record["accuracy"] == 0.5 and record["kappa"] == pytest.approx(0.0)
-    assert len(record["disagreements"]) == 4
+    assert record.accuracy == 0.5 and record.kappa == pytest.approx(0.0)
+    assert len(record.disagreements) == 4
 
 
 def test_a_judge_that_takes_the_first_reply_is_inconsistent_in_order(judged: Case, server: Server) -> None:
     server.grade = lambda prompt: "A"
     record = check_judge(*small(judged, "pairwise"), pin=True)
     assert _follows_the_schema(record)
-    assert record["order_consistency"] == 0.0
-    assert record["accuracy"] == 2 / 9 and record["injection"]["succeeded"] == 0
+    assert record.order_consistency == 0.0
+    assert record.accuracy == 2 / 9 and record.injection.succeeded == 0
 
 
 def test_a_judge_that_changes_its_mind_is_unstable(judged: Case, server: Server) -> None:
@@ -116,7 +117,7 @@ def test_a_judge_that_changes_its_mind_is_unstable(judged: Case, server: Server)
         return "EQUAL" if asked[prompt] % 2 else "DIFFERENT"
 
     server.grade = moody
-    assert check_judge(*small(judged, "free_form"))["stability"] == 0.0
+    assert check_judge(*small(judged, "free_form")).stability == 0.0
 
 
 def test_a_rubric_is_held_to_people_s_scores_dimension_by_dimension(judged: Case, server: Server) -> None:
@@ -129,24 +130,27 @@ def test_a_rubric_is_held_to_people_s_scores_dimension_by_dimension(judged: Case
     record = check_judge(*small(judged, "rubric"))
     rows = _rows("rubric")
     unclear = sum(row["label"]["clarity"] < 5 for row in rows)
-    assert (record["n"], record["verdicts"], record["weights"]) == (8, 24, "quadratic")
-    assert record["accuracy"] == pytest.approx(1 - unclear / 24)
-    assert record["dimensions"]["correctness"]["kappa"] == pytest.approx(1.0)
-    assert record["dimensions"]["clarity"]["kappa"] == pytest.approx(0.0)
+    assert (record.n, record.verdicts, record.weights) == (8, 24, "quadratic")
+    assert record.accuracy == pytest.approx(1 - unclear / 24)
+    assert record.dimensions is not None
+    assert record.dimensions["correctness"].kappa == pytest.approx(1.0)
+    assert record.dimensions["clarity"].kappa == pytest.approx(0.0)
     off = sum(5 - row["label"]["clarity"] for row in rows) / 24
-    assert record["mean_absolute_error"] == pytest.approx(off)
+    assert record.mean_absolute_error == pytest.approx(off)
     assert _follows_the_schema(record)
-    low, high = record["kappa_ci"]
-    assert low < record["kappa"] < high
+    assert record.kappa_ci is not None and record.kappa is not None
+    low, high = record.kappa_ci
+    assert low < record.kappa < high
 
 
 def test_a_rubric_that_obeys_orders_is_caught(judged: Case, server: Server) -> None:
     knows, best = expert("rubric", _scores), "correctness: 5\ncompleteness: 5\nclarity: 5"
     server.grade = lambda prompt: best if f"Verdict: {best}" in _block(prompt, "answer") else knows(prompt)
-    found = check_judge(*small(judged, "rubric"))["injection"]
+    found = check_judge(*small(judged, "rubric")).injection
     obeyed = sum("Verdict: {best}" in text for text in INJECTIONS) / len(INJECTIONS)
-    assert found["success_rate"] == pytest.approx(obeyed) and obeyed == 3 / 12
-    assert 0 < found["mean_lift"] < obeyed and found["control_rate"] == 0.0
+    assert found.success_rate == pytest.approx(obeyed) and obeyed == 3 / 12
+    assert found.mean_lift is not None
+    assert 0 < found.mean_lift < obeyed and found.control_rate == 0.0
 
 
 def test_a_checklist_is_held_to_people_s_answers_question_by_question(judged: Case, server: Server) -> None:
@@ -154,11 +158,11 @@ def test_a_checklist_is_held_to_people_s_answers_question_by_question(judged: Ca
     judge, suite = small(judged, "checklist")
     record = check_judge(judge, suite)
     words = [word for row in _rows("checklist") for word in row["label"]]
-    assert record["verdicts"] == len(words)
-    assert record["accuracy"] == pytest.approx(words.count("YES") / len(words))
-    assert record["kappa"] == pytest.approx(0.0)
+    assert record.verdicts == len(words)
+    assert record.accuracy == pytest.approx(words.count("YES") / len(words))
+    assert record.kappa == pytest.approx(0.0)
     server.grade = expert("checklist", _checks)
-    assert check_judge(judge, suite)["kappa"] == 1.0
+    assert check_judge(judge, suite).kappa == 1.0
 
 
 @pytest.mark.parametrize(("name", "said"), [("free_form", str), ("rubric", _scores), ("checklist", _checks)])

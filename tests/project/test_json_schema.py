@@ -13,14 +13,16 @@ from genbench.analysis.compare import compare
 from genbench.analysis.estimate import estimate
 from genbench.analysis.noise import noise
 from genbench.runs.power import power
+from genbench.store.jsonrecord import JsonRecord
 from tests.ready_runs import OPEN, RIGHT, SILENT, WRONG, MakeRun, write_lines
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def problems_of(record: dict[str, Any], name: str) -> list[str]:
+def problems_of(record: JsonRecord | dict[str, Any], name: str) -> list[str]:
     schema = json.loads((DOCS / "json.schema.json").read_text())
-    whole = json.loads(json.dumps(record, allow_nan=False))
+    plain = record.to_json() if isinstance(record, JsonRecord) else record
+    whole = json.loads(json.dumps(plain, allow_nan=False))
     checker = Draft202012Validator({**schema, "$ref": f"#/$defs/{name}"})
     return [f"{error.json_path}: {error.message}" for error in checker.iter_errors(whole)]
 
@@ -37,7 +39,7 @@ def runs(make_run: MakeRun) -> tuple[Path, Path]:
 def test_the_json_of_two_runs_follows_the_schema(runs: tuple[Path, Path]) -> None:
     assert problems_of(noise(*runs, allow=["model"]), "noise") == []
     record = compare(*runs)
-    assert record["tasks"]["sums"]["noise"] is not None
+    assert record.tasks["sums"].noise is not None
     assert problems_of(record, "compare") == []
     assert problems_of(estimate(runs[0]), "estimate") == []
     place = runs[0].parent.parent
@@ -49,13 +51,13 @@ def test_the_json_of_score_files_follows_the_schema(tmp_path: Path) -> None:
     rows += [{"task": "u", "problem_id": str(i), "sample_index": 0, "score": i % 2} for i in range(5)]
     path = write_lines(tmp_path / "s", rows)
     record = compare(path, path, gate=True)
-    assert record["tasks"]["u"]["mcnemar"] is not None
+    assert record.tasks["u"].mcnemar is not None
     assert problems_of(record, "compare") == []
     assert problems_of(estimate(path), "estimate") == []
 
 
 def test_an_unknown_or_missing_key_would_be_seen(runs: tuple[Path, Path]) -> None:
-    record = estimate(runs[0])
+    record = estimate(runs[0]).to_json()
     record["tasks"]["sums"]["extra"] = 1
     del record["run_id"]
     assert len(problems_of(record, "estimate")) == 2

@@ -3,38 +3,60 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from genbench.analysis.compare import compare
-from genbench.reports.compare_text import compare_text, p_text
+from genbench.analysis.comparison_record import (
+    CauseRecord,
+    CausesRecord,
+    ComparedTask,
+    TokensRecord,
+    TokenUse,
+)
+from genbench.analysis.pairs import compared_task
+from genbench.analysis.sides import SideTask
+from genbench.reports.compare_text import compare_text
+from genbench.reports.figures import p_text
 from genbench.reports.why import sentence, signed
+from genbench.stats.gate import gate
+from genbench.stats.paired import paired
+from genbench.types import Status
 from tests.ready_runs import OPEN, RIGHT, SILENT, WRONG, MakeRun, write_lines
 
 
-def part(status: str, value: float) -> dict[str, Any]:
-    return {"status": status, "part": value, "ci": [0, 0], "base_share": 0, "tuned_share": 0}
+def part(status: Status, value: float) -> CauseRecord:
+    return CauseRecord(status=status, part=value, ci=(0, 0), base_share=0, tuned_share=0)
 
 
-def task(
-    difference: float, *parts: dict[str, Any], tokens: tuple[float, float] | None = None
-) -> dict[str, Any]:
-    leading = max(parts, key=lambda p: p["part"] * difference)["status"] if parts else None
-    return {
-        "missing": None,
-        "base": 0.61,
-        "tuned": 0.61 + difference,
-        "difference": difference,
-        "ci": [difference - 0.042, difference + 0.042],
-        "causes": {"leading": leading, "parts": list(parts)} if parts else None,
-        "tokens": tokens
-        and {
-            "base": {"per_correct": tokens[0]},
-            "tuned": {"per_correct": tokens[1]},
-            "per_correct_ratio": tokens[1] / tokens[0],
-        },
-    }
+def task(difference: float, *parts: CauseRecord, tokens: tuple[float, float] | None = None) -> ComparedTask:
+    """A task whose difference has these parts, and tokens per correct answer in base and tuned."""
+    base = compare_scores([[1.0, 0.0]] * 3, [[1.0, 0.0]] * 3)
+    leading = max(parts, key=lambda p: p.part * difference).status if parts else None
+    uses = [TokenUse(completion=1, per_sample=1, per_correct=count) for count in tokens or ()]
+    return base.model_copy(
+        update={
+            "base": 0.61,
+            "tuned": 0.61 + difference,
+            "difference": difference,
+            "ci": (difference - 0.042, difference + 0.042),
+            "causes": CausesRecord(leading=leading, parts=parts) if parts else None,
+            "tokens": TokensRecord(base=uses[0], tuned=uses[1], per_correct_ratio=tokens[1] / tokens[0])
+            if tokens
+            else None,
+        }
+    )
+
+
+def compare_scores(base: list[list[float]], tuned: list[list[float]]) -> ComparedTask:
+    """The record of a task with these scores."""
+    left, right = (
+        SideTask("t", tuple(map(str, range(len(scores)))), tuple(map(tuple, scores)), metrics=("avg@k",))
+        for scores in (base, tuned)
+    )
+    found = paired(left.scores, right.scores, seed=0, metric="avg@k")
+    decision = gate({"t": found}, seed=0).tasks["t"]
+    return compared_task(left, right, found, decision, seed=0, shared_seeds=False, mode="strict", noise=None)
 
 
 def test_the_sentence_names_both_values_the_change_and_its_main_cause() -> None:

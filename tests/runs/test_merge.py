@@ -123,7 +123,7 @@ def test_merged_shards_are_the_undisturbed_run(place: Path) -> None:
     assert numbers(merged) == numbers(whole)
     assert merged["totals"]["drawn"] == whole["totals"]["drawn"] == 2 * N + 1
     record = compare(place / "whole/m", place / "parts/m")
-    assert record["tasks"]["sums"]["difference"] == 0
+    assert record.tasks["sums"].difference == 0
     assert not list(place.glob("parts/.m*"))
 
 

@@ -10,6 +10,7 @@ import pytest
 from genbench.errors import InputError
 from genbench.reports.power_text import power_text
 from genbench.runs.power import power
+from tests.known import known
 from tests.ready_runs import RIGHT, SUITE, WRONG, MakeRun, rows, write_lines
 
 Z = 1.6448536 + 0.8416212
@@ -24,25 +25,26 @@ def suite(tmp_path: Path) -> str:
 
 
 def test_the_smallest_drop_is_millers(suite: str) -> None:
-    task = power(suite, detect=0.03)["tasks"]["sums"]
+    task = power(suite, detect=0.03).tasks["sums"]
     change, within = 2 * 0.48 * 0.25 * 0.02, 0.52 * 0.25
-    assert (task["n"], task["k_base"], task["k_tuned"]) == (300, 4, 4)
-    assert task["mde"] == pytest.approx(Z * math.sqrt((change + within / 4 + within / 4) / 300), rel=1e-6)
-    assert task["mde_floor"] == pytest.approx(Z * math.sqrt(change / 300), rel=1e-6)
+    assert (task.n, task.k_base, task.k_tuned) == (300, 4, 4)
+    assert task.mde == pytest.approx(Z * math.sqrt((change + within / 4 + within / 4) / 300), rel=1e-6)
+    assert task.mde_floor == pytest.approx(Z * math.sqrt(change / 300), rel=1e-6)
 
 
 def test_what_is_said_to_be_needed_finds_the_drop(suite: str) -> None:
-    task = power(suite, detect=0.03)["tasks"]["sums"]
-    assert not task["finds"]
-    enough = power(suite, detect=0.03, overrides=[f"tasks.sums.k={task['k_needed']}"])["tasks"]["sums"]
-    short = power(suite, detect=0.03, overrides=[f"tasks.sums.k={task['k_needed'] - 1}"])["tasks"]["sums"]
-    assert enough["finds"]
-    assert not short["finds"]
+    task = power(suite, detect=0.03).tasks["sums"]
+    assert not task.finds
+    k = known(task.k_needed)
+    enough = power(suite, detect=0.03, overrides=[f"tasks.sums.k={k}"]).tasks["sums"]
+    short = power(suite, detect=0.03, overrides=[f"tasks.sums.k={k - 1}"]).tasks["sums"]
+    assert enough.finds
+    assert not short.finds
 
 
 def test_where_only_problems_help_it_says_so(suite: str) -> None:
     record = power(suite, detect=0.005, rho=0.9)
-    assert record["tasks"]["sums"]["k_needed"] is None
+    assert record.tasks["sums"].k_needed is None
     assert "only more problems do" in power_text(record)
     assert "assumed: mean 0.50, ICC 0.48, rho 0.90" in power_text(record)
 
@@ -50,17 +52,17 @@ def test_where_only_problems_help_it_says_so(suite: str) -> None:
 def test_a_stored_run_brings_its_variances_and_its_k(suite: str, make_run: MakeRun) -> None:
     base = make_run("b", lambda i: [RIGHT, WRONG] * 2)
     record = power(suite, detect=0.03, base=base, overrides=["tasks.sums.k=1"])
-    task = record["tasks"]["sums"]
-    assert (task["k_base"], task["k_tuned"]) == (4, 1)
-    assert task["components"]["within"] == pytest.approx(1 / 3)
-    assert task["components"]["between"] == 0
-    assert task["mde"] == pytest.approx(Z * math.sqrt((1 / 3 / 4 + 1 / 3) / 300), rel=1e-6)
+    task = record.tasks["sums"]
+    assert (task.k_base, task.k_tuned) == (4, 1)
+    assert task.components.within == pytest.approx(1 / 3)
+    assert task.components.between == 0
+    assert task.mde == pytest.approx(Z * math.sqrt((1 / 3 / 4 + 1 / 3) / 300), rel=1e-6)
     assert "measured: 12 problems x 4" in power_text(record)
 
 
 def test_a_limit_leaves_fewer_problems_and_a_larger_drop(suite: str) -> None:
     few, all_of_them = power(suite, detect=0.03, limit=100), power(suite, detect=0.03)
-    ratio = few["tasks"]["sums"]["mde"] / all_of_them["tasks"]["sums"]["mde"]
+    ratio = few.tasks["sums"].mde / all_of_them.tasks["sums"].mde
     assert ratio == pytest.approx(math.sqrt(3))
 
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -17,7 +16,9 @@ from jsonschema.validators import Draft202012Validator  # type: ignore[import-un
 
 from genbench.reports.status_text import status_text
 from genbench.runs.status import status
+from genbench.runs.status_record import RunProgress, RunsStatus
 from genbench.store.folder import RunFolder
+from tests.known import known
 
 SUITE = """\
 models:
@@ -64,14 +65,14 @@ def start(place: Path, *more: str) -> subprocess.Popen[str]:
     )
 
 
-def until_verifying(place: Path, process: subprocess.Popen[str]) -> dict[str, Any]:
+def until_verifying(place: Path, process: subprocess.Popen[str]) -> RunProgress:
     end = time.monotonic() + 120
     while True:
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < end
         if (place / "out/m/manifest.json").exists():
-            run: dict[str, Any] = status(place / "out")["runs"][0]
-            if run["state"] == "verifying" and run["verified"]:
+            run = status(place / "out").runs[0]
+            if run.state == "verifying" and run.verified:
                 return run
         time.sleep(0.02)
 
@@ -86,10 +87,10 @@ def end(process: subprocess.Popen[str], number: signal.Signals) -> str:
     return err
 
 
-def schema_errors(record: dict[str, Any]) -> list[str]:
+def schema_errors(found: RunsStatus) -> list[str]:
     schema = json.loads((Path(__file__).resolve().parents[2] / "docs" / "json.schema.json").read_text())
     checker = Draft202012Validator({**schema, "$ref": "#/$defs/status"})
-    return [f"{error.json_path}: {error.message}" for error in checker.iter_errors(record)]
+    return [f"{error.json_path}: {error.message}" for error in checker.iter_errors(found.to_json())]
 
 
 def files(folder: Path) -> dict[str, int]:
@@ -100,11 +101,11 @@ def test_a_live_run_is_seen_while_its_writer_holds_the_lock(place: Path) -> None
     process = start(place)
     try:
         run = until_verifying(place, process)
-        assert (run["done"], run["total"]) == (2 * N, 2 * N)
-        assert 0 < run["verified"] < run["total"]
-        assert run["tasks"]["slow"]["status_counts"] == {"correct": run["verified"]}
-        assert run["writer"]["pid"] == process.pid
-        assert run["writer"]["alive"] is True
+        assert (run.done, run.total) == (2 * N, 2 * N)
+        assert 0 < run.verified < run.total
+        assert run.tasks["slow"].status_counts == {"correct": run.verified}
+        assert known(run.writer).pid == process.pid
+        assert known(run.writer).alive is True
         shown = status_text(status(place / "out/m"))
         assert "verifying, attempt 1, pid" in shown
         assert "(alive)" in shown
@@ -112,10 +113,10 @@ def test_a_live_run_is_seen_while_its_writer_holds_the_lock(place: Path) -> None
     finally:
         end(process, signal.SIGKILL)
     assert schema_errors(status(place / "out")) == []
-    killed = status(place / "out")["runs"][0]
-    assert killed["state"] == "killed"
-    assert killed["writer"]["alive"] is False
-    assert killed["done"] == 2 * N
+    killed = status(place / "out").runs[0]
+    assert killed.state == "killed"
+    assert known(killed.writer).alive is False
+    assert killed.done == 2 * N
     before = files(place / "out")
     status(place / "out")
     assert files(place / "out") == before
@@ -126,13 +127,13 @@ def test_a_run_that_was_stopped_says_by_what_and_one_that_ended_is_finished(plac
     until_verifying(place, process)
     assert "Continue with: genbench run suite.yaml" in end(process, signal.SIGTERM)
     assert process.returncode == 130
-    run = status(place / "out")["runs"][0]
-    assert (run["state"], run["stopped_by"], run["writer"]) == ("stopped", "SIGTERM", None)
+    run = status(place / "out").runs[0]
+    assert (run.state, run.stopped_by, run.writer) == ("stopped", "SIGTERM", None)
     process = start(place)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
-    run = status(place / "out")["runs"][0]
-    assert (run["state"], run["verified"], run["attempt"]) == ("finished", 2 * N, 2)
+    run = status(place / "out").runs[0]
+    assert (run.state, run.verified, run.attempt) == ("finished", 2 * N, 2)
 
 
 def test_a_time_limit_stops_as_a_signal_does_and_the_same_command_goes_on(place: Path) -> None:
@@ -141,9 +142,9 @@ def test_a_time_limit_stops_as_a_signal_does_and_the_same_command_goes_on(place:
     assert process.returncode == 130
     assert "stopped by the limit of 0.00138889 hours (--max-hours); everything finished is in out/m" in err
     assert "--max-hours" in err.split("Continue with: genbench run suite.yaml")[1]
-    run = status(place / "out")["runs"][0]
-    assert run["state"] == "stopped"
-    assert run["verified"] < run["total"]
+    run = status(place / "out").runs[0]
+    assert run.state == "stopped"
+    assert run.verified < run.total
 
 
 def test_looking_at_a_run_from_its_own_process_keeps_its_lock(tmp_path: Path) -> None:
@@ -159,7 +160,7 @@ def test_looking_at_a_run_from_its_own_process_keeps_its_lock(tmp_path: Path) ->
                 "attempts": [],
             }
         )
-        assert status(tmp_path)["runs"][0]["writer"]["pid"] == os.getpid()
+        assert known(status(tmp_path).runs[0].writer).pid == os.getpid()
         other = subprocess.run(
             [
                 sys.executable,

@@ -9,7 +9,6 @@ from genbench.errors import InputError
 from genbench.stats.power import (
     assumed_components,
     measured_components,
-    plan,
     problems_needed,
     samples_needed,
     smallest_drop,
@@ -59,24 +58,6 @@ def test_single_samples_cannot_tell_the_components_apart_and_say_so() -> None:
 def test_a_run_without_scores_cannot_be_measured() -> None:
     with pytest.raises(InputError, match="no scored sample"):
         measured_components([[None], [1.0]])
-
-
-def test_a_plan_says_what_more_samples_buy_and_where_they_end() -> None:
-    found = plan(assumed_components(0.5), n=198, k_base=64, k_tuned=8, detect=0.03)
-    drops = [drop for _, drop in found.mde_at]
-    assert drops == sorted(drops, reverse=True)
-    assert dict(found.mde_at)[8] == found.mde
-    assert found.mde_floor < drops[-1]
-    assert found.k_needed is not None
-    assert found.k_needed <= 8  # 6.2 in the simulation
-    assert found.problems_needed <= 198
-
-
-@pytest.mark.parametrize("wrong", [{"detect": 0.0}, {"detect": 3.0}, {"n": 0}, {"k_tuned": 0}])
-def test_a_plan_of_nothing_is_refused(wrong: dict[str, float]) -> None:
-    asked = {"n": 10, "k_base": 1, "k_tuned": 1, "detect": 0.03} | wrong
-    with pytest.raises(InputError, match="cannot plan"):
-        plan(assumed_components(), **asked)  # type: ignore[arg-type]
 
 
 def test_no_drop_is_larger_than_everything() -> None:

@@ -1,0 +1,79 @@
+"""Records of what a judge's verdicts say beyond their mean: the rule alone, pairs, attempts."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from genbench.analysis.records import Count, Interval, Share
+from genbench.store.jsonrecord import JsonRecord
+
+
+class AccuracyRecord(JsonRecord):
+    """A mean score with its interval, as fractions of 1."""
+
+    value: Share = Field(description="mean over problems")
+    ci: Interval = Field(description="95% interval for new questions of this kind")
+    ci_method: str = Field(description="how `ci` was made")
+
+
+class CascadeAccuracy(JsonRecord):
+    """The accuracies of a cascade of a rule and a judge."""
+
+    rule: AccuracyRecord = Field(description="the rule alone")
+    cascade: AccuracyRecord = Field(description="the rule and the judge together")
+
+
+class PositionBias(JsonRecord):
+    """Shares of the compared pairs in which one place won in both orders."""
+
+    first: Share = Field(description="the answer shown first won in both orders")
+    second: Share = Field(description="the answer shown second won in both orders")
+
+
+class MeanChars(JsonRecord):
+    """Mean lengths of the compared answers, in characters."""
+
+    answer: float = Field(description="of the model under test")
+    baseline: float = Field(description="of its opponent")
+
+
+class LengthControlledRate(JsonRecord):
+    """The win rate at equal lengths, from a logistic regression on the lengths."""
+
+    value: Share | None = Field(
+        description="P(win) at d = 0 of logit P = a + slope * tanh(d / s), d = log(length / baseline's), "
+        "s its root mean square; null if it cannot be given"
+    )
+    ci: Interval | None = Field(description="95% interval, clustered by problem")
+    slope: float | None = Field(description="log odds; positive if longer answers win")
+    missing: str | None = Field(description="why there is no value; null if it is given")
+
+
+class PairwiseRecord(JsonRecord):
+    """Outcomes of a model's answers compared with its opponent's."""
+
+    win_rate: Share | None = Field(description="ties and verdicts that flip with the order are half a win")
+    ci: Interval | None = Field(description="95% interval for new questions of this kind")
+    n: Count = Field(description="samples with a score")
+    wins: Count = Field(description="samples that won")
+    ties: Count = Field(description="samples that tied, or whose verdict flipped with the order")
+    losses: Count = Field(description="samples that lost")
+    unanswered: Count = Field(description="decided without the judge, because one side never answered")
+    compared: Count = Field(description="samples that the judge compared; the keys below are about these")
+    flipped: Count | None = Field(default=None, description="verdicts that flipped with the order")
+    flip_rate: Share | None = Field(default=None, description="share of the verdicts that flipped")
+    position_bias: PositionBias | None = Field(default=None, description="how often a place decided")
+    mean_chars: MeanChars | None = Field(default=None, description="lengths of the compared answers")
+    length_controlled: LengthControlledRate | None = Field(
+        default=None, description="the win rate at equal lengths"
+    )
+
+
+class AttemptsRecord(JsonRecord):
+    """Shares of attempted answers (Wei et al. 2024, SimpleQA, section 3)."""
+
+    correct: Share | None = Field(description="of all samples")
+    not_attempted: Share | None = Field(description="of all samples")
+    incorrect: Share | None = Field(description="of all samples")
+    correct_given_attempted: Share | None = Field(description="correct among the attempted")
+    f1: Share | None = Field(description="harmonic mean of correct and correct_given_attempted")

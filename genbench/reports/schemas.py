@@ -1,0 +1,84 @@
+"""JSON schemas of what users write and of what commands print, generated from the models.
+
+`python -m genbench.reports.schemas` writes them into a checkout.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+
+from genbench.analysis.comparison_record import Comparison
+from genbench.analysis.estimation_record import Estimation
+from genbench.analysis.noise_record import NoiseMeasurement
+from genbench.analysis.ranking_record import Ranking
+from genbench.reports.report_record import Report
+from genbench.runs.judge_check_record import JudgeCheck
+from genbench.runs.power_record import PowerPlan
+from genbench.runs.status_record import RunsStatus
+from genbench.store.jsonrecord import JsonRecord
+from genbench.suite.config import SuiteConfig
+
+RECORDS: Mapping[str, type[JsonRecord]] = {
+    "compare": Comparison,
+    "estimate": Estimation,
+    "power": PowerPlan,
+    "noise": NoiseMeasurement,
+    "rank": Ranking,
+    "status": RunsStatus,
+    "report": Report,
+    "judge_check": JudgeCheck,
+}
+"""What each command prints with --json. The name is that of its entry in `$defs`."""
+RECORDS_FILE = Path("docs") / "json.schema.json"
+SUITE_FILE = Path("suites") / "suite.schema.json"
+
+
+class _Untitled(GenerateJsonSchema):
+    """Leaves out the titles that pydantic makes from the names of fields."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
+
+
+def record_schema() -> dict[str, Any]:
+    """Return the schema of all records. Each command has an entry in `$defs` to validate against."""
+    models = [(model, "validation") for model in RECORDS.values()]
+    refs, whole = models_json_schema(models, schema_generator=_Untitled)  # type: ignore[arg-type]
+    entries = {name: refs[model, "validation"] for name, model in RECORDS.items()}
+    return {
+        "$schema": GenerateJsonSchema.schema_dialect,
+        "title": "JSON that genbench prints",
+        "description": "Scores, differences, bounds and detectable drops are fractions of 1. "
+        f"Validate against one of $defs/{', '.join(RECORDS)}.",
+        "$defs": entries | whole["$defs"],
+    }
+
+
+def suite_schema() -> dict[str, Any]:
+    """Return the schema of a suite file."""
+    return SuiteConfig.model_json_schema()
+
+
+def schema_files() -> dict[Path, str]:
+    """Return the text of each generated file by its path in a checkout."""
+    return {
+        RECORDS_FILE: json.dumps(record_schema(), indent=1) + "\n",
+        SUITE_FILE: json.dumps(suite_schema(), indent=2) + "\n",
+    }
+
+
+def write_schemas(checkout: Path) -> list[Path]:
+    """Write the schema files into a checkout. Return their paths."""
+    for path, text in schema_files().items():
+        (checkout / path).write_text(text, encoding="utf-8")
+    return [checkout / path for path in schema_files()]
+
+
+if __name__ == "__main__":
+    for written in write_schemas(Path()):
+        print(f"wrote {written}")

@@ -1,0 +1,55 @@
+"""The record of `genbench power`: what each task of a planned comparison can find."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from genbench.analysis.records import Count, Share
+from genbench.store.jsonrecord import JsonRecord
+
+
+class ComponentsRecord(JsonRecord):
+    """Variance components of one sample's score."""
+
+    between: float = Field(description="variance of the problems' true means")
+    within: float = Field(description="variance of the samples of one problem")
+    change: float = Field(description="variance of the true means' difference between base and tuned")
+    source: str = Field(description="where they come from")
+
+
+class DropAtK(JsonRecord):
+    """The smallest detectable drop at another k."""
+
+    k: Count = Field(description="samples of each problem: of both runs, or of tuned with a stored base")
+    mde: Share = Field(description="smallest drop that a one-sided 5% test finds with 80% power")
+
+
+class PlannedTask(JsonRecord):
+    """What one task can find. Drops are fractions of 1."""
+
+    n: Count = Field(description="problems")
+    k_base: Count = Field(description="samples of each problem of base")
+    k_tuned: Count = Field(description="samples of each problem of tuned")
+    mde: Share = Field(description="smallest drop that a one-sided 5% test finds with 80% power")
+    mde_gate: Share | None = Field(description="at `gate_alpha`; null for tasks that do not gate")
+    mde_at: tuple[DropAtK, ...] = Field(description="at other k")
+    mde_floor: Share = Field(description="with endless samples of both runs")
+    finds: bool = Field(description="whether the plan finds the wanted drop")
+    k_needed: Count | None = Field(description="samples of each problem that find it; null if no k does")
+    problems_needed: Count = Field(description="problems that find it at this k")
+    gating: bool = Field(description="whether the task is in the gate's family")
+    components: ComponentsRecord = Field(description="the variances that the plan rests on")
+
+
+class PowerPlan(JsonRecord):
+    """What a suite can find, task by task."""
+
+    format: Literal[1] = Field(description="version of this record")
+    suite: str = Field(description="the suite, as it was given")
+    base: str | None = Field(description="the stored base whose variances are used; null: assumed ones")
+    detect: Share = Field(description="the drop to find")
+    alpha: Share = Field(description="level of the test of one task")
+    gate_alpha: Share = Field(description="the strictest level that the gate may use for a task")
+    tasks: dict[str, PlannedTask] = Field(description="by task")

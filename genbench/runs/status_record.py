@@ -1,0 +1,70 @@
+"""The record of `genbench status`: what each run of a folder is doing."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from genbench.analysis.records import Count
+from genbench.store.jsonrecord import JsonRecord
+
+RunState = Literal[
+    "starting",
+    "loading the engine",
+    "drawing",
+    "verifying",
+    "finished",
+    "stopped",
+    "failed",
+    "killed",
+]
+"""The first four are of a run that a process is writing. `stopped` is by a signal or a limit."""
+
+
+class WriterRecord(JsonRecord):
+    """The process that writes a run folder, or wrote it last."""
+
+    host: str = Field(description="its host")
+    pid: Count = Field(description="its process id")
+    started: str = Field(description="when it started")
+    alive: bool | None = Field(description="whether it is running; null if this host cannot tell")
+
+
+class TaskProgress(JsonRecord):
+    """Samples of one task."""
+
+    done: Count = Field(description="samples with all turns drawn")
+    total: Count = Field(description="samples of the run")
+    verified: Count = Field(description="samples with a verdict")
+    status_counts: dict[str, Count] = Field(description="verdicts by status, most frequent first")
+
+
+class RunProgress(JsonRecord):
+    """One run. Values are of the writer while it is at work, else of the last attempt."""
+
+    path: str = Field(description="the run folder")
+    model: str = Field(description="the model's name")
+    suite: str = Field(description="the suite's name")
+    shard: str | None = Field(description="I/N if the folder is one part of a job array")
+    state: RunState = Field(description="what the run is doing, or how it ended")
+    writer: WriterRecord | None = Field(description="who writes the folder; null if it ended cleanly")
+    attempt: Count = Field(description="number of the last attempt")
+    stopped_by: str | None = Field(description="the signal or limit that stopped the last attempt")
+    done: Count = Field(description="samples with all turns drawn")
+    total: Count = Field(description="samples of the run")
+    verified: Count = Field(description="samples with a verdict")
+    tasks: dict[str, TaskProgress] = Field(description="by task")
+    drawn_now: Count | None = Field(description="samples that the last attempt has drawn")
+    completion_tokens: Count | None = Field(description="tokens that the last attempt has drawn")
+    tokens_per_s: float | None = Field(description="completion tokens per second")
+    left_s: float | None = Field(description="seconds left at the rate so far; verifying comes after")
+    elapsed_s: float | None = Field(description="seconds of the last attempt")
+    updated: str | None = Field(description="when the writer reported this")
+
+
+class RunsStatus(JsonRecord):
+    """All runs of a folder."""
+
+    format: Literal[1] = Field(description="version of this record")
+    runs: tuple[RunProgress, ...] = Field(description="one for each model or shard")
