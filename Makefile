@@ -16,13 +16,14 @@ unexport PYTHONDONTWRITEBYTECODE
 # One worker: engines, cages and their time limits share the cores with it already.
 SLOW_WORKERS ?= 1
 
-.PHONY: help setup demo test check bench system clean
+.PHONY: help setup demo test check schema bench system clean
 
 help:
 	@echo "make demo   set up, sample two tiny models with a real vLLM engine, print the comparison"
 	@echo "make test   set up, check the code, run the whole test suite"
 	@echo "make setup  set up alone ($(ENGINE) build, into $(VENV)/)"
 	@echo "make check  ruff, mypy --strict, import-linter"
+	@echo "make schema generate docs/json.schema.json and suites/suite.schema.json from the models"
 	@echo "make bench  what measures speed; figures in benchmarks/RESULTS.md"
 
 setup: system $(STAMP)
@@ -52,6 +53,9 @@ check: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+
+schema: setup
+	@$(BIN)/python -m genbench.reports.schemas
 
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; case $$script in \

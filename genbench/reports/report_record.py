@@ -75,7 +75,7 @@ class PublishedScore(JsonRecord):
     source: str = Field(description="who reports it")
     decoding: str = Field(description="how it was decoded, as far as the source says")
     of: Literal["this model", "its family", "the suite"] = Field(
-        description="why it is shown: the model under test has this name, begins with it, or the suite says so"
+        description="why it is shown: of the model under test, of its family, or named by the suite"
     )
 
 

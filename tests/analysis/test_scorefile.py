@@ -76,7 +76,7 @@ def test_a_mistake_is_named_by_its_line(tmp_path: Path, mistake: str) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("", "holds no scores"),
+        ("", "has no scores"),
         ("{", "s.jsonl:1: not valid JSON"),
         ("[1]", "s.jsonl:1: wanted an object, found list"),
         ('{"task": "t"}', "s.jsonl:1: 'problem_id' is missing"),

@@ -154,7 +154,7 @@ def test_a_merged_run_has_its_page_and_the_logs_of_its_engines(place: Path) -> N
 def test_a_part_alone_is_marked_and_compare_refuses_it(place: Path) -> None:
     draw(run_dir=Path("whole"))
     draw(run_dir=Path("parts"), shard="1/2")
-    with pytest.raises(NotComparableError, match=r"shard\.tuned: tuned is shard 1/2 alone"):
+    with pytest.raises(NotComparableError, match=r"shard\.tuned: tuned is only shard 1/2"):
         compare(place / "whole/m", place / "parts/shard-1-of-2/m")
     merge([Path("parts")], Path("some"), quiet=True)
     results = RunFolder(place / "some/m").results()
