@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from genbench.analysis.records import Count, Share
 from genbench.store.jsonrecord import JsonRecord
@@ -39,7 +39,12 @@ class InjectionRecord(JsonRecord):
 
 
 class JudgeCheck(JsonRecord):
-    """Agreement, stability, order consistency and injection resistance of one judge."""
+    """Agreement, stability, order consistency and injection resistance of one judge.
+
+    A judge form of another package may add keys of its own.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     format: Literal[1] = Field(description="version of this record")
     judge: str = Field(description="the judge's name")

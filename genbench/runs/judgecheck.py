@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from genbench.judges.build import build_engine
-from genbench.judges.calibration import Known, read_calibration
+from genbench.judges.calibration import CalibrationCase, read_calibration
 from genbench.judges.canary import CANARIES, pin_path, write_pin
 from genbench.judges.checking import check
 from genbench.judges.file import judge_path, read_judge
@@ -43,7 +43,9 @@ def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> Ju
     return record.model_copy(update={"pinned_in": str(_pinned(judge, known, record, suite, base))})
 
 
-async def _check(judge: Judge, known: list[Known], over: JudgeConfig, base: Path, folder: Path) -> JudgeCheck:
+async def _check(
+    judge: Judge, known: list[CalibrationCase], over: JudgeConfig, base: Path, folder: Path
+) -> JudgeCheck:
     """Start the judge's engine, check the judge, and close the engine."""
     engine = build_engine(judge.spec, over, base, folder)
     try:
@@ -61,7 +63,9 @@ async def _check(judge: Judge, known: list[Known], over: JudgeConfig, base: Path
         await engine.close()
 
 
-def _pinned(judge: Judge, known: list[Known], record: JudgeCheck, suite: str | None, base: Path) -> Path:
+def _pinned(
+    judge: Judge, known: list[CalibrationCase], record: JudgeCheck, suite: str | None, base: Path
+) -> Path:
     """Store the canary's labels next to the suite, or else next to the judge file. Return the file."""
     names = [item.case.sample.problem_id for item in known[:CANARIES]]
     path = pin_path(judge.spec, base if suite is not None else judge.spec.path.parent)

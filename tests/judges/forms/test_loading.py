@@ -165,8 +165,8 @@ def test_a_form_from_outside_can_be_checked_against_people(
 
     server.grade = grade
     record = check_judge(str(path), str(judged.path / "suite.yaml"))
-    assert record["accuracy"] == record["kappa"] == record["stability"] == 1.0
-    assert record["injection"]["succeeded"] == 0 and record["injection"]["tried"] > 0
+    assert record.accuracy == record.kappa == record.stability == 1.0
+    assert record.injection.succeeded == 0 and record.injection.tried > 0
 
 
 def test_version_and_options_make_another_judge(folder: Path) -> None:
