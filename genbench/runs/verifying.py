@@ -44,7 +44,7 @@ async def load_verifiers(
         kept = tuple(problem for problem in task.problems if problem.problem_id not in opened.unavailable)
         judged = replace(task, problems=kept, left_out=task.left_out | opened.unavailable.keys())
         problems = {problem.problem_id: problem for problem in kept}
-        warning = _unavailable_words(task, opened.unavailable)
+        warning = "; ".join(_opened_words(task, opened)) or None
         digest_ = specs[task.name].digest(opened.version)
         version = opened.version
         if task.name in room:
@@ -76,11 +76,12 @@ def verify_with(
     return verify
 
 
-def _unavailable_words(task: LoadedTask, unavailable: Mapping[str, str]) -> str | None:
-    if not unavailable:
-        return None
-    why = next(iter(unavailable.values()))
-    return f"{task.name}: {len(unavailable)} of {len(task.problems)} problems are left out: {why}"
+def _opened_words(task: LoadedTask, opened: Opened) -> Iterator[str]:
+    if opened.unavailable:
+        why = next(iter(opened.unavailable.values()))
+        yield f"{task.name}: {len(opened.unavailable)} of {len(task.problems)} problems are left out: {why}"
+    for note in opened.notes:
+        yield f"{task.name}: {note}"
 
 
 def _references(task: LoadedTask) -> Iterator[tuple[str, Any]]:

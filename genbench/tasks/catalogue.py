@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench import registry
+from genbench.data.nltk_data import notes
 from genbench.errors import ConfigError
 from genbench.protocols import TaskInfo
 from genbench.tasks.checked import checked_task
@@ -122,4 +123,6 @@ def tasks_text(infos: list[TaskInfo]) -> str:
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [head, *rows]
     ]
+    checked = ", ".join(info.name for info in infos if info.verifier in ("ifeval", "ifbench"))
+    lines += [f"{checked}: {note}" for note in notes() if checked]
     return "\n".join(line.rstrip() for line in lines)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from genbench.errors import ConfigError, DataError
@@ -13,7 +12,7 @@ from genbench.verifiers.constraints.accuracies import LOOSE, STRICT, part
 from genbench.verifiers.constraints.checking import Outcome, outcomes, require_tools
 from genbench.verifiers.constraints.old_sentences import old_sentences
 from genbench.verifiers.constraints.rulebook import Constraint, Mode, Revision, Rulebook
-from genbench.verifiers.constraints.tools import Toolbox
+from genbench.verifiers.constraints.tools import open_toolbox
 
 RULES_VERSION = "1"
 """Raised whenever a rule of this package changes a verdict."""
@@ -32,8 +31,10 @@ class ConstraintVerifier:
         revision: of IFBench's checkers: `head`, or `2025-07`, the code of the paper.
         multilingual: Multi-IF's rules for sentences, words and quotation marks.
         headline: whether `strict` or `loose` verdicts make the score.
-        punkt_dir: a folder with the English punkt_tab tables; None: the package's own abbreviations.
-        tagger_dir: a folder with nltk's English perceptron tagger; None: words:start_verb is unavailable.
+        punkt_dir: a folder with the English punkt_tab tables. None: those that nltk's downloader put on
+            this machine, or else the package's own abbreviations.
+        tagger_dir: a folder with nltk's English perceptron tagger. None: the one that nltk's downloader
+            put on this machine. Without a tagger words:start_verb is unavailable.
         constraints: instructions that every answer must follow besides its own.
     """
 
@@ -51,11 +52,10 @@ class ConstraintVerifier:
         if headline not in (STRICT, LOOSE):
             raise ConfigError(f"headline: '{headline}' is not one of {STRICT}, {LOOSE}")
         self._book = Rulebook(mode, revision, multilingual)
-        self._tools = Toolbox(
-            Path(punkt_dir) if punkt_dir else None,
-            Path(tagger_dir) if tagger_dir else None,
-            split=old_sentences if revision == "2025-07" else None,
+        self._tools = open_toolbox(
+            punkt_dir, tagger_dir, split=old_sentences if revision == "2025-07" else None
         )
+        self.notes = self._tools.notes if mode == "official" else ()
         self._headline = headline
         self._everywhere = everywhere(self._book, constraints)
         tongue = ", multilingual" if multilingual else ""

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NoReturn
 
 from jsonschema import SchemaError  # type: ignore[import-untyped]
@@ -19,7 +18,7 @@ from genbench.types import Case, Finding
 from genbench.verifiers.constraints.checking import Outcome, outcomes, require_tools
 from genbench.verifiers.constraints.format import unfenced
 from genbench.verifiers.constraints.rulebook import Constraint, Mode, Rulebook
-from genbench.verifiers.constraints.tools import Toolbox
+from genbench.verifiers.constraints.tools import open_toolbox
 from genbench.verifiers.ifeval import RULES_VERSION, TIME_LIMIT_S, finding
 
 VALID = "json_schema:valid"
@@ -68,9 +67,7 @@ class JsonSchemaVerifier:
         tagger_dir: str | None = None,
     ) -> None:
         self._book = Rulebook(mode)
-        self._tools = Toolbox(
-            Path(punkt_dir) if punkt_dir else None, Path(tagger_dir) if tagger_dir else None
-        )
+        self._tools = open_toolbox(punkt_dir, tagger_dir)
         self._allow_fence = allow_fence
         given = {"schema": schema, "fields": fields, "constraints": constraints}
         try:

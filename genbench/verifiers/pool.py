@@ -27,10 +27,15 @@ _LOAD_FAILURES = 5
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A loaded verifier: its version, and by problem id why a reference cannot be used on this machine."""
+    """A loaded verifier.
+
+    `unavailable` says by problem id why a reference cannot be used on this machine, `notes` how the
+    verifier's tools differ from those of the official code.
+    """
 
     version: str
     unavailable: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -93,7 +98,8 @@ class VerifierPool:
         try:
             async with self._load_limit(spec):
                 version = await self._load(worker, spec)
-                opened = Opened(version, await worker.check(self._key(spec), references))
+                unavailable = await worker.check(self._key(spec), references)
+                opened = Opened(version, unavailable, worker.notes[self._key(spec)])
         except WorkerDiedError as death:
             await worker.close()
             raise ConfigError(

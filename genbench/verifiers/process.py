@@ -73,6 +73,8 @@ class WorkerProcess:
         self._process, self._reader, self._writer = process, reader, writer
         self._loaded: dict[int, str] = {}
         self._checking: set[int] = set()
+        self.notes: dict[int, tuple[str, ...]] = {}
+        """By key how the tools of a verifier on this machine differ from those of the official code."""
         self.dead = False
 
     @property
@@ -115,6 +117,7 @@ class WorkerProcess:
             if "refused" in reply:
                 raise LoadRefusedError(reply["refused"])
             self._loaded[key] = str(reply["version"])
+            self.notes[key] = tuple(reply["notes"])
             if reply["checks"]:
                 self._checking.add(key)
         return self._loaded[key]

@@ -82,7 +82,8 @@ def _load(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, A
             verifier = CheckedVerifier(built, plug_in)
             has_check = verifier.has_check
         verifiers[record["key"]] = verifier
-        return {"version": verifier.version, "checks": has_check}
+        notes = list(getattr(built, "notes", ())) if plug_in.is_built_in else []
+        return {"version": verifier.version, "checks": has_check, "notes": notes}
     except GenbenchError as error:
         return {"refused": str(error)}
     except (Exception, SystemExit) as error:  # a plug-in may raise anything while it is loaded

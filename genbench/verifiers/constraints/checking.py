@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from genbench.data.nltk_data import FETCH_TAGGER
 from genbench.errors import UnavailableError
 from genbench.verifiers.constraints.loose import variants
 from genbench.verifiers.constraints.rulebook import Constraint
 from genbench.verifiers.constraints.text import Text
 from genbench.verifiers.constraints.tools import Toolbox
 
-NO_TAGGER = "needs a part-of-speech tagger; name its folder with tagger_dir"
+NO_TAGGER = f"needs a part-of-speech tagger; fetch it: {FETCH_TAGGER}, or name its folder with tagger_dir"
 
 
 @dataclass(frozen=True, slots=True)

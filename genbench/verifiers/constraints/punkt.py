@@ -13,11 +13,12 @@ from string import whitespace
 from nltk.data import FileSystemPathPointer
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer, load_punkt_params
 
+from genbench.data.nltk_data import PUNKT_TABLES
 from genbench.errors import UnavailableError
 from genbench.verifiers.constraints.abbreviations import ABBREVIATIONS
 from genbench.verifiers.constraints.word_tokens import WordTokenizer
 
-TABLES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
+TABLES = tuple(PUNKT_TABLES)
 CLOSING = frozenset("\"')]}")
 """What `re_boundary_realignment` can begin with."""
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from nltk.tag.perceptron import PerceptronTagger
 
+from genbench.data.nltk_data import TAGGER_FILES
 from genbench.errors import UnavailableError
 
-FILES = tuple(f"averaged_perceptron_tagger_eng.{part}.json" for part in ("weights", "tagdict", "classes"))
 CONTEXT = 3
 """The first tag depends on the first three words: the tagger looks two words ahead."""
 
@@ -19,7 +19,7 @@ class Tagger:
     """Tags the first word of a text as nltk's `pos_tag` does."""
 
     def __init__(self, folder: Path) -> None:
-        missing = [name for name in FILES if not (folder / name).is_file()]
+        missing = [name for name in TAGGER_FILES if not (folder / name).is_file()]
         if missing:
             raise UnavailableError(
                 f"{folder}: no {', '.join(missing)}; tagger_dir must hold nltk's tagger "
@@ -27,7 +27,7 @@ class Tagger:
                 "or be left out (words:start_verb is then unavailable)"
             )
         self._folder = folder
-        digest = hashlib.sha256(b"".join((folder / name).read_bytes() for name in FILES))
+        digest = hashlib.sha256(b"".join((folder / name).read_bytes() for name in TAGGER_FILES))
         self.name = f"averaged_perceptron_tagger_eng-{digest.hexdigest()[:12]}"
 
     @cached_property

@@ -23,8 +23,8 @@ Gold = Callable[[str], list[dict[str, Any]]]
 RANDOM_KEYS = {"1122", "1129"}
 """Their letter is no letter: the official code of these verdicts replaces it by a random one."""
 SPLITTER = {("ifeval", "1174", 0, "length_constraints:number_sentences", LOOSE)}
-"""The answer says "*o*. Let": with the stars deleted, "o." is an initial to Punkt, and only its tables know
-that "let" begins sentences."""
+"""What differs without Punkt's tables. The answer says "*o*. Let": with the stars deleted, "o." is an initial
+to Punkt, and only its tables know that "let" begins sentences."""
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +73,8 @@ def test_ifeval_verdicts_are_the_official_ones(
     problems = hub_problems(shared, ifeval(), "google/IFEval")
     compared, found = differences(verifier, name, gold(name), problems)
     assert compared == verdicts
-    assert {item for item in found if item[1] not in RANDOM_KEYS} == {
-        item for item in SPLITTER if item[0] == name
-    }
+    expected = {item for item in SPLITTER if item[0] == name} if verifier.notes else set()
+    assert {item for item in found if item[1] not in RANDOM_KEYS} == expected
 
 
 @pytest.mark.gold
