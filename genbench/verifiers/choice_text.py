@@ -6,8 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from genbench.verifiers.final_answer import boxes
-from genbench.verifiers.latex import from_unicode, tidy
+from genbench.verifiers.boxes import boxes
+from genbench.verifiers.latex import tidy
+from genbench.verifiers.unicode_math import from_unicode
 
 BOX, END_OF_BOX = "\ue000", "\ue001"
 """Private characters that stand for the beginning and the end of a box in cleaned text."""

@@ -1,4 +1,4 @@
-"""Verifies mathematical answers: numbers and spellings first, computer algebra where they decide nothing."""
+"""Verifies mathematical answers: numbers and spellings first, computer algebra if they decide nothing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from genbench.errors import ConfigError, nearest
+from genbench.errors import ConfigError, DataError, nearest
 from genbench.registry import load_object
 from genbench.types import Answer, Case, Finding
-from genbench.verifiers.expression import Expression, decide, read_expression, read_reference
+from genbench.verifiers.comparison import decide
+from genbench.verifiers.expression import Expression, read_expression, read_reference
 from genbench.verifiers.final_answer import Stated, final_answer
 from genbench.verifiers.latex import list_both_signs
-from genbench.verifiers.references import acceptable_texts
+from genbench.verifiers.prose import is_phrase, value_in_phrase
+from genbench.verifiers.references import acceptable_texts, malformation
 from genbench.verifiers.sampling import refuted
 
 if TYPE_CHECKING:
@@ -21,11 +23,11 @@ if TYPE_CHECKING:
 
 Extract = Literal["boxed", "stated", "any"]
 
-_VERSION = "1"
+_VERSION = "2"
 _LIBRARIES = ("math-verify", "latex2sympy2-extended", "sympy")
 _TIME_LIMIT_S = 10.0
 _LOADING_S = 30.0
-"""More while computer algebra is still to be imported: 1.8 CPU seconds, far longer on a busy machine."""
+"""Added while computer algebra is still to be imported: 1.8 CPU seconds, far longer on a busy machine."""
 _ALGEBRA = "genbench.verifiers.equivalence:Equivalence"
 _ALGEBRA_CHARS = 1_500
 """Longest expression given to computer algebra; the longest answer of MATH-500 has 60 characters."""
@@ -36,6 +38,8 @@ _EAGER = re.compile(
     rf"binom\s*(?:\{{[^{{}}]*\}}\s*)?\{{{_HUGE}|\{{{_HUGE}[^{{}}]*\\choose|\\choose{_HUGE}|(?:gcd|lcm)[^=]*[\^!]"
 )
 """What latex2sympy2-extended 1.11.0 evaluates while it parses, with arguments that explode."""
+_UNFIT = "too long, deep or large for computer algebra, or brackets left open"
+_TOO_LARGE = "too many digits"
 _ANSWER_CHARS = 4_000
 """A longer "answer" is no answer; rewriting rules are at worst quadratic in it."""
 _CACHED = 16_384
@@ -45,7 +49,7 @@ class MathVerifier:
     """Whether an answer's last boxed or stated value equals the reference.
 
     Args:
-        extract: "boxed" reads boxes alone; "stated" also "the answer is …" and a text that is nothing
+        extract: "boxed" reads boxes only; "stated" also "the answer is …" and a text that is nothing
             but an answer; "any" also the last formula or number of an answer that was not cut off.
 
     A reference is LaTeX or text, a number, or a list of acceptable ones.
@@ -68,6 +72,16 @@ class MathVerifier:
     def time_limit_s(self, case: Case) -> float:
         return _TIME_LIMIT_S + (_LOADING_S if self._algebra is None else 0.0)
 
+    def check(self, reference: Any) -> None:
+        """Look at a reference before any sample is drawn.
+
+        Raises:
+            DataError: the reference is neither text nor a number nor a list of them, or malformed LaTeX.
+        """
+        for text in acceptable_texts(reference, "math"):
+            if (wrong := malformation(text)) is not None:
+                raise DataError(f"math reference {text!r}: {wrong}; want an answer as LaTeX or plain text")
+
     def verify(self, case: Case) -> Finding:
         references = [self._reference(text) for text in acceptable_texts(case.reference, "math")]
         stated = self._stated(case.answer)
@@ -76,12 +90,18 @@ class MathVerifier:
         detail: dict[str, Any] = {"found": stated.how}
         if len(stated.text) > _ANSWER_CHARS:
             return Finding(0.0, "wrong", detail=detail | {"refused": f"{len(stated.text)} characters"})
-        if not (answer := read_expression(stated.text)).key:
+        answer = read_expression(stated.text)
+        if not answer.key:
             return Finding(0.0, "no_answer")
-        for reference in references:
-            if self._equal(reference, answer, detail):
-                return Finding(1.0, extracted=answer.vote, detail=detail)
-        return Finding(0.0, "wrong", extracted=answer.vote, detail=detail)
+        if stated.withheld is not None:
+            return _withheld(references, answer, stated, detail)
+        try:
+            correct = self._states_any(references, answer, detail)
+        except _ComparisonFailedError as failure:
+            return Finding(
+                0.0, "verifier_error", extracted=answer.vote, detail=detail | {"why": str(failure)}
+            )
+        return Finding(float(correct), "wrong", extracted=answer.vote, detail=detail)
 
     def close(self) -> None:
         self._algebra = None
@@ -93,30 +113,84 @@ class MathVerifier:
             return None
         return stated
 
+    def _states_any(self, references: list[Expression], answer: Expression, detail: dict[str, Any]) -> bool:
+        """Return whether the answer states one of the references."""
+        if answer.number is None and answer.word is None and answer.based is None and is_phrase(answer.latex):
+            return self._phrase_states_any(references, answer, detail)
+        if answer.too_large:
+            detail["refused"] = _TOO_LARGE
+        return any(self._equal(reference, answer, detail) for reference in references)
+
+    def _phrase_states_any(
+        self, references: list[Expression], answer: Expression, detail: dict[str, Any]
+    ) -> bool:
+        """Return whether a phrase is a reference, or has one as its only value."""
+        if any(_same_words(reference, answer) for reference in references):
+            return True
+        value = value_in_phrase(answer.latex)
+        if value is None:
+            return any(self._equal(reference, answer, detail) for reference in references)
+        if value.withheld is not None:
+            detail["withheld"] = value.withheld
+            return False
+        inner = read_expression(value.text)
+        return any(self._equal(reference, inner, detail) for reference in references)
+
     def _equal(self, reference: Expression, answer: Expression, detail: dict[str, Any]) -> bool:
         decided = decide(reference, answer)
-        if decided is not None:
+        if isinstance(decided, bool):
             return decided
+        reference, answer = decided
         if refuted(reference.latex, answer.latex):
             return False
         if not _fit_for_algebra(answer.latex):
-            detail["refused"] = "too long, deep or large for computer algebra, or brackets left open"
+            detail["refused"] = _UNFIT
             return False
+        return self._compare(reference, answer, detail)
+
+    def _compare(self, reference: Expression, answer: Expression, detail: dict[str, Any]) -> bool:
+        """Ask computer algebra, and note in `detail` what it could not do."""
         detail["compared"] = "algebra"
         if self._algebra is None:
             # A worker that sees only numbers is spared the import.
             self._algebra = load_object(_ALGEBRA)()
         try:
-            return self._algebra.equal(list_both_signs(reference.latex), list_both_signs(answer.latex))
+            outcome = self._algebra.compare(list_both_signs(reference.latex), list_both_signs(answer.latex))
         except MemoryError:
             raise
-        except Exception as error:  # sympy on whatever a model wrote: not comparable is not equal
-            detail["algebra_failed"] = type(error).__name__
-            return False
+        except Exception as error:  # our own comparison failed: never a wrong answer
+            raise _ComparisonFailedError(
+                f"comparing {answer.latex[:200]!r} with {reference.latex[:200]!r}: {error}"
+            ) from error
+        if outcome == "refused":
+            detail["refused"] = _TOO_LARGE
+        elif outcome == "unreadable":
+            detail["unreadable"] = answer.latex[:200]
+        return outcome == "equal"
+
+
+class _ComparisonFailedError(Exception):
+    """Our own comparison failed on an answer that can be read."""
+
+
+def _same_words(reference: Expression, answer: Expression) -> bool:
+    return reference.key.casefold() == answer.key.casefold()
+
+
+def _withheld(
+    references: list[Expression], answer: Expression, stated: Stated, detail: dict[str, Any]
+) -> Finding:
+    """Return the finding for a statement that commits to no value, such as "at most 204"."""
+    detail["withheld"] = stated.withheld
+    if stated.withheld in ("bound", "negated") and any(
+        reference.word is not None and _same_words(reference, answer) for reference in references
+    ):
+        return Finding(1.0, extracted=answer.vote, detail=detail)  # "not a function" may be the answer
+    return Finding(0.0, "no_answer", detail=detail)
 
 
 def _fit_for_algebra(latex: str) -> bool:
-    """Whether an answer is short, shallow, balanced and free of what explodes while it is parsed."""
+    """Return whether an answer is short, shallow, balanced and free of what explodes while it is parsed."""
     if len(latex) > _ALGEBRA_CHARS or _EAGER.search(latex):
         return False
     depth = 0

@@ -6,14 +6,47 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-_DIGITS = 400
-"""Longer literals are no answer to anything; Python itself reads at most 4,300 digits."""
+from genbench.verifiers.arithmetic import evaluate
+from genbench.verifiers.grammar import TooLargeError
+
+_DIGITS = 4_000
+"""Longest text read as a number; Python itself reads at most 4,300 digits."""
+_SHOWN_BITS = 13_000
+"""Larger values are not printed in full: Python prints at most 4,300 digits."""
 _INTEGER = re.compile(r"[+-]?\d+")
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+)")
 _SLASHED = re.compile(r"([+-]?)\(?([+-]?\d+)\)?/\(?([+-]?\d+)\)?")
 _STACKED = re.compile(r"([+-]?)(\d*)\\frac\{([+-]?\d+)\}\{([+-]?\d+)\}")
 _SCIENTIFIC = re.compile(r"([+-]?\d+(?:\.\d+)?)\\cdot10\^\{([+-]?\d{1,2})\}")
 _PERCENT = re.compile(r"\\?%$")
+_SPELLED = {
+    word: Fraction(value)
+    for value, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ]
+    )
+}
 _ABSOLUTE = Fraction(1, 10**6)
 _RELATIVE = Fraction(1, 10**5)
 
@@ -27,24 +60,50 @@ class Number:
     percent: bool = False
 
     def __str__(self) -> str:
-        return str(self.value)
+        bits = max(self.value.numerator.bit_length(), self.value.denominator.bit_length())
+        return (
+            str(self.value)
+            if bits <= _SHOWN_BITS
+            else f"{self.value.numerator:x}"[:64] + f"... ({bits} bits)"
+        )
 
 
 def read_number(canonical: str) -> Number | None:
-    """The number that a canonical expression (see latex.canonical) spells out, or None.
+    """Return the number that a canonical expression (see latex.canonical) spells out, or None.
 
-    Integers with leading zeros, decimals, fractions, mixed numbers, powers of ten, percentages.
+    It may be an integer with leading zeros, a decimal, a fraction, a mixed number, a power of ten, a
+    percentage, a word up to twenty, or arithmetic without variables.
+
+    Raises:
+        TooLargeError: the value has more digits than may be computed.
     """
-    if len(canonical) > _DIGITS or not any(char.isdigit() for char in canonical):
+    if len(canonical) > _DIGITS:
         return None
+    if not any(char.isdigit() for char in canonical):
+        spelled = _SPELLED.get(canonical.lower()) if len(canonical) < 10 else None
+        return None if spelled is None else Number(spelled)
     text = _PERCENT.sub("", canonical)
-    percent = text != canonical
-    if _INTEGER.fullmatch(text):
-        return Number(Fraction(int(text)), percent=percent)
-    if _DECIMAL.fullmatch(text):
-        return Number(Fraction(text), decimal=True, percent=percent)
-    value = _fraction(text) if "/" in text or "\\" in text else None
-    return None if value is None else Number(value, percent=percent)
+    value = _rational(text) if text else None
+    decimal = "." in text and not _SCIENTIFIC.fullmatch(text)
+    return None if value is None else Number(value, decimal, percent=text != canonical)
+
+
+def _rational(text: str) -> Fraction | None:
+    if _INTEGER.fullmatch(text) or _DECIMAL.fullmatch(text):
+        return Fraction(text)
+    if "/" in text or "\\" in text or text[-1] in "!)}" or text[0] in "(-+." or text[0].isdigit():
+        value = _fraction(text)
+        return evaluate(text) if value is None else value
+    return None
+
+
+def is_too_large(canonical: str) -> bool:
+    """Return whether a canonical expression is arithmetic with more digits than may be computed."""
+    try:
+        read_number(canonical)
+    except TooLargeError:
+        return True
+    return False
 
 
 def _fraction(text: str) -> Fraction | None:
@@ -63,10 +122,10 @@ def _fraction(text: str) -> Fraction | None:
 
 
 def numbers_equal(reference: Number, answer: Number) -> bool:
-    """Whether the answer states the reference's value.
+    """Return whether the answer states the reference's value.
 
-    Exact where both are exact; six decimals where one is written with a point (1/3 and 0.333333),
-    as math-verify has it, but with a relative bound too, so that 0.000067 is not 0.0000672.
+    Two exact numbers must be equal. If one is written with a point, six decimals count (1/3 and
+    0.333333), as in math-verify, and a relative bound holds too, so that 0.000067 is not 0.0000672.
     10 % may stand for 10 and for 0.1: MATH's references drop the sign at will.
     """
     pairs = [(reference.value, answer.value)]

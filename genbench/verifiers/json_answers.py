@@ -1,0 +1,69 @@
+"""Reads answers that are given as JSON: ``{"reasoning": "…", "answer": 204}``."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_TAIL = 20_000
+_KEYS = (
+    "final_answer",
+    "finalanswer",
+    "answer",
+    "final",
+    "result",
+    "solution",
+    "value",
+    "response",
+    "output",
+)
+_FENCE = re.compile(r"\s*(?:```|</answer>|</json>)?\s*$")
+_SINGLE = re.compile(r"(?<=[{,:\[])\s*'([^'\"]*)'|'([^'\"]*)'\s*(?=[},:\]])")
+_ESCAPE = re.compile(r"\\([\"\\/])?")
+_OPENING = re.compile(r"\{\s*[\"']")
+_OPENINGS = 40
+_DEPTH = 4
+
+
+def json_answer(text: str) -> str | None:
+    """Return the answer of a JSON object that ends the text, fenced or not; None if there is none."""
+    body = _FENCE.sub("", text[-_TAIL:]).rstrip()
+    if not body.endswith("}"):
+        return None
+    for opening in reversed([match.start() for match in _OPENING.finditer(body)][:_OPENINGS]):
+        record = _decoded(body[opening:])
+        if isinstance(record, dict) and (found := _value(record, 0)) is not None:
+            return found
+    return None
+
+
+def _decoded(text: str) -> Any:
+    # Models write LaTeX in JSON with single backslashes, and Python's quotes.
+    escaped = _ESCAPE.sub(lambda match: match[0] if match[1] else "\\\\", text)
+    for candidate in (escaped, _SINGLE.sub(lambda m: f'"{m[1] or m[2] or ""}"', text)):
+        try:
+            return json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _value(record: dict[str, Any], depth: int) -> str | None:
+    named = {re.sub(r"[\s_-]", "", key.lower()): value for key, value in record.items()}
+    for key in (re.sub("_", "", key) for key in _KEYS):
+        if key in named:
+            return _text(named[key], depth)
+    return None
+
+
+def _text(value: Any, depth: int) -> str | None:
+    if isinstance(value, bool) or value is None or depth > _DEPTH:
+        return None
+    if isinstance(value, dict):
+        return _value(value, depth + 1)
+    if isinstance(value, list):
+        parts = [_text(item, depth + 1) for item in value]
+        return ", ".join(part for part in parts if part is not None) if all(parts) else None
+    text = str(value).strip()
+    return text or None
