@@ -34,8 +34,8 @@ STEPS = {
     "suite": ("genbench.pipeline.open_suite", "call"),
     "data": ("genbench.runs.jobs.load_tasks", "call"),
     "tokenizer, template": ("genbench.runs.jobs.prepare_model", "call"),
-    "verifiers": ("genbench.runs.session.load_verifiers", "await"),
-    "prompts": ("genbench.runs.session.asked_records", "call"),
+    "verifiers": ("genbench.runs.opening.load_verifiers", "await"),
+    "prompts": ("genbench.runs.opening.asked_records", "call"),
 }
 LOG = (
     ("model built", re.compile(r"Initializing model took ([\d.]+) seconds")),
@@ -83,7 +83,8 @@ def child(arguments: list[str]) -> None:
     laps = Laps()
     laps.steps.append(("interpreter", laps.now(), laps.now()))
     with laps.step("import genbench.pipeline"):
-        from genbench import pipeline, registry  # noqa: PLC0415  measured
+        from genbench import pipeline  # noqa: PLC0415  measured
+        from genbench.engines.vllm_settings import VllmSettings  # noqa: PLC0415
         from genbench.errors import InterruptedRunError  # noqa: PLC0415
         from genbench.store.folder import RunFolder  # noqa: PLC0415
     told: list[float] = []
@@ -95,16 +96,14 @@ def child(arguments: list[str]) -> None:
             told.append(laps.now())
             signal.raise_signal(signal.SIGINT)
 
-    load = registry.load
+    load = VllmSettings.load
 
-    def loaded(category: registry.Category, name: str) -> Any:
-        if category != "engine":
-            return load(category, name)
+    def loaded(settings: VllmSettings) -> None:
         with laps.step("import of the engine"):
-            found = load(category, name)
-        if not hasattr(found.start, "__wrapped__"):
-            found.start = laps.awaited("engine", found.start)
-        return found
+            load(settings)
+        engine = importlib.import_module("genbench.engines.vllm").VllmEngine
+        if not hasattr(engine.start, "__wrapped__"):
+            engine.start = laps.awaited("engine", engine.start)
 
     suite, run_dir, *models = arguments
     options = pipeline.RunOptions(
@@ -117,7 +116,7 @@ def child(arguments: list[str]) -> None:
             patched.enter_context(
                 patch(target, (laps.awaited if kind == "await" else laps.timed)(name, step))
             )
-        patched.enter_context(patch.object(registry, "load", loaded))
+        patched.enter_context(patch.object(VllmSettings, "load", loaded))
         patched.enter_context(patch.object(RunFolder, "append_completion", first))
         with suppress(InterruptedRunError):
             pipeline.run(options)

@@ -29,7 +29,6 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -39,11 +38,12 @@ from vllm.engine.arg_utils import AsyncEngineArgs
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.metrics.loggers import StatLoggerBase
 
-from genbench import pipeline, registry
+from genbench import pipeline
 from genbench.engines import environment
+from genbench.engines import vllm as vllm_engine
 from genbench.engines.guard import EngineGuard
-from genbench.engines.settings import EngineSettings
 from genbench.engines.vllm import VllmEngine
+from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import InterruptedRunError
 from genbench.runs import session as runner
 from genbench.store.folder import RunFolder
@@ -108,7 +108,7 @@ class Bench:
     llm: AsyncLLM | None = None
     clock: Clock = field(default_factory=Clock)
     requests: list[Request] = field(default_factory=list)
-    settings: EngineSettings | None = None
+    settings: VllmSettings | None = None
     stop_at_last_token: bool = False
     _seen: tuple[float, int, int] | None = None
     _finished: int = 0
@@ -168,7 +168,7 @@ class Meter(StatLoggerBase):  # type: ignore[misc]  # vLLM carries no types
 class Shared(VllmEngine):
     """The engine of genbench's arm: the real one, started once for all rounds."""
 
-    def __init__(self, bench: Bench, settings: EngineSettings) -> None:
+    def __init__(self, bench: Bench, settings: VllmSettings) -> None:
         super().__init__(settings)
         self._bench = bench
         bench.settings = bench.settings or settings
@@ -228,10 +228,6 @@ def suite(folder: Path, k: int, slots: int, max_tokens: int) -> Path:
 @contextmanager
 def in_one_loop(bench: Bench) -> Iterator[asyncio.Runner]:
     """Runs take the shared engine, live in one event loop (an AsyncLLM belongs to one), and tell verdicts."""
-    shared = ModuleType("shared_engine")
-    shared.__dict__["make"] = partial(Shared, bench)
-    sys.modules["shared_engine"] = shared
-    registry.BUILT_IN["engine"]["vllm"] = "shared_engine:make"  # type: ignore[index]
     append = RunFolder.append_verdict
 
     def told(folder: RunFolder, item: Verdict) -> None:
@@ -246,7 +242,11 @@ def in_one_loop(bench: Bench) -> Iterator[asyncio.Runner]:
         def run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
             return loop.run(work)
 
-        with patch.object(RunFolder, "append_verdict", told), patch.object(pipeline, "run_coroutine", run):
+        with (
+            patch.object(vllm_engine, "VllmEngine", partial(Shared, bench)),
+            patch.object(RunFolder, "append_verdict", told),
+            patch.object(pipeline, "run_coroutine", run),
+        ):
             try:
                 yield loop
             finally:

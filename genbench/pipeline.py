@@ -11,15 +11,17 @@ from typing import Any
 
 from genbench.engines.shared import EngineKeeper
 from genbench.errors import InterruptedRunError, RunFolderError
-from genbench.models.local import prepare_model
+from genbench.models.prepare import prepare_prompts
 from genbench.runs import merge as merging
 from genbench.runs.job import Job
-from genbench.runs.jobs import load_tasks, make_jobs
+from genbench.runs.jobs import make_jobs
+from genbench.runs.loop import run_coroutine
 from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
 from genbench.runs.requests import request_records
 from genbench.runs.rescore import judge_folders, score_folder
 from genbench.runs.reuse import stored_results
-from genbench.runs.session import run_coroutine, run_job
+from genbench.runs.selection import load_tasks
+from genbench.runs.session import run_job
 from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
 from genbench.store.folder import RunFolder
 
@@ -177,7 +179,7 @@ def prompts(options: RunOptions) -> Iterator[dict[str, Any]]:
     suite, chosen = open_suite(options)
     tasks = load_tasks(suite, options)
     for name in chosen:
-        yield from request_records(prepare_model(suite, name, tasks), tasks)
+        yield from request_records(prepare_prompts(suite, name, tasks), tasks)
 
 
 def latest_results(path: Path) -> dict[str, Any]:

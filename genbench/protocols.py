@@ -1,4 +1,4 @@
-"""What a plug-in must offer: tasks, verifiers, engines, and the sinks that rooms hand to one another."""
+"""The interfaces of plug-ins: tasks, verifiers, engines, and engines of judges."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, Protocol, runtime_checkable
 from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request
 
 Row = Mapping[str, Any]
-"""One row of a dataset, with the columns that its hub repository has."""
+"""One row of a dataset, with the columns of its hub repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubDataset:
     """Where a benchmark's rows come from on the Hugging Face hub.
 
-    `revision` is a commit hash, or `None` where no public source pins one: then `digest` (over
-    `columns` of all rows, see data.digest) holds the rows to the ones that were measured.
+    `revision` is a commit hash, or None if no public source pins one. Then `digest` (over `columns`
+    of all rows, see data.digest) makes sure that the rows are the ones that were measured.
     """
 
     repo: str
@@ -29,12 +29,12 @@ class HubDataset:
     rows: int | None = None
     gated: bool = False
     files: tuple[str, ...] = ()
-    """JSON Lines of the repository that make up the split, where only a loading script knows it."""
+    """JSON Lines files of the repository that make up the split, if only a loading script knows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedScore:
-    """A score that someone else reports for a model; `value` is a fraction of 1."""
+    """A score that someone else reports for a model. `value` is a fraction of 1."""
 
     model: str
     value: float
@@ -44,7 +44,7 @@ class PublishedScore:
 
 @dataclass(frozen=True, slots=True)
 class TaskInfo:
-    """The facts about a benchmark that can be told without reading its data."""
+    """The facts about a benchmark that are known without reading its data."""
 
     name: str
     version: str
@@ -57,51 +57,53 @@ class TaskInfo:
     licence: str = "not stated"
     metrics: tuple[str, ...] = ("avg@k", "pass@k", "maj@k")
     chance: float | None = None
-    """Score of blind guessing in [0, 1], where it is not zero."""
+    """Score of blind guessing in [0, 1]; None if it is zero."""
     headline: str = "avg@k"
     shots: tuple[tuple[str, str], ...] = ()
     """(question, answer) pairs for a few-shot prompt of a base model."""
     published: tuple[PublishedScore, ...] = ()
-    """What others report for known models, see tasks/published.py."""
+    """Scores that others report for known models, see tasks/published.py."""
 
 
 @runtime_checkable
 class Task(Protocol):
-    """One benchmark: how its rows are read, asked and graded. Pure: no disk, no network, no clock."""
+    """One benchmark: how its rows are read, asked and graded. It uses no disk, network or clock."""
 
     @property
     def info(self) -> TaskInfo: ...
 
     def problems(self, rows: Sequence[Row]) -> list[Problem]:
-        """All problems in the dataset's order; ids are unique and stable."""
+        """Return all problems in the dataset's order. Their ids are unique and stable."""
         ...
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
-        """What to ask after `replies` (the answers so far, traces stripped); None ends the sample."""
+        """Return what to ask after `replies` (the answers so far, without traces). None ends the sample."""
         ...
 
 
 @runtime_checkable
 class Verifier(Protocol):
-    """Judges cases one at a time in a worker process of its own (see verifiers/pool.py).
+    """Verifies cases one at a time in a worker process of its own (see verifiers/pool.py).
 
-    Built as `Verifier(**options)` with the JSON options of its task. A wrong answer is a finding;
-    an exception is a defect and becomes `verifier_error`.
+    It is made as `Verifier(**options)` with the JSON options of its task. A wrong answer is a finding.
+    An exception is a defect and becomes `verifier_error`.
     """
 
     @property
     def version(self) -> str:
-        """Everything that can change a finding: own version, libraries, modes. Enters the digest."""
+        """Return everything that can change a finding: own version, libraries, modes. Enters the digest."""
         ...
 
     def time_limit_s(self, case: Case) -> float:
-        """Wall seconds after which the worker is killed and the sample becomes `timeout`."""
+        """Return the wall seconds after which the worker is killed and the sample becomes `timeout`."""
         ...
 
-    def verify(self, case: Case) -> Finding: ...
+    def verify(self, case: Case) -> Finding:
+        """Return what was found on one case."""
+        ...
 
     def close(self) -> None:
-        """Release what the verifier holds (a sandbox, a file)."""
+        """Release what the verifier has opened (a sandbox, a file)."""
         ...
 
 
@@ -131,31 +133,59 @@ class Metric(Protocol):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Turns requests into completions. Started once, used concurrently, closed once."""
+    """Turns requests into completions. Started once, used by many tasks at the same time, closed once.
 
-    async def start(self) -> None: ...
+    How a suite names and configures an engine is described in genbench/engines/kind.py.
+    """
 
-    async def generate(self, request: Request, attempt: int) -> Completion: ...
-
-    async def close(self) -> None: ...
-
-
-class JudgeEngine(Protocol):
-    """Puts questions to a judge. Started once, used concurrently, closed once."""
-
-    @property
-    def record(self) -> Mapping[str, Any]:
-        """Who answers, for the manifest: identity, or what a server declares."""
-        ...
-
-    async def start(self) -> None: ...
-
-    async def reply(self, question: Question) -> str:
-        """The judge's whole reply.
+    async def start(self) -> None:
+        """Get ready to answer: load a model, or wait for a server.
 
         Raises:
-            RequestFailedError: this question has no reply, the judge goes on.
+            EngineDiedError: the engine was killed from outside. Another one is started.
+            EngineError: it cannot be started. Says why and what to do.
         """
         ...
 
-    async def close(self) -> None: ...
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        """Return the completion of one request. `attempt` numbers the commands that wrote the run folder.
+
+        Sampling follows the task's decoding (see engines/kind.py) with `request.seed` and
+        `request.max_tokens`. Token counts are None if nobody counted.
+
+        Raises:
+            RequestFailedError: this request is refused. Its sample becomes `engine_error`.
+            RequestStuckError: no answer came in all tries. The sample is drawn again later.
+            EngineDiedError: the engine is gone. Another one is started and draws what it had.
+            EngineError: no request can be answered any more. The run ends.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release everything. Also called for an engine whose start failed."""
+        ...
+
+
+class JudgeEngine(Protocol):
+    """Puts questions to a judge. Started once, used by many tasks at the same time, closed once."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """Return who answers, for the manifest: an identity, or what a server declares."""
+        ...
+
+    async def start(self) -> None:
+        """Get ready to answer. Raise EngineError if that fails."""
+        ...
+
+    async def reply(self, question: Question) -> str:
+        """Return the judge's whole reply.
+
+        Raises:
+            RequestFailedError: this question has no reply. The judge goes on.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release everything."""
+        ...

@@ -55,8 +55,8 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             ("acc", "avg@k", "pass@k", "pass^k", "maj@k"), "genbench.stats.estimates:estimate"
         ),
         "engine": {
-            "vllm": "genbench.engines.vllm:VllmEngine",
-            "http": "genbench.engines.http:HttpEngine",
+            "vllm": "genbench.engines.vllm_kind:VllmKind",
+            "http": "genbench.engines.http_kind:HttpKind",
         },
         "exporter": {
             "lm-eval": "genbench.exchange.export:lm_eval",

@@ -1,1 +1,1 @@
-"""Draw samples: keep the engines of a run full."""
+"""Draw samples: keep the engines of a run busy."""

@@ -1,17 +1,16 @@
-"""Draws samples turn by turn with the engines of a run, and hands over what is complete."""
+"""Draw samples turn by turn with the engines of a run, and pass on those that are complete."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from genbench.draw.lanes import Lane, Shared, draw_all
+from genbench.draw.lanes import Lane, LaneContext, draw_all
 from genbench.draw.queue import Draw
-from genbench.errors import EngineDiedError, RequestFailedError
+from genbench.errors import RequestFailedError
 from genbench.models.requests import RequestMaker
-from genbench.models.tokencount import Count, trace_tokens
 from genbench.protocols import Engine
 from genbench.types import Answer, Completion, FinishReason, Request, SampleId
 
@@ -19,31 +18,38 @@ _SYNC_EVERY_S = 5.0
 
 
 class Sink(Protocol):
-    """Where completions go."""
+    """Where completions are written."""
 
-    def append_completion(self, item: Completion) -> None: ...
-    def sync(self) -> None: ...
+    def append_completion(self, item: Completion) -> None:
+        """Write one completion."""
+        ...
+
+    def sync(self) -> None:
+        """Make sure that all that was written is on disk."""
+        ...
 
 
 Split = Callable[[Completion], Answer]
 Offer = Callable[[Draw, list[Completion]], None]
 Progress = Callable[[Completion], None]
+CountTrace = Callable[[Completion, Answer], Awaitable[int | None]]
 
 
 @dataclass(slots=True)
 class Generation:
-    """One stretch of drawing: what to draw, with what, and whom to tell.
+    """What is drawn, with which engines, and where the completions go.
 
     Args:
-        engines: makers of the engines that work side by side, by name; a fresh engine each call, not started.
-        stored: completions on disk of samples whose conversation is not complete; turns drawn here are
-            added until it is, so that a death in the middle draws none of them twice.
-        split: completion -> answer, for the history of the next turn and the count of trace tokens.
-        offer: takes a sample whose conversation is complete; must not block.
-        workers: draws in flight per engine.
-        started: told once, when the first engine is up.
-        tell: takes a line for people.
-        count: tokens of a text; None where there is no tokenizer.
+        engines: by name, what makes each engine that works in parallel. Each call makes a new one.
+        stored: completions on disk of samples whose conversation is not complete. Turns drawn here are
+            added until it is, so that none is drawn twice if an engine dies.
+        split: completion -> answer, for the next turn and for the count of trace tokens.
+        offer: called with a sample whose conversation is complete. It must not block.
+        progress: called with each completion.
+        workers: samples that one engine draws at the same time.
+        started: called once, when the first engine is up.
+        tell: called with lines for people.
+        count_trace: returns the tokens of a completion's trace; None if they are unknown.
     """
 
     engines: Mapping[str, Callable[[], Engine]]
@@ -58,17 +64,17 @@ class Generation:
     stored: dict[SampleId, list[Completion]]
     started: Callable[[], None]
     tell: Callable[[str], None]
-    count: Count | None = None
+    count_trace: CountTrace
 
     async def run(self, draws: Sequence[Draw]) -> None:
-        """Draws all samples, or until `stop` is set.
+        """Draw all samples, or until `stop` is set.
 
         Raises:
-            EngineError: no engine is left (each died three times with nothing finished between, or
-                could not be started).
+            EngineError: no engine is left. Each could not be started, or died three times with nothing
+                finished between.
         """
-        tell = self.tell if len(self.engines) > 1 else _nobody
-        shared = Shared(self, self.stop, tell, self._started_once())
+        tell = self.tell if len(self.engines) > 1 else _say_nothing
+        shared = LaneContext(self, self.stop, tell, self._started_once())
         lanes = [Lane(name, make, self.workers, shared) for name, make in self.engines.items()]
         syncer = asyncio.create_task(self._sync_often())
         try:
@@ -92,14 +98,14 @@ class Generation:
         return tell
 
     async def draw(self, engine: Engine, draw: Draw) -> None:
-        """All turns of one sample that are not stored yet."""
+        """Draw all turns of one sample that are not stored yet."""
         done = self.stored.setdefault(draw.sample, [])
         replies = [self.split(completion).text for completion in done]
         while (request := self._request(draw, replies)) is not None:
             completion = await self._complete(engine, request)
             answer = self.split(completion)
             seen = request.prompt if request.turn else None
-            of_trace = await trace_tokens(completion, answer, self.count)
+            of_trace = await self.count_trace(completion, answer)
             completion = replace(completion, trace_tokens=of_trace, prompt=seen)
             self._keep(completion)
             done.append(completion)
@@ -120,15 +126,12 @@ class Generation:
         if request.max_tokens == 0:
             return unanswered(request, self.attempt, "", "length")
         try:
-            completion = await engine.generate(request, self.attempt)
+            return await engine.generate(request, self.attempt)
         except RequestFailedError as error:
             return failed(request, self.attempt, str(error))
-        if completion.finish_reason == "abort":
-            raise EngineDiedError("the engine aborted a request that nobody cancelled")
-        return completion
 
     def give_up(self, draw: Draw, why: str) -> None:
-        """A sample that no engine could draw: it is an engine_error."""
+        """Record a sample that no engine could draw. It becomes an engine_error."""
         done = self.stored.pop(draw.sample, [])
         replies = [self.split(completion).text for completion in done]
         request = self._request(draw, replies)
@@ -145,17 +148,17 @@ class Generation:
             await loop.run_in_executor(None, self.sink.sync)
 
 
-def _nobody(line: str) -> None:
-    """One engine that is given up ends the run, and the error says why."""
+def _say_nothing(line: str) -> None:
+    """Ignore a line. With a single engine the error that ends the run says the same."""
 
 
 def failed(request: Request, attempt: int, why: str) -> Completion:
-    """The completion of a request that the engine could not answer; its sample is an engine_error."""
+    """Return the completion of a request that the engine could not answer. Its sample is an engine_error."""
     return unanswered(request, attempt, why, "error")
 
 
 def unanswered(request: Request, attempt: int, text: str, finish_reason: FinishReason) -> Completion:
-    """A completion without a token: an error, or a conversation that has filled the context (length)."""
+    """Return a completion without tokens: of an error, or of a full context (length)."""
     return Completion(
         sample=request.sample,
         turn=request.turn,

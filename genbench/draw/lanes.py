@@ -1,4 +1,4 @@
-"""Engines side by side on one queue: each kept full, replaced when it dies, given up when that is no help."""
+"""Engines that share one queue. Each is kept busy, replaced when it dies, and given up if that fails too."""
 
 from __future__ import annotations
 
@@ -14,24 +14,29 @@ from genbench.protocols import Engine
 from genbench.types import SampleId
 
 _DEATHS_IN_A_ROW = 3
-"""Engines of one lane that may die with nothing finished between them before the lane is given up."""
+"""The lane is given up when so many of its engines died with nothing finished between."""
 _STUCK_IN_A_ROW = 3
-"""Requests that may get no answer, with none answered between them, before an engine counts as dead."""
+"""An engine counts as dead when so many requests got no answer, with none answered between."""
 _ALONE_AFTER = 2
-"""Deaths that a sample has seen before it is drawn alone, so that it can be told from innocent ones."""
+"""Deaths in which a sample was in flight before it is drawn alone, to find out whether it is the cause."""
 
 _GO_ON = "when that is mended, the same command goes on from what is on disk"
 
 
 class Drawer(Protocol):
-    """Draws one sample with one engine, and writes it down."""
+    """What draws one sample with one engine, and records it."""
 
-    async def draw(self, engine: Engine, draw: Draw) -> None: ...
-    def give_up(self, draw: Draw, why: str) -> None: ...
+    async def draw(self, engine: Engine, draw: Draw) -> None:
+        """Draw a sample and record it."""
+        ...
+
+    def give_up(self, draw: Draw, why: str) -> None:
+        """Record that a sample could not be drawn."""
+        ...
 
 
 class DrawQueue:
-    """Draws that wait. It is over when none waits and none that was taken can come back."""
+    """A queue of draws. It is over when none waits and none is being drawn, since those may come back."""
 
     def __init__(self, draws: Iterable[Draw]) -> None:
         self._waiting = deque(draws)
@@ -42,10 +47,11 @@ class DrawQueue:
 
     @property
     def size(self) -> int:
+        """Return how many draws wait or are being drawn."""
         return len(self._waiting) + self._taken
 
     async def take(self) -> Draw | None:
-        """The next draw; waits for one to come back while others are being drawn. None: it is over."""
+        """Return the next draw, or None if the queue is over. Wait while draws in flight may come back."""
         while not self._waiting:
             if self.over.is_set():
                 return None
@@ -54,10 +60,12 @@ class DrawQueue:
         return self._waiting.popleft()
 
     def done(self) -> None:
+        """Record that a draw that was taken is finished."""
         self._taken -= 1
         self._settle()
 
     def put_back(self, draw: Draw) -> None:
+        """Return a draw that was taken to the end of the queue."""
         self._taken -= 1
         self._waiting.append(draw)
         self._wake()
@@ -68,19 +76,22 @@ class DrawQueue:
             self._wake()
 
     def _wake(self) -> None:
-        """Only these two moments wake idle workers: at the tail hundreds of them wait."""
+        """Wake idle workers. Only these two moments do, as hundreds of workers wait at the end of a run."""
         self._change.set()
         self._change = asyncio.Event()
 
 
 @dataclass(slots=True)
-class Shared:
-    """What all lanes of one run know.
+class LaneContext:
+    """What all lanes of one run share.
 
     Args:
-        stop: set by signals; nothing new is taken then.
-        tell: takes a line for people.
-        started: told when an engine is up.
+        drawer: draws and records one sample.
+        stop: set by signals. No further draw is taken then.
+        tell: called with lines for people.
+        started: called when an engine is up.
+        deaths: by sample, the engines that died while it was in flight.
+        suspects: samples that are drawn alone at the end.
     """
 
     drawer: Drawer
@@ -91,11 +102,11 @@ class Shared:
     suspects: list[Draw] = field(default_factory=list)
 
 
-async def draw_all(lanes: Sequence[Lane], shared: Shared, draws: Iterable[Draw]) -> None:
-    """Draws everything with all lanes, then, one at a time, the samples that saw two deaths.
+async def draw_all(lanes: Sequence[Lane], shared: LaneContext, draws: Iterable[Draw]) -> None:
+    """Draw everything with all lanes. Then draw the samples that were in flight at two deaths one at a time.
 
     Raises:
-        EngineError: every lane is given up; says why.
+        EngineError: every lane is given up. Says why.
     """
     calm = DrawQueue(draws)
     await _together([lane.draw(calm, alone=False) for lane in lanes])
@@ -106,7 +117,7 @@ async def draw_all(lanes: Sequence[Lane], shared: Shared, draws: Iterable[Draw])
     _check(lanes, shared, suspects)
 
 
-def _check(lanes: Sequence[Lane], shared: Shared, queue: DrawQueue) -> None:
+def _check(lanes: Sequence[Lane], shared: LaneContext, queue: DrawQueue) -> None:
     if queue.over.is_set() or shared.stop.is_set():
         return
     failures = [lane.failure for lane in lanes if lane.failure is not None]
@@ -117,14 +128,14 @@ def _check(lanes: Sequence[Lane], shared: Shared, queue: DrawQueue) -> None:
 
 
 class Lane:
-    """One engine of a run, and those that follow when it dies.
+    """One engine of a run, and those that replace it when it dies.
 
     Args:
-        make: a fresh engine, not started.
-        workers: draws in flight.
+        make: returns a new engine that is not started.
+        workers: samples that are drawn at the same time.
     """
 
-    def __init__(self, name: str, make: Callable[[], Engine], workers: int, shared: Shared) -> None:
+    def __init__(self, name: str, make: Callable[[], Engine], workers: int, shared: LaneContext) -> None:
         self._name, self._make, self._workers, self._shared = name, make, workers, shared
         self._engine: Engine | None = None
         self._in_a_row: Counter[bool] = Counter()
@@ -132,18 +143,18 @@ class Lane:
         """Why the lane is given up; None while it is not."""
 
     async def draw(self, queue: DrawQueue, *, alone: bool) -> None:
-        """Draws from the queue until it is over, stopped, or this lane is given up."""
+        """Draw from the queue until it is over or stopped, or this lane is given up."""
         while self.failure is None and not queue.over.is_set() and not self._shared.stop.is_set():
             engine = self._engine or await self._open(queue, alone=alone)
             if engine is None:
                 continue
-            stretch = _Stretch(self._shared, engine, queue, alone=alone)
-            await stretch.run(1 if alone else self._workers)
-            if stretch.death is not None:
-                await self._bury(stretch, stretch.death)
+            session = EngineSession(self._shared, engine, queue, alone=alone)
+            await session.run(1 if alone else self._workers)
+            if session.death is not None:
+                await self._close_dead(session, session.death)
 
     async def _open(self, queue: DrawQueue, *, alone: bool) -> Engine | None:
-        """A started engine; None where there is nothing left to start it for, or it cannot be."""
+        """Return a started engine; None if it cannot be started, or nothing is left to draw."""
         engine = self._make()
         starting = asyncio.ensure_future(engine.start())
         try:
@@ -164,11 +175,11 @@ class Lane:
             self._shared.started()
         return self._engine
 
-    async def _bury(self, stretch: _Stretch, death: EngineDiedError) -> None:
+    async def _close_dead(self, session: EngineSession, death: EngineDiedError) -> None:
         await self.close()
-        if stretch.finished:
+        if session.finished:
             self._in_a_row.clear()
-        self._died(death, alone=stretch.alone)
+        self._died(death, alone=session.alone)
 
     def _died(self, death: EngineDiedError, *, alone: bool) -> None:
         self._in_a_row[alone] += 1
@@ -183,15 +194,20 @@ class Lane:
         self._shared.tell(f"{self._name} is given up: {first}")
 
     async def close(self) -> None:
+        """Close the engine."""
         engine, self._engine = self._engine, None
         if engine is not None:
             await engine.close()
 
 
-class _Stretch:
-    """The life of one engine on one queue."""
+class EngineSession:
+    """One engine at work on one queue.
 
-    def __init__(self, shared: Shared, engine: Engine, queue: DrawQueue, *, alone: bool) -> None:
+    Args:
+        alone: one sample is drawn at a time, so that a death is its fault.
+    """
+
+    def __init__(self, shared: LaneContext, engine: Engine, queue: DrawQueue, *, alone: bool) -> None:
         self._shared, self._engine, self._queue, self.alone = shared, engine, queue, alone
         self._died = asyncio.Event()
         self._stuck = 0
@@ -199,7 +215,7 @@ class _Stretch:
         self.finished = 0
 
     async def run(self, workers: int) -> None:
-        """Until the queue is over, the engine is dead, or the run is stopped; nothing is in flight then."""
+        """Draw until the queue is over, the engine is dead, or the run stops. Leave nothing in flight."""
         tasks = [asyncio.ensure_future(self._work()) for _ in range(min(workers, self._queue.size))]
         try:
             await _first(tasks, [self._died, self._shared.stop])
@@ -219,7 +235,7 @@ class _Stretch:
                     self._die(EngineDiedError(str(error)))
                 self._again(draw, error)
             except asyncio.CancelledError:
-                if self.death is not None:  # it saw the death as those did that were told of it
+                if self.death is not None:  # it was in flight, like those that got the error
                     self._again(draw, self.death)
                 else:
                     self._queue.put_back(draw)
@@ -234,7 +250,7 @@ class _Stretch:
         self._died.set()
 
     def _again(self, draw: Draw, why: EngineError) -> None:
-        """A sample that saw a death: drawn again, alone after two, an error after two more alone."""
+        """Draw again what was in flight at a death: alone after two deaths, and not after two more alone."""
         deaths = self._shared.deaths
         deaths[draw.sample] += 1
         if self.alone and deaths[draw.sample] >= 2 * _ALONE_AFTER:
@@ -253,7 +269,7 @@ Work = Sequence["asyncio.Future[Any]"]
 
 
 async def _first(tasks: Work, events: Sequence[asyncio.Event]) -> None:
-    """Until all tasks are done (one that raises ends it), or one of the events is set."""
+    """Wait until all tasks are done or one of the events is set. Raise the first error of a task."""
     waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(event.wait()) for event in events]
     left: set[asyncio.Future[Any]] = set(tasks)
     try:
@@ -274,7 +290,7 @@ async def _cancel(tasks: Work) -> None:
 
 
 async def _together(works: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """All of them; where one raises, the others are ended first."""
+    """Run all of them. If one raises, cancel the others first."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
         await _first(tasks, [])

@@ -1,4 +1,4 @@
-"""How long each problem's completions will be, from a stored run: what the queue is ordered by."""
+"""Estimate how long each problem's completions will be, from a stored run. The queue is ordered by it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from genbench.store.folder import RunFolder
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """Mean completion tokens of a sample, by task and problem."""
+    """Mean completion tokens of a sample, by task and problem. They were counted in the run at `path`."""
 
     path: Path
     run_id: str
@@ -23,12 +23,12 @@ class Lengths:
     tokens: Mapping[str, Mapping[str, float]]
 
     def of(self, task: str, problem_id: str, max_tokens: int) -> float:
-        """The expected tokens of one sample; a problem that the stored run lacks counts as the longest."""
+        """Return the expected tokens of one sample. A problem without a stored one counts as the longest."""
         return min(self.tokens.get(task, {}).get(problem_id, float(max_tokens)), float(max_tokens))
 
     @property
     def record(self) -> dict[str, Any]:
-        """The rule as circumstances keep it: runs that were ordered by the same lengths have the same one."""
+        """Return the rule for the record of an attempt. Runs with equal lengths have equal records."""
         rounded = {
             task: {name: round(value, 1) for name, value in sorted(problems.items())}
             for task, problems in self.tokens.items()
@@ -42,14 +42,14 @@ class Lengths:
 
 
 BY_TASK: Mapping[str, Any] = {"rule": "longest expected task first, by max_tokens; among equals code first"}
-"""The rule where no stored run is named."""
+"""The rule if no stored run is named."""
 
 
 def read_lengths(path: Path) -> Lengths:
-    """Counts the completions of a stored run.
+    """Average the completion tokens of a stored run.
 
     Raises:
-        InputError: no run folder, a damaged line, or nobody counted its tokens.
+        InputError: it is no run folder, a line is damaged, or its tokens were not counted.
     """
     folder = RunFolder(path)
     manifest = folder.require_manifest()
@@ -60,7 +60,7 @@ def read_lengths(path: Path) -> Lengths:
 
 
 def _task_lengths(folder: RunFolder, task: str) -> dict[str, float]:
-    """All turns of a sample count; problems are in the order of the folder."""
+    """Return the mean tokens of each problem's samples, all turns added, in the order of the folder."""
     tokens: Counter[str] = Counter()
     samples: Counter[str] = Counter()
     for item in folder.completions(task):

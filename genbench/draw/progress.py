@@ -14,12 +14,13 @@ _LOG_EVERY_S = 15.0
 
 
 class ProgressLine:
-    """Counts completions and verdicts; redraws one line on a terminal, logs a line now and then elsewhere.
+    """Counts completions and verdicts. Redraws a line on a terminal, and logs lines now and then elsewhere.
 
     Args:
         label: the model's name.
-        total: samples of the run; done: those that were on disk at the start.
-        quiet: count only.
+        total: samples of the run.
+        done: samples that were on disk at the start.
+        quiet: count, and write nothing.
     """
 
     def __init__(
@@ -37,35 +38,38 @@ class ProgressLine:
         self._started = self._shown = time.monotonic()
 
     def begin(self) -> None:
-        """Drawing starts now (the engine is up): rates count from here."""
+        """Record that the engine is up. Rates are counted from now on."""
         self._started = time.monotonic()
         self.state = "drawing"
 
     def completion(self, item: Completion) -> None:
+        """Count the tokens of a completion."""
         self.tokens += item.completion_tokens or 0
 
     def sample(self, task: str) -> None:
-        """A sample's conversation is complete."""
+        """Count a sample whose conversation is complete."""
         self.drawn += 1
         self.drawn_of[task] += 1
         self._show()
 
     def verdict(self, item: Verdict) -> None:
+        """Count a verdict by its status."""
         self.statuses[item.status] += 1
         self._show()
 
     @property
     def seconds(self) -> float:
+        """Return the seconds since drawing began."""
         return max(time.monotonic() - self._started, 1e-9)
 
     @property
     def left_s(self) -> float | None:
-        """Seconds until all is drawn at the rate so far; None before the first sample."""
+        """Return the seconds until all is drawn at the rate so far; None before the first sample."""
         rate = self.drawn / self.seconds
         return (self.total - self.done - self.drawn) / rate if rate else None
 
     def line(self) -> str:
-        """What is shown: `base 120/480 samples  1,234 tok/s  0:42 left  correct 80, wrong 31`."""
+        """Return the line: `base 120/480 samples  1,234 tok/s  0:42 left  correct 80, wrong 31`."""
         at = self.done + self.drawn
         left = self.left_s
         parts = [f"{self.label} {at}/{self.total} samples"]
@@ -85,11 +89,12 @@ class ProgressLine:
         self._write(self.line(), end="" if self._tty else "\n")
 
     def say(self, text: str) -> None:
-        """A line of its own, above the progress line."""
+        """Write a line of its own, above the progress line."""
         if not self._quiet:
             self._write(text, end="\n")
 
     def close(self) -> None:
+        """Write the last state of the line."""
         if not self._quiet:
             self._write(self.line(), end="\n")
 
@@ -100,7 +105,7 @@ class ProgressLine:
 
 
 def clock(seconds: float) -> str:
-    """`0:42`, `1:05:09`."""
+    """Return a duration as text: `0:42`, `1:05:09`."""
     whole = round(seconds)
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)

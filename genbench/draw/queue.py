@@ -1,4 +1,4 @@
-"""Which samples are missing, and in which order they are drawn."""
+"""The samples that are missing, in the order in which they are drawn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from genbench.types import Problem, SampleId
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One sample to draw (or to go on with: some of its turns may be stored already)."""
+    """One sample to draw. Some of its turns may be stored already."""
 
     task: LoadedTask
     problem: Problem
@@ -21,27 +21,33 @@ class Draw:
 
     @property
     def sample(self) -> SampleId:
+        """Return the sample's identity."""
         return SampleId(self.task.name, self.problem.problem_id, self.sample_index)
 
 
 class Expected(Protocol):
-    """Tells how many tokens one sample of a problem will have."""
+    """An estimate of how many tokens the samples of a problem will have."""
 
-    def of(self, task: str, problem_id: str, max_tokens: int) -> float: ...
+    def of(self, task: str, problem_id: str, max_tokens: int) -> float:
+        """Return the expected tokens of one sample."""
+        ...
 
 
 _SLOWEST = "code"
-"""The verifier that costs ten times what the others do (5 ms of cage for each program)."""
+"""The verifier that takes ten times as long as the others (5 ms of cage for each program)."""
 
 
 def missing_draws(
     tasks: Iterable[LoadedTask], drawn: Mapping[str, Drawn], expected: Expected | None = None
 ) -> list[Draw]:
-    """All samples whose conversation is not complete on disk: one queue, longest expected first.
+    """Return all samples whose conversation is not complete on disk, the longest expected ones first.
 
-    `expected` gives one length a problem (None: its task's max_tokens), so that the k samples of a
-    problem stay together and share their prompt in the engine's prefix cache. Among equals programs
-    come first: they take the longest to verify, and what the engine draws meanwhile hides that.
+    `expected` gives one length for each problem (None: its task's max_tokens), so that the k samples of
+    a problem stay together and share their prompt in the engine's prefix cache. Among equals programs
+    come first. They take the longest to verify, which is then done while the engine draws others.
+
+    Args:
+        drawn: by task, what is on disk.
     """
 
     def longest_first(draw: Draw) -> tuple[float, bool]:

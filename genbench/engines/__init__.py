@@ -1,1 +1,1 @@
-"""What turns requests into completions."""
+"""Engines: what turns requests into completions, and how a suite configures it."""

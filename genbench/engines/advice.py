@@ -1,4 +1,4 @@
-"""Why an engine could not be loaded, in words of the suite's settings."""
+"""Explain why an engine could not be loaded, and which setting of the suite may help."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from genbench.engines.environment import log_tail
-from genbench.engines.settings import EngineSettings
+from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import EngineDiedError, EngineError
 
 _ADVICE: Mapping[str, str] = {
@@ -30,22 +30,22 @@ _ADVICE: Mapping[str, str] = {
     "that fits this machine again ('gpu' or 'cpu'), and see `genbench doctor`",
     "no module named": "a package is missing: install the extra again, and see `genbench doctor`",
 }
-"""Signs in vLLM's own messages (0.32), the most particular first, and the settings that help."""
+"""Signs in vLLM's own messages (0.32) and the settings that help. The most specific sign is first."""
 _CAUSE = re.compile(r"^\s*\|? ?(?:[\w.]+\.)?\w*(?:Error|Exception): (?P<why>.+)$", re.MULTILINE)
 _REFUSED = re.compile(r"Value error, (?P<why>.+?)(?: \[type=|$)", re.DOTALL)
 _CAUSE_CHARS = 600
 _NO_WORDS = re.compile(r"Failed core proc\(s\): \{(?:[^}]*: -9)?\}")
-"""A killed engine's exit code, or none: vLLM asks for it a moment too early, whatever the end (0.32)."""
+"""The exit code of a killed engine, or none: vLLM 0.32 often asks for it a moment too early."""
 _INFO = " INFO "
 
 
-def load_failure(error: Exception, settings: EngineSettings, log_start: int = 0) -> EngineError:
-    """What a load that failed is to raise: the cause, what may help, the log's last lines.
+def load_failure(error: Exception, settings: VllmSettings, log_start: int = 0) -> EngineError:
+    """Return the error of a load that failed: the cause, what may help, the log's last lines.
 
-    An EngineDiedError where the process ended without a word, as by SIGKILL: another may live.
+    It is an EngineDiedError if the process ended without a message, as by SIGKILL. Another may live.
 
     Args:
-        log_start: bytes that the log held when this load began.
+        log_start: the size of the log in bytes when this load began.
     """
     tail = log_tail(settings.log, log_start)
     if isinstance(error, TimeoutError):
@@ -69,7 +69,7 @@ def load_failure(error: Exception, settings: EngineSettings, log_start: int = 0)
 
 
 def _cause(said: str, tail: str) -> str | None:
-    """What went wrong, None: nobody said. One in the engine's process comes as "see root cause above"."""
+    """Return what went wrong; None if no message says it. vLLM may only say "see root cause above"."""
     refused = _REFUSED.search(said)
     if refused is not None:
         return refused["why"].strip()

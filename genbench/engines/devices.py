@@ -1,4 +1,4 @@
-"""Which GPUs each of several engines takes."""
+"""Divide the GPUs of this machine among several engines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 def visible() -> list[str]:
-    """The GPUs that this process may use, by index or UUID; empty where there is none."""
+    """Return the GPUs that this process may use, by index or UUID. The list is empty if there are none."""
     named = os.environ.get(VISIBLE)
     if named is not None:
         return [device.strip() for device in named.split(",") if device.strip()]
@@ -25,10 +25,10 @@ def visible() -> list[str]:
 
 
 def share(devices: Sequence[str], replica: int, replicas: int, size: int) -> tuple[str, ...]:
-    """The `size` devices of one replica, neighbours in the list as they are on the board.
+    """Return the `size` devices of one replica. They are neighbours in the list, as on the board.
 
     Raises:
-        ConfigError: there are fewer than all replicas need.
+        ConfigError: there are fewer devices than all replicas need.
     """
     if len(devices) < replicas * size:
         raise ConfigError(

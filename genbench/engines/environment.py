@@ -1,4 +1,4 @@
-"""What surrounds an engine: variables that vLLM reads when imported, and where its output goes."""
+"""The surroundings of an engine: variables that vLLM reads when imported, and where its output goes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from genbench.engines.arguments import distribution
 
 _LOG_TAIL_LINES = 25
 _LOG_LINE_CHARS = 400
-"""The engine logs its whole configuration in a line of 4,000."""
+"""The engine logs its whole configuration in a line of 4,000 characters."""
 
 
 def prepare() -> None:
-    """Sets what the user has not set.
+    """Set the variables that the user has not set.
 
     spawn: a child forked from a process with torch threads can hang. One OpenMP thread on CPU: with
     more, tiny models ran 13 times slower on a busy machine. Warnings only: 53 lines a start otherwise.
-    No worker process beside a CPU engine (what this variable decides there, whatever its name says): the two
-    would spin on each other's queue, on the core that the verifiers have.
+    No worker process next to a CPU engine, which is what VLLM_ENABLE_V1_MULTIPROCESSING decides there: the
+    two would poll each other's queue on the core that the verifiers have.
     """
     os.environ.setdefault("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
@@ -38,7 +38,7 @@ def prepare() -> None:
 
 
 def log_tail(log: Path, start: int = 0) -> str:
-    """The engine's last log lines from byte `start` on, for an error message."""
+    """Return the engine's last log lines from byte `start` on, for an error message."""
     try:
         lines = log.read_bytes()[start:].decode(errors="replace").splitlines()
     except OSError:
@@ -48,9 +48,10 @@ def log_tail(log: Path, start: int = 0) -> str:
 
 @contextmanager
 def output_to(log: Path) -> Iterator[None]:
-    """Our own vLLM logger, and whatever the engine's processes print, go to the run folder's log.
+    """Send vLLM's logger, and whatever the engine's processes print, to the run folder's log.
 
-    Children inherit file descriptors 1 and 2 while this is open; stdout carries results only.
+    Child processes that start meanwhile inherit the file descriptors 1 and 2. The command's own output
+    must have results only.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     logging.config.dictConfig(_log_config(log))
@@ -77,7 +78,7 @@ def output_to(log: Path) -> Iterator[None]:
 
 @contextmanager
 def variables(values: Mapping[str, str]) -> Iterator[None]:
-    """The environment with `values`, for the processes that are started meanwhile."""
+    """Set environment variables for the processes that are started meanwhile."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -91,7 +92,7 @@ def variables(values: Mapping[str, str]) -> Iterator[None]:
 
 
 class LogFile(logging.FileHandler):
-    """A log whose disk may be full: the run's own files meet that too and say it once, without tracebacks."""
+    """A log that ignores a full disk. The run's own files report that once, without tracebacks."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's own name
         if not isinstance(sys.exc_info()[1], OSError):

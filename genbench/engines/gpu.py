@@ -1,4 +1,4 @@
-"""How busy the GPUs are while an engine draws, as their driver tells."""
+"""Measure how busy the GPUs are while an engine draws."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _QUERY = ("--query-gpu=index,utilization.gpu", "--format=csv,noheader,nounits")
 
 
 class GpuWatch:
-    """Asks nvidia-smi every five seconds in a process of its own; nothing where there is none.
+    """Asks nvidia-smi every five seconds, in a process of its own. Does nothing if there is no nvidia-smi.
 
     The driver's figure is the share of its last sampling period (a sixth of a second to one second)
-    in which any kernel ran: 1 does not mean that the device was full.
+    in which any kernel ran. A share of 1 does not mean that the device was full.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class GpuWatch:
 
     @property
     def busy(self) -> dict[str, float] | None:
-        """GPU index -> mean share of time with a kernel running; None where nobody tells."""
+        """Return GPU index -> mean share of time with a kernel running; None if nothing was measured."""
         if not self._seen:
             return None
         return {index: round(sum(seen) / len(seen), 4) for index, seen in sorted(self._seen.items())}
@@ -38,7 +38,7 @@ class GpuWatch:
             try:
                 value = float(share) / 100
             except ValueError:
-                continue  # [N/A]: a partitioned device (MIG) tells nothing
+                continue  # [N/A]: a partitioned device (MIG) has no figure
             self._seen[index.strip()].append(value)
 
     async def __aenter__(self) -> Self:

@@ -1,8 +1,8 @@
-"""Ends the engine's processes when the run that started them is killed; runs as a process of its own.
+"""End the engine's processes when the run that started them is killed.
 
 vLLM's engine outlives a parent killed with -9 and keeps its memory (measured on 0.32: alive and
-growing after 80 s). This file is started as a script, before the engine, with nothing but the
-standard library: it watches one pid, notes that process's descendants, and kills them when it is gone.
+growing after 80 s). This file is also started as a script, before the engine, with only the standard
+library. The script watches one pid, records that process's descendants, and kills them when it is gone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KILL_FOR_S = 4.0
 
 
 class EngineGuard:
-    """Context of one engine: while it is open, a watcher process guards our descendants."""
+    """The context of one engine. While it is open, a watcher process guards the descendants of this one."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -45,7 +45,7 @@ class EngineGuard:
         return self
 
     def settled(self) -> None:
-        """The engine is up and starts no more processes: look less often."""
+        """Tell the watcher that the engine is up and starts no more processes. It then looks less often."""
         if self._process is not None and self._process.stdin is not None:
             try:
                 self._process.stdin.write(b"settled\n")
@@ -66,7 +66,7 @@ class EngineGuard:
 
 
 def watch(parent: int, marker: str) -> None:
-    """Waits for `parent` to end, then kills its descendants and whatever carries `marker`."""
+    """Wait for `parent` to end. Then kill its descendants, and all processes that carry `marker`."""
     wanted = frozenset({f"{MARKER}={marker}".encode(), f"{CAGE_OF}={parent}".encode()})
     try:
         handle = os.pidfd_open(parent)
@@ -115,7 +115,7 @@ def _stat(pid: int) -> list[str] | None:
 
 
 def _start(pid: int) -> str | None:
-    """Start time in ticks, which tells a process from a later one with its pid; None: ended."""
+    """Return the start time in ticks, which a later process with this pid does not have; None if it ended."""
     fields = _stat(pid)
     return fields[19] if fields else None
 
@@ -141,7 +141,7 @@ def _descendants(roots: set[int]) -> set[tuple[int, str]]:
 
 
 def _marked(wanted: frozenset[bytes]) -> set[tuple[int, str]]:
-    """Processes whose environment at exec held one of the wanted entries (all that the engine spawned)."""
+    """Return the processes whose environment at exec had one of the wanted entries."""
     found: set[tuple[int, str]] = set()
     for pid in _pids():
         try:

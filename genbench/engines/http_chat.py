@@ -1,4 +1,4 @@
-"""Chats with a judge behind an OpenAI-compatible server."""
+"""A judge behind an OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ChatServer:
     """A judge behind `base_url`.
 
     Args:
-        settings: where, whom, how many at once and how patiently.
+        settings: address, model, number of requests at the same time, time limits.
         decoding: sent whole, since servers fill gaps from the checkpoint's generation_config.
-        first_pause_s: the first wait before a retry; it doubles up to a minute, with jitter.
+        first_pause_s: the first wait before a retry. It doubles up to a minute, with jitter.
     """
 
     def __init__(self, settings: JudgeServer, decoding: Decoding, first_pause_s: float = 0.5) -> None:
@@ -35,11 +35,12 @@ class ChatServer:
 
     @property
     def retried(self) -> int:
+        """Return how many tries were repeated so far."""
         return self._server.retried
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """What the server says of itself; its revision is declared, nothing proves it."""
+        """Return what the server says of itself. The revision is declared, and nothing proves it."""
         settings = self.settings
         return {
             "base_url": settings.base_url,
@@ -50,10 +51,11 @@ class ChatServer:
         }
 
     async def start(self) -> None:
-        """Opens the connection and asks which models are served.
+        """Open the connection and ask which models are served.
 
         Raises:
-            EngineError: the server cannot be reached. ConfigError: it refuses the key, or the model.
+            EngineError: the server cannot be reached.
+            ConfigError: it refuses the key, or does not serve the model.
         """
         self._server.open()
         try:
@@ -62,10 +64,10 @@ class ChatServer:
             raise self._server.unreachable(error) from error
 
     async def reply(self, question: Question) -> str:
-        """The first choice's text.
+        """Return the text of the first choice.
 
         Raises:
-            RequestFailedError: the retries are used up, or the request itself is refused.
+            RequestFailedError: all tries failed, or the request is refused.
         """
         async with self._slots:
             try:
@@ -102,6 +104,7 @@ class ChatServer:
         return body
 
     async def close(self) -> None:
+        """Close the connection."""
         await self._server.close()
 
     async def __aenter__(self) -> Self:

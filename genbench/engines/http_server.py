@@ -1,4 +1,4 @@
-"""One OpenAI-compatible server: its key, retries, and replies that are not believed without a look."""
+"""One OpenAI-compatible server: its key, retries, and the checks of its replies."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 60.0
 _LONGEST_RETRY_AFTER_S = 300.0
 _ASIDE_S = 5.0
-"""For questions beside the work (version, is it there): a server that serves answers at once."""
+"""Limit for the questions whether it is there and which version it is. A working server answers at once."""
 
 
 T = TypeVar("T")
 
 
-class Transient(Exception):  # noqa: N818  never leaves the engines; what it becomes is the caller's to say
-    """A try that may go better next time.
+class Transient(Exception):  # noqa: N818  never leaves the engines, whose callers turn it into an error
+    """A try that may succeed when it is repeated.
 
-    `pause_s` is what the server asks for; `unheard` says that no HTTP answer came at all.
+    `pause_s` is the wait that the server asks for. `unheard` means that no HTTP answer came at all.
     """
 
     def __init__(self, why: str, pause_s: float | None = None, *, unheard: bool = False) -> None:
@@ -38,7 +38,7 @@ class Transient(Exception):  # noqa: N818  never leaves the engines; what it bec
 
 
 class TriesUsedUp(Exception):  # noqa: N818  as above
-    """All tries of one request failed; the text says how many and why the last one did."""
+    """All tries of one request failed. The text says how many, and why the last one did."""
 
 
 OnFailure = Callable[[Transient], Awaitable[None]]
@@ -46,11 +46,11 @@ OnFailure = Callable[[Transient], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server is, what it is asked for, and how patiently.
+    """Where a server is, which model is asked for, and the limits.
 
     Args:
         what: its name in messages ("judge server").
-        url_key: the suite's key that says where it is ("judge.server.base_url").
+        url_key: the suite's key with its address ("judge.server.base_url").
     """
 
     what: str
@@ -67,10 +67,10 @@ class ServerAddress:
 
 
 class HttpServer:
-    """An open way to a server.
+    """A client of one server.
 
     Args:
-        first_pause_s: the first wait before a retry; it doubles up to a minute, with jitter.
+        first_pause_s: the first wait before a retry. It doubles up to a minute, with jitter.
 
     Raises:
         ConfigError: the variable with the key is not set.
@@ -83,8 +83,9 @@ class HttpServer:
         self.retried = 0
 
     def open(self) -> None:
+        """Open the client. Nothing is sent yet."""
         address = self.address
-        # httpx would hold back what goes beyond 100 connections; the caller bounds them.
+        # httpx allows 100 connections by default. The caller bounds them.
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=address.concurrency + 1)
         self._client = httpx.AsyncClient(
             base_url=address.base_url.rstrip("/") + "/",
@@ -94,17 +95,19 @@ class HttpServer:
         )
 
     async def close(self) -> None:
+        """Close all connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
 
     async def served(self, limit_s: float | None = None) -> dict[str, Any]:
-        """What the server lists about the model: root, max_model_len, owned_by, version, as far as it tells.
+        """Return what the server says of the model: root, max_model_len, owned_by, version, if it lists them.
 
-        Servers without /models are believed until their replies name another model.
+        A server without /models is accepted. Its replies must name the model.
 
         Raises:
-            Transient: no usable answer. ConfigError: it refuses the key, or serves other models.
+            Transient: no usable answer.
+            ConfigError: it refuses the key, or serves other models.
         """
         models = await self.once("GET", "models", None, limit_s)
         listed = models.get("data") if models else None
@@ -118,7 +121,7 @@ class HttpServer:
         return told | {"version": await self._version()}
 
     async def _version(self) -> str | None:
-        """vLLM tells its version beside /v1; others do not."""
+        """Return the version that vLLM tells at /version; None from other servers."""
         try:
             reply = await self._open_client().get(
                 httpx.URL(self.address.base_url).join("/version"), timeout=_ASIDE_S
@@ -129,7 +132,7 @@ class HttpServer:
         return str(version) if version else None
 
     async def answers(self) -> bool:
-        """Whether the server gives any HTTP answer now."""
+        """Tell whether the server gives any HTTP answer now."""
         try:
             await self._open_client().get("models", timeout=_ASIDE_S)
         except httpx.HTTPError:
@@ -139,14 +142,14 @@ class HttpServer:
     async def persist(
         self, work: Callable[[], Awaitable[T]], seed: int, failed: OnFailure | None = None
     ) -> T:
-        """`work` until it raises no Transient.
+        """Repeat `work` until it raises no Transient, and return its result.
 
         Args:
-            seed: of the jitter.
-            failed: told of each try that failed, before the pause; may raise to end it.
+            seed: the seed of the jitter.
+            failed: called with each failure before the pause. It may raise to end the tries.
 
         Raises:
-            TriesUsedUp: as the text says; and what `work` raises.
+            TriesUsedUp: all tries failed. Other errors of `work` are raised at once.
         """
         jitter = random.Random(seed)
         for attempt in range(self.address.retries + 1):
@@ -166,15 +169,16 @@ class HttpServer:
     async def once(
         self, method: str, path: str, body: dict[str, Any] | None, limit_s: float | None = None
     ) -> dict[str, Any] | None:
-        """One try: the reply's JSON object, None where the server has no such page to get.
+        """Try once. Return the reply's JSON object; None if the server has no such page to get.
 
         Raises:
-            Transient: another try may help. RequestFailedError: the request is refused.
-            ConfigError: the key is.
+            Transient: another try may help.
+            RequestFailedError: the request is refused.
+            ConfigError: the key is refused.
         """
         limit = limit_s or self.address.timeout_s
         try:
-            # httpx limits the wait for each piece; a server that trickles must end as well.
+            # httpx limits only the wait for each piece. A server that sends slowly must end as well.
             async with asyncio.timeout(limit):
                 response = await self._open_client().request(method, path, json=body)
         except TimeoutError:
@@ -200,7 +204,7 @@ class HttpServer:
             raise RequestFailedError(f"status {status}{_said(response)}")
 
     def _checked(self, response: httpx.Response, *, answer: bool) -> dict[str, Any]:
-        """A reply that is whole and, where it is an answer, from the model that was asked for."""
+        """Return a reply that is whole. An answer must also come from the model that was asked for."""
         try:
             record = response.json()
         except (ValueError, UnicodeDecodeError) as error:
@@ -215,7 +219,7 @@ class HttpServer:
         return record
 
     def unreachable(self, why: object) -> EngineError:
-        """The error of a server that does not answer when it is first asked."""
+        """Return the error of a server that does not answer when it is first asked."""
         return EngineError(f"{self.address}: {why}; start it, or mend {self.address.url_key}")
 
     @property
@@ -229,7 +233,7 @@ class HttpServer:
 
 
 def choice_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first choice of a reply.
+    """Return the first choice of a reply.
 
     Raises:
         Transient: there is none.
@@ -244,7 +248,7 @@ def choice_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _said(response: httpx.Response) -> str:
-    """What the server says, without the key: some quote what they refuse, and messages go into files."""
+    """Return what the server says, without the key. Some servers quote it, and messages go into files."""
     key = response.request.headers.get("Authorization", "").removeprefix("Bearer ")
     text = response.text.strip()
     text = text.replace(key, "***") if key else text
@@ -252,7 +256,7 @@ def _said(response: httpx.Response) -> str:
 
 
 def _headers(address: ServerAddress) -> dict[str, str]:
-    """The key comes from the environment, and goes nowhere but into the request."""
+    """Return the header with the key, which is read from the environment and is in no file."""
     named = address.api_key_env
     if named is None:
         return {}
@@ -263,7 +267,7 @@ def _headers(address: ServerAddress) -> dict[str, str]:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds that the server asks for (a number or a date), at most five minutes."""
+    """Return the seconds that the server asks for (a number or a date), at most five minutes."""
     text = response.headers.get("retry-after")
     if text is None:
         return None

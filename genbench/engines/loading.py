@@ -1,4 +1,4 @@
-"""Loads what takes long beside the event loop: bounded, and given up without leaving processes behind."""
+"""Load something slow in a thread, with a time limit, and leave no processes behind if it fails."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _END_S = 20.0
-"""A load whose processes were killed comes back within this, or never."""
+"""Seconds within which a load returns after its processes were killed, or never."""
 
 
 async def load_beside(work: Callable[[], T], limit_s: float, discard: Callable[[T], None]) -> T:
-    """`work` in a thread of its own, so that other engines go on and signals are heard.
+    """Run `work` in a thread of its own, so that other engines and signal handlers go on.
 
     Args:
-        discard: takes a result that came when nobody wanted it any more.
+        discard: called with a result that comes after the time limit or a cancellation.
 
     Raises:
-        TimeoutError: it took longer than `limit_s`. Then, and when this is cancelled, the processes
-            that `work` started are killed.
+        TimeoutError: it took longer than `limit_s`. The processes that `work` started are killed, as
+            they are if this is cancelled.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -44,7 +44,7 @@ async def load_beside(work: Callable[[], T], limit_s: float, discard: Callable[[
         else:
             _tell(loop, settle, result, None)
 
-    # A daemon: a load that hangs for good must not keep this process from ending.
+    # A daemon thread: a load that hangs must not keep this process from ending.
     threading.Thread(target=run, daemon=True, name="genbench-load").start()
     try:
         return await asyncio.wait_for(asyncio.shield(done), limit_s)

@@ -1,33 +1,36 @@
-"""One engine for several models in turn: a checkpoint and its adapters are loaded once."""
+"""Engines that outlive their model: a checkpoint and its adapters are loaded once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
-from genbench.engines.settings import EngineSettings
-from genbench.errors import EngineDiedError
-from genbench.protocols import Engine
+from genbench.engines.kind import EngineSettings
+from genbench.errors import EngineDiedError, EngineError
 from genbench.types import Completion, Request
 
 
-class Servant(Engine, Protocol):
-    """An engine that can go on with another model's adapter and decoding."""
+@runtime_checkable
+class SharedEngine(Protocol):
+    """An engine that can go on with the adapter and the decoding of another model."""
 
-    def serve(self, settings: EngineSettings) -> None: ...
+    async def start(self) -> None: ...
+    async def generate(self, request: Request, attempt: int) -> Completion: ...
+    async def close(self) -> None: ...
+
+    def serve(self, settings: Any) -> None:
+        """Go on with another model. Its settings have an equal `share_key`."""
+        ...
 
 
 class EngineKeeper:
-    """Keeps engines between models that share them. A context: what it keeps is closed at its end.
+    """Keeps engines between models that share them. It is a context, which closes them at its end.
 
-    Engines of another checkpoint or of other arguments are closed before a new one loads, since both
-    would not fit.
+    Engines of another checkpoint or with other arguments are closed before a new one loads, since both
+    would not fit in memory.
     """
 
     def __init__(self) -> None:
-        self._kept: list[tuple[EngineSettings, Servant]] = []
+        self._kept: list[tuple[tuple[object, int], SharedEngine]] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -35,20 +38,25 @@ class EngineKeeper:
     async def __aexit__(self, *_: object) -> None:
         await self._close_others(None)
 
-    def borrow(self, make: Callable[[EngineSettings], Servant], settings: EngineSettings) -> Engine:
-        """An engine like any other, which loads nothing where one of its kind is up already."""
-        return _Borrowed(self, make, settings)
+    def lease(self, settings: EngineSettings, key: tuple[object, int]) -> EngineLease:
+        """Return an engine like any other. It loads nothing if an engine with an equal key is up already."""
+        return EngineLease(self, settings, key)
 
-    async def take(self, make: Callable[[EngineSettings], Servant], settings: EngineSettings) -> Servant:
-        """A started engine that serves `settings`; it is the borrower's until it comes back."""
-        wanted = _kind(settings)
-        for place, (kind, engine) in enumerate(self._kept):
-            if kind == wanted:
+    async def take(self, settings: EngineSettings, key: tuple[object, int]) -> SharedEngine:
+        """Return a started engine that serves `settings`. It belongs to the caller until `give_back`.
+
+        Raises:
+            EngineError: a new engine cannot be started.
+        """
+        for place, (kept, engine) in enumerate(self._kept):
+            if kept == key:
                 del self._kept[place]
                 engine.serve(settings)
                 return engine
-        await self._close_others(wanted)
-        fresh = make(settings)
+        await self._close_others(key)
+        fresh = settings.make()
+        if not isinstance(fresh, SharedEngine):
+            raise EngineError(f"{type(fresh).__name__} has a share_key and no method 'serve'; add one")
         try:
             await fresh.start()
         except BaseException:
@@ -56,50 +64,46 @@ class EngineKeeper:
             raise
         return fresh
 
-    def give_back(self, settings: EngineSettings, engine: Servant) -> None:
-        self._kept.append((_kind(settings), engine))
+    def give_back(self, key: tuple[object, int], engine: SharedEngine) -> None:
+        """Keep an engine for the next model."""
+        self._kept.append((key, engine))
 
-    async def _close_others(self, wanted: EngineSettings | None) -> None:
-        """All but replicas of the same kind."""
+    async def _close_others(self, wanted: tuple[object, int] | None) -> None:
+        """Close all engines that are not replicas of the wanted one."""
         kept, self._kept = self._kept, []
-        for kind, engine in kept:
-            if wanted is not None and replace(kind, replica=wanted.replica) == wanted:
-                self._kept.append((kind, engine))
+        for key, engine in kept:
+            if wanted is not None and key[0] == wanted[0]:
+                self._kept.append((key, engine))
             else:
                 await engine.close()
 
 
-class _Borrowed:
-    def __init__(
-        self, keeper: EngineKeeper, make: Callable[[EngineSettings], Servant], settings: EngineSettings
-    ) -> None:
-        self._keeper, self._make, self._settings = keeper, make, settings
-        self._engine: Servant | None = None
+class EngineLease:
+    """The use of a kept engine by one model. Closing the lease returns the engine to its keeper."""
+
+    def __init__(self, keeper: EngineKeeper, settings: EngineSettings, key: tuple[object, int]) -> None:
+        self._keeper, self._settings, self._key = keeper, settings, key
+        self._engine: SharedEngine | None = None
         self._dead = False
 
     async def start(self) -> None:
-        self._engine = await self._keeper.take(self._make, self._settings)
+        """Take the engine from the keeper, which may have to load it."""
+        self._engine = await self._keeper.take(self._settings, self._key)
 
     async def generate(self, request: Request, attempt: int) -> Completion:
+        """Return the completion of one request, as the engine does."""
         if self._engine is None:
             raise EngineDiedError("the engine is not running")
         try:
-            completion = await self._engine.generate(request, attempt)
+            return await self._engine.generate(request, attempt)
         except EngineDiedError:
             self._dead = True
             raise
-        self._dead = self._dead or completion.finish_reason == "abort"
-        return completion
 
     async def close(self) -> None:
-        """Back to the keeper, unless it is dead."""
+        """Return the engine to the keeper, or close it if it is dead."""
         engine, self._engine = self._engine, None
         if engine is not None and self._dead:
             await engine.close()
         elif engine is not None:
-            self._keeper.give_back(self._settings, engine)
-
-
-def _kind(settings: EngineSettings) -> EngineSettings:
-    """What an engine is loaded with, without what it can change while it is up."""
-    return replace(settings, adapter=None, decodings={}, work=Path())
+            self._keeper.give_back(self._key, engine)

@@ -1,4 +1,4 @@
-"""The model's own tokenizer; the only owner of `transformers`, which takes seconds to import."""
+"""The model's own tokenizer. Only this module imports `transformers`, which takes seconds."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from genbench.errors import ConfigError, DataError
 
 
 def load_tokenizer(path: str, revision: str | None, trust_remote_code: bool) -> Any:
-    """The tokenizer of a checkpoint folder (or hub id), its chat template a text or None.
+    """Return the tokenizer of a checkpoint folder or hub id. Its chat template is text or None.
 
     Raises:
-        ConfigError: it wants to run code of its own. DataError: it is missing or damaged.
+        ConfigError: it needs to run code of its own, which the suite does not allow.
+        DataError: it is missing or damaged.
     """
     try:
         found = AutoTokenizer.from_pretrained(path, revision=revision, trust_remote_code=trust_remote_code)
@@ -28,13 +29,13 @@ def load_tokenizer(path: str, revision: str | None, trust_remote_code: bool) -> 
             "tokenizer_config.json, or name another folder with 'tokenizer'"
         ) from error
     found.chat_template = _one_template(found.chat_template)
-    # A prompt that does not fit is an error of ours with a remedy; this warning would stand before it.
+    # A prompt that does not fit raises PromptError with a remedy. This warning would precede it.
     found.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = True
     return found
 
 
 def _one_template(template: Any) -> str | None:
-    """A tokenizer may have several named templates (tool_use, rag); plain chat uses `default`."""
+    """Return the template for plain chat. A tokenizer may have several by name (tool_use, rag, default)."""
     if isinstance(template, dict):
         return template.get("default")
     return template if isinstance(template, str) else None

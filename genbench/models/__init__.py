@@ -1,1 +1,1 @@
-"""Make a suite's model ready: files, prompts, traces, terms."""
+"""Models of a suite made ready: files, prompts, reasoning traces, terms."""

@@ -1,4 +1,4 @@
-"""Messages to the exact prompt that a model reads: text, token ids, digest; nothing is ever cut from it."""
+"""Render messages to the exact prompt that a model reads: text, token ids, digest. Prompts are never cut."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from genbench.types import Message
 Style = Literal["chat", "plain", "few_shot"]
 
 TEMPLATE_DATE = date(2025, 1, 1)
-"""What templates get that ask for the day (Llama 3, gpt-oss): today's would change prompts at midnight."""
+"""The date for templates that ask for one (Llama 3, gpt-oss). Today's would change prompts at midnight."""
 
 _OURS = ("conversation", "chat_template", "tokenize", "add_generation_prompt", "continue_final_message")
-"""Arguments of apply_chat_template that are not the suite's to set."""
+"""Arguments of apply_chat_template that a suite may not set."""
 _ALWAYS = ("tools", "documents")
 _ENDS_SHOT = "\n\n"
 _QUESTION, _ANSWER = "Question:", "Answer:"
 
 
 class ChatTokenizer(Protocol):
-    """What is used of a transformers tokenizer."""
+    """The part of a transformers tokenizer that is used here."""
 
     @property
     def bos_token_id(self) -> int | None: ...
@@ -36,16 +36,16 @@ class ChatTokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A prompt as the model reads it. `token_ids` is None where there is no tokenizer (ready responses)."""
+    """A prompt as the model reads it. `token_ids` is None if there is no tokenizer (ready responses)."""
 
     text: str
     token_ids: tuple[int, ...] | None
     opened_trace: bool
     """The prompt ends inside a reasoning trace."""
     digest: str
-    """SHA-256 of the token ids, of the text where there are none."""
+    """SHA-256 of the token ids, or of the text if there are none."""
     messages: tuple[Message, ...] = ()
-    """What it was rendered from, the model's system prompt included."""
+    """What it was rendered from, with the model's system prompt."""
 
 
 def _opens_nothing(text: str) -> bool:
@@ -57,11 +57,11 @@ class Renderer:
     """Renders the prompts of one model for one task.
 
     Args:
-        tokenizer: None where only ready responses are read: prompts then stay text.
+        tokenizer: None if prompts are not tokenized here. They stay text then.
         chat_template: the template in force (the model's own, or the file that replaces it).
         chat_template_kwargs: variables of the template, `enable_thinking` and the like.
-        system_prompt: stands before the task's own system message.
-        style: `chat` needs a chat template; `plain` is the bare text; `few_shot` puts exemplars first.
+        system_prompt: put before the task's own system message.
+        style: `chat` needs a chat template, `plain` is the bare text, `few_shot` puts exemplars first.
         shots: (question, answer) exemplars of few_shot.
         opens_trace: whether a rendered prompt ends inside a trace.
 
@@ -87,14 +87,14 @@ class Renderer:
 
     @property
     def stop(self) -> tuple[str, ...]:
-        """Texts at which a completion is over: a base model goes on with exemplars of its own."""
+        """Return texts that end a completion, since a base model goes on with exemplars of its own."""
         return (f"{_ENDS_SHOT}{_QUESTION}",) if self.style == "few_shot" else ()
 
     def render(self, messages: Sequence[Message]) -> Rendered:
-        """The prompt for `messages` (system, then user and assistant in turn).
+        """Return the prompt for `messages` (system, then user and assistant in turn).
 
         Raises:
-            PromptError: the chat template refuses the messages, or a text is no valid Unicode.
+            PromptError: the chat template refuses the messages, or a text is not valid Unicode.
         """
         whole = self._with_system_prompt(messages)
         text = self._text(whole)
@@ -111,7 +111,7 @@ class Renderer:
         return Rendered(text, tuple(ids), self.opens_trace(text), digest, tuple(whole))
 
     def _with_system_prompt(self, messages: Sequence[Message]) -> list[Message]:
-        """System messages of model and task as one: many templates take only one, and only first."""
+        """Join the system messages of model and task. Many templates take only one, and only first."""
         parts = [message.content for message in messages if message.role == "system"]
         if self.system_prompt:
             parts.insert(0, self.system_prompt)
@@ -138,7 +138,7 @@ class Renderer:
     def _chat_text(self, tokenizer: ChatTokenizer, messages: Sequence[Message]) -> str:
         conversation = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            # strftime_now is a global of transformers' templates; a variable of that name hides it.
+            # strftime_now is a global of transformers' templates. A variable of that name replaces it.
             found = tokenizer.apply_chat_template(
                 conversation,
                 chat_template=self.chat_template,
@@ -146,13 +146,13 @@ class Renderer:
                 tokenize=False,
                 **{"strftime_now": TEMPLATE_DATE.strftime} | dict(self.chat_template_kwargs),
             )
-        except Exception as error:  # a template is a program of the checkpoint's author
+        except Exception as error:  # a template is a program that came with the checkpoint
             roles = ", ".join(message.role for message in messages)
             raise PromptError(f"the chat template failed on the roles {roles}: {error}") from error
         return str(found)
 
     def _token_ids(self, text: str) -> list[int]:
-        """Token ids with at most one BOS in front; an EOS that the tokenizer would add stays away."""
+        """Return token ids with at most one BOS in front, and without an EOS that the tokenizer would add."""
         tokenizer = self.tokenizer
         assert tokenizer is not None
         chat = self.style == "chat"  # a chat template writes its special tokens itself
@@ -180,20 +180,20 @@ class Renderer:
 
 
 def _variables(words: set[str]) -> list[str]:
-    """Words of a template that look like switches, for hints."""
+    """Return the words of a template that look like switches, for hints."""
     return [word for word in words if "_" in word]
 
 
 def fit(prompt_tokens: int, max_tokens: int, context: int) -> tuple[int, bool]:
-    """(max_tokens that prompt and context leave, whether that is fewer than wanted).
+    """Return max_tokens lowered to what prompt and context leave, and whether it was lowered.
 
     Raises:
-        PromptError: nothing is left; a prompt is never cut.
+        PromptError: nothing is left. A prompt is never cut.
     """
-    room = context - prompt_tokens
-    if room < 1:
+    left = context - prompt_tokens
+    if left < 1:
         raise PromptError(
             f"the prompt has {prompt_tokens} tokens and the context {context}: none is left for an answer; "
             "raise engine.max_model_len, or shorten the prompt (fewer shots, shorter system prompt)"
         )
-    return min(max_tokens, room), room < max_tokens
+    return min(max_tokens, left), left < max_tokens

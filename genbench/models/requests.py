@@ -1,4 +1,4 @@
-"""What each missing sample is asked: the request with its prompt, seed and token limit."""
+"""The request of each sample: its prompt, its seed and its token limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from genbench.types import Message, Problem, Request, SampleId
 
 
 class Rendered(Protocol):
-    """A prompt as the model will read it."""
+    """A prompt as the model reads it."""
 
     @property
     def text(self) -> str: ...
@@ -30,36 +30,41 @@ class Rendered(Protocol):
 Render = Callable[[str, tuple[Message, ...]], Rendered]
 """(task name, messages) -> prompt."""
 Fit = Callable[[int, int], tuple[int, bool]]
-"""(prompt tokens, max_tokens) -> (max_tokens that fit, clamped); raises PromptError."""
+"""(prompt tokens, max_tokens) -> (max_tokens that fit, whether that is less). May raise PromptError."""
 
 
 def sample_seed(run_seed: int, sample: SampleId, turn: int) -> int:
-    """The sample's seed, in [0, 2^63), from its identity alone.
+    """Return the sample's seed in [0, 2^63). It depends on nothing but the sample's identity.
 
-    Not from position or model: base and tuned share their seeds, and a resumed or limited run keeps
-    every draw. All bits are mixed, since vLLM's CPU build reads only the low 32.
+    Base and tuned models share their seeds, and a continued or limited run keeps every draw. All bits
+    are mixed, since vLLM's CPU build reads only the low 32.
     """
     identity = json.dumps([run_seed, sample.task, sample.problem_id, sample.sample_index, turn])
     return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8], "big") >> 1
 
 
 class RequestMaker:
-    """Makes requests; prompts that several samples share are rendered once."""
+    """Makes requests. A prompt that several samples share is rendered once.
 
-    def __init__(self, render: Render, fit: Fit, run_seed: int) -> None:
-        self._render, self._fit, self._run_seed = render, fit, run_seed
+    Args:
+        render: makes the prompt of a task's messages.
+        fit: lowers max_tokens to what the context leaves.
+        keep: how many rendered prompts are kept; None: all.
+    """
+
+    def __init__(self, render: Render, fit: Fit, run_seed: int, keep: int | None = None) -> None:
+        self._render, self._fit, self._run_seed, self._keep = render, fit, run_seed, keep
         self._first: dict[str, tuple[tuple[Message, ...], Rendered]] = {}
 
     def request(
         self, task: LoadedTask, problem: Problem, sample_index: int, replies: Sequence[str]
     ) -> Request | None:
-        """The next request of a sample, None when its conversation is over.
+        """Return the next request of a sample; None when its conversation is over.
 
-        A later turn for which the model's own replies have left no room gets max_tokens 0: it cannot be
-        answered.
+        A later turn gets max_tokens 0 if the model's own replies fill the context.
 
         Raises:
-            PromptError: a first prompt does not fit the context; nothing is ever cut.
+            PromptError: a first prompt does not fit the context. Prompts are never cut.
         """
         ask = task.ask(problem, sample_index, replies)
         if ask is None:
@@ -69,7 +74,7 @@ class RequestMaker:
         sample = SampleId(task.name, problem.problem_id, sample_index)
         max_tokens, clamped = task.decoding.max_tokens, False
         if rendered.token_ids is not None:
-            max_tokens, clamped = self._room(len(rendered.token_ids), task, problem, turn)
+            max_tokens, clamped = self._limit(len(rendered.token_ids), task, problem, turn)
         return Request(
             sample=sample,
             turn=turn,
@@ -83,11 +88,7 @@ class RequestMaker:
             messages=rendered.messages,
         )
 
-    def forget(self) -> None:
-        """Drops the rendered prompts; for those who need none again."""
-        self._first.clear()
-
-    def _room(self, tokens: int, task: LoadedTask, problem: Problem, turn: int) -> tuple[int, bool]:
+    def _limit(self, tokens: int, task: LoadedTask, problem: Problem, turn: int) -> tuple[int, bool]:
         try:
             return self._fit(tokens, task.decoding.max_tokens)
         except PromptError as error:
@@ -96,12 +97,14 @@ class RequestMaker:
             raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
 
     def _rendered(self, task: str, problem: Problem, messages: tuple[Message, ...], turn: int) -> Rendered:
-        """The last first-turn prompt of each problem is kept: most tasks ask all k samples the same."""
+        """Return a prompt. That of a first turn is kept, since most tasks ask all k samples the same."""
         if turn > 0:
             return self._render(task, messages)
         key = f"{task}\0{problem.problem_id}"
         kept = self._first.get(key)
         if kept is None or kept[0] != messages:
             kept = (messages, self._render(task, messages))
+            if self._keep is not None and len(self._first) >= self._keep:
+                del self._first[next(iter(self._first))]
             self._first[key] = kept
         return kept[1]

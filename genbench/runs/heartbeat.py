@@ -1,4 +1,4 @@
-"""What a run tells of itself while it goes on: one small file, renewed every two seconds."""
+"""The state of a run while it goes on: a small file that is written every two seconds."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _EVERY_S = 2.0
 
 
 class Heartbeat:
-    """Writes live.json while it is open; removed at a clean end, left by a kill.
+    """Writes live.json while it is open. The file is removed at a clean end, and stays after a kill.
 
     Args:
-        attempt: the attempt's number. on_disk: samples of each task that were complete at the start.
+        attempt: the attempt's number.
+        on_disk: samples of each task that were complete at the start.
     """
 
     def __init__(
@@ -30,7 +31,7 @@ class Heartbeat:
         self._beating: asyncio.Task[None] | None = None
 
     def record(self) -> dict[str, Any]:
-        """Counts so far; `elapsed_s` by a clock that nobody sets, `at` by the wall."""
+        """Return the counts so far. `elapsed_s` is by a monotonic clock, `at` is the time of day."""
         progress = self._progress
         drawing = progress.drawn > 0
         return {
@@ -52,10 +53,10 @@ class Heartbeat:
             try:
                 await loop.run_in_executor(None, self._folder.write_live, self.record())
             except RunFolderError:
-                return  # the disk is full: what appends samples meets it too, and stops the run
+                return  # the disk is full: appending samples fails too, which stops the run
 
     def tell(self, state: str) -> None:
-        """Writes at once that another stretch of the run begins."""
+        """Write at once that the next step of the run begins."""
         self._progress.state = state
         self._folder.write_live(self.record())
 

@@ -1,4 +1,4 @@
-"""What one command wants of one model: everything that a run needs, made before its folder is opened."""
+"""The work of one command on one model, made ready before the run folder is opened."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from genbench.draw.lengths import Lengths
-from genbench.draw.responses import Responses
 from genbench.judges.session import JudgeSession
 from genbench.models.prepared import PreparedModel
 from genbench.store.contract import digest
@@ -18,7 +17,7 @@ from genbench.tasks.loaded import LoadedTask
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What one command wants of one model.
+    """The work of one command on one model.
 
     `origin` is what `genbench score` needs to read the same data again: data folder, limit, tasks.
     """
@@ -27,23 +26,22 @@ class Job:
     tasks: Sequence[LoadedTask]
     model: PreparedModel
     path: Path
-    responses: Responses | None
     origin: Mapping[str, Any]
     machine: Mapping[str, Any]
-    """Taken once a command, before any engine adds variables of its own to the environment."""
+    """What is known of this machine. It is read once for all jobs of a command."""
     quiet: bool = False
     lengths: Lengths | None = None
-    """What tells the order of drawing; None: each task's max_tokens."""
+    """The expected lengths that order the queue; None: each task's max_tokens."""
     reused: bool = False
-    """The folder is a stored run that was named: where it is complete nothing in it is touched."""
+    """The folder is a stored run that `--reuse` named. If it is complete, nothing in it is changed."""
 
     @property
     def deferred(self) -> bool:
-        """Some verdicts wait for a judge that loads when all models under test are closed."""
+        """Tell whether some verdicts wait for a judge that loads when all models under test are closed."""
         return bool(JudgeSession(self.suite, self.tasks, self.path).deferred)
 
     @property
     def run_id(self) -> str:
-        """The run's name in seeds of resampling: the same for the same model, terms and run seed."""
+        """Return the run's name in seeds of resampling. It is equal for equal model, terms and run seed."""
         terms = {**self.model.terms, "decoding": None}
         return digest([self.suite.name, self.model.identity, terms, self.suite.config.decoding.seed])[:12]

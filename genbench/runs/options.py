@@ -1,4 +1,4 @@
-"""What one command was given: its options, checked against one another, and the suite that they name."""
+"""The options of one command: checked against each other, and the suite that they name."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ DATA_VARIABLE = "GENBENCH_DATA_DIR"
 class RunOptions:
     """The options of `genbench run`, as they were given.
 
-    `models` are `NAME=PATH` or `NAME` texts, `limit` the most problems a task, `subset` "responses"
-    or None, `shard` a text such as "2/8", `reuse` texts `NAME=RUN` (the folder of a stored run of that
-    model), `lengths_from` a stored run that tells how long each problem's completions will be.
+    `models` are texts `NAME=PATH` or `NAME`. `limit` is the largest number of problems of a task.
+    `subset` is "responses" or None. `shard` is a text such as "2/8". `reuse` are texts `NAME=RUN`, with the
+    folder of a stored run of that model. `lengths_from` is a stored run from which the lengths of
+    completions are estimated.
     """
 
     suite: str
@@ -45,12 +46,16 @@ class RunOptions:
 
     @property
     def part(self) -> Shard | None:
-        """The part of a job array that this command is."""
+        """Return the part of a job array that this command draws; None: everything."""
         return None if self.shard is None else Shard.read(self.shard)
 
 
 def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
-    """The suite with its overrides, and the names of the models that this command runs."""
+    """Return the suite with its overrides, and the names of the models that this command runs.
+
+    Raises:
+        ConfigError: the suite is wrong, or has no model of a given name.
+    """
     named = [text.partition("=") for text in options.models]
     replaced = {name: path for name, equals, path in named if equals}
     suite = read_suite(suite_path(options.suite), options.overrides, replaced)
@@ -62,7 +67,7 @@ def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
 
 
 def check_options(options: RunOptions) -> None:
-    """Options that contradict each other."""
+    """Refuse options that contradict each other."""
     if options.subset is not None and options.subset != "responses":
         raise ConfigError(f"--subset {options.subset}: the only subset is 'responses'")
     if options.subset is not None and options.responses is None:
@@ -78,10 +83,11 @@ def check_options(options: RunOptions) -> None:
 
 
 def reused(options: RunOptions, chosen: Sequence[str]) -> dict[str, Path]:
-    """Model -> the folder of its stored run.
+    """Return the folder of the stored run of each model that `--reuse` names.
 
     Raises:
-        ConfigError: no NAME=RUN, a model that is not run, or no run folder there.
+        ConfigError: a text is not NAME=RUN, or its model is not run.
+        RunFolderError: there is no run folder.
     """
     found: dict[str, Path] = {}
     for text in options.reuse:
@@ -96,6 +102,6 @@ def reused(options: RunOptions, chosen: Sequence[str]) -> dict[str, Path]:
 
 
 def data_dir(options: RunOptions) -> Path | None:
-    """The mirror that is in force: --data-dir, or the variable GENBENCH_DATA_DIR."""
+    """Return the folder of mirrored data: --data-dir, or the variable GENBENCH_DATA_DIR."""
     named = os.environ.get(DATA_VARIABLE)
     return options.data_dir or (Path(named) if named else None)

@@ -9,9 +9,9 @@ from pathlib import Path
 from genbench.analysis.sides import SideTask
 from genbench.analysis.storedrun import open_side
 from genbench.errors import InputError
-from genbench.runs.jobs import load_tasks
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.power_record import ComponentsRecord, DropAtK, PlannedTask, PowerPlan
+from genbench.runs.selection import load_tasks
 from genbench.stats.differences import ALPHA
 from genbench.stats.power import (
     RHO,

@@ -1,4 +1,4 @@
-"""What could stop a run, found in seconds without an engine; and what this machine offers."""
+"""Find what could stop a run, in seconds and without an engine, and what this machine offers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import Literal
 from genbench.engines import arguments
 from genbench.errors import GenbenchError
 from genbench.judges.session import JudgeSession
-from genbench.models.local import prepare_model
+from genbench.models.prepare import prepare_model
 from genbench.models.prepared import PreparedModel
 from genbench.runs.jobs import check_engine
 from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
 from genbench.runs.verifying import load_verifiers, verifier_specs
 from genbench.store.manifest import machine, package_versions
-from genbench.suite.config import HttpEngineConfig, TaskEntry
+from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite
 from genbench.tasks.load import load_task, selected_entries
 from genbench.tasks.loaded import LoadedTask
 from genbench.verifiers.pool import VerifierPool
 
 _BYTES_PER_TOKEN = 5
-"""Of completions.jsonl, per completion token: about 4 characters of English, and JSON around them."""
+"""Bytes of completions.jsonl for each completion token: about 4 characters of English, and JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Check:
 
 
 def check_suite(options: RunOptions) -> list[Check]:
-    """Everything a run of the suite needs short of its engine; goes on after an error to show all."""
+    """Check everything that a run of the suite needs, apart from starting its engine. Show all errors."""
     check_options(options)
     suite, chosen = open_suite(options)
     checks = [
@@ -54,7 +54,7 @@ def check_suite(options: RunOptions) -> list[Check]:
     for entry in selected_entries(suite, options.tasks, options.with_test):
         checks += _attempt(f"task {entry.label}", partial(_check_task, suite, entry, options, tasks))
     checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(suite, tasks)))
-    checks += _attempt("engine", lambda: _check_engine(suite))
+    checks += _attempt("engine", lambda: [check_engine(suite)])
     for name in chosen:
         checks += _attempt(f"model {name}", partial(_check_model, suite, name, tasks))
     checks.append(_check_disk(tasks, len(chosen), options.run_dir or Path("runs")))
@@ -80,33 +80,25 @@ def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list
 
 
 async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
-    room = JudgeSession(suite, tasks, Path())
+    judges = JudgeSession(suite, tasks, Path())
     async with VerifierPool(workers=1, load_timeout_s=suite.config.verify.load_timeout_s) as pool:
-        judged = await load_verifiers(pool, verifier_specs(tasks, room), tasks, room)
-    lines = [f"{name}: {item.version}" for name, item in judged.items()]
-    warnings = [item.warning for item in judged.values() if item.warning]
-    return lines + [f"!{warning}" for warning in (*warnings, *room.warnings)]
-
-
-def _check_engine(suite: Suite) -> list[str]:
-    check_engine(suite)
-    engine = suite.config.engine
-    if isinstance(engine, HttpEngineConfig):
-        return [f"http: OpenAI-compatible servers, {engine.api} fields, {engine.prompts} prompts"]
-    name, version = arguments.distribution()
-    return [f"{name} {version}"]
+        verified = await load_verifiers(pool, verifier_specs(tasks, judges), tasks, judges)
+    lines = [f"{name}: {item.version}" for name, item in verified.items()]
+    warnings = [item.warning for item in verified.values() if item.warning]
+    return lines + [f"!{warning}" for warning in (*warnings, *judges.warnings)]
 
 
 def _check_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> list[str]:
     model = prepare_model(suite, name, tasks)
     lines = [f"{model.identity}, trace format {model.reasoning.format.name}"]
-    if model.settings is not None and model.settings.max_model_len is not None:
-        lines.append(_budget(model, tasks, model.settings.max_model_len))
+    context = model.settings.max_model_len
+    if context is not None:
+        lines.append(_budget(model, tasks, context))
     return lines + [f"!{warning}" for warning in model.warnings]
 
 
 def _budget(model: PreparedModel, tasks: Sequence[LoadedTask], context: int) -> str:
-    """The longest prompt against the context; a prompt that does not fit raises PromptError."""
+    """Compare the longest prompt with the context. A prompt that does not fit raises PromptError."""
     longest = clamped = 0
     for task in tasks:
         for problem in task.problems:
@@ -121,7 +113,7 @@ def _budget(model: PreparedModel, tasks: Sequence[LoadedTask], context: int) -> 
 
 
 def _check_disk(tasks: Sequence[LoadedTask], models: int, folder: Path) -> Check:
-    """The most that completions can take, against what is free."""
+    """Compare the largest size of the completions with what is free."""
     most = models * sum(task.samples * task.decoding.max_tokens * _BYTES_PER_TOKEN for task in tasks)
     place = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.exists())
     free = shutil.disk_usage(place).free
@@ -130,7 +122,7 @@ def _check_disk(tasks: Sequence[LoadedTask], models: int, folder: Path) -> Check
 
 
 def doctor() -> Iterator[Check]:
-    """What this machine offers, and what is missing for what."""
+    """Yield what this machine offers, and what is missing for what."""
     yield Check("ok", "python", f"{platform.python_version()} on {platform.platform()}")
     found = machine()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

@@ -60,8 +60,8 @@ def attempt_record(job: Job, number: int, folder: RunFolder, reused: int) -> dic
         "started": manifests.now(),
         "pid": os.getpid(),
         "circumstances": {
-            "engine": settings.circumstances if settings else None,
-            "queue_order": None if settings is None else _queue_order(job),
+            "engine": settings.circumstances,
+            "queue_order": _queue_order(job) if settings.generates else None,
             "packages": manifests.package_versions(),
             "machine": dict(job.machine),
             "locks_are_advisory": folder.locks_are_advisory,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from genbench.models.prepared import PreparedModel
+from genbench.models.prepared import PromptedModel
 from genbench.tasks.loaded import LoadedTask
 
 
-def request_records(model: PreparedModel, tasks: Sequence[LoadedTask]) -> Iterator[dict[str, Any]]:
-    """One record a sample (first turns): identity, messages, token ids, seed, option order, decoding."""
+def request_records(model: PromptedModel, tasks: Sequence[LoadedTask]) -> Iterator[dict[str, Any]]:
+    """Yield one record for the first turn of each sample: identity, messages, token ids, seed, decoding."""
     for task in tasks:
         decoding = task.decoding.model_dump(mode="json", exclude={"seed"})
         for problem in task.problems:

@@ -13,11 +13,10 @@ from genbench.errors import InterruptedRunError, RunFolderError
 from genbench.judges.session import JudgeSession
 from genbench.judges.tasks import is_judged
 from genbench.models.prepared import Reasoning
-from genbench.runs.scoring import Scorer
-from genbench.runs.session import run_coroutine
+from genbench.runs.loop import run_coroutine
+from genbench.runs.scoring import Scorer, catch_up
 from genbench.runs.signals import StopSwitch
 from genbench.runs.verifying import (
-    catch_up,
     load_verifiers,
     publish,
     renew_stale,
@@ -28,6 +27,7 @@ from genbench.store import manifest as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.suite.config import SuiteConfig
+from genbench.suite.engine import STORED
 from genbench.suite.suitefile import Suite
 from genbench.tasks.load import load_task, selected_entries
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
@@ -89,7 +89,7 @@ def judge_folders(
 
 def stored_suite(manifest: Mapping[str, Any]) -> Suite:
     """The suite as it was run, from the manifest; its file may have changed or gone."""
-    config = SuiteConfig.model_validate(manifest["suite"]["config"])
+    config = SuiteConfig.model_validate(manifest["suite"]["config"], context=STORED)
     return Suite(config, Path(manifest["suite"]["path"]), tuple(manifest["suite"]["overrides"]), {})
 
 

@@ -1,4 +1,4 @@
-"""Completions to verdicts: overlapped with generation, or from the files on disk, on one code path."""
+"""Turn completions into verdicts, while samples are drawn or from the files on disk."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from genbench.errors import RunFolderError
+from genbench.runs.signals import StopSwitch
 from genbench.store.folder import Drawn, RunFolder
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import (
@@ -24,11 +25,11 @@ from genbench.types import (
 )
 
 _WINDOW = 2048
-"""Samples that may wait for a verifier in memory; beyond it they wait in completions.jsonl."""
+"""Samples that may wait for a verifier in memory. Others wait in completions.jsonl."""
 
 
 class Verify(Protocol):
-    """Judges one case of a task; never raises for what a model wrote."""
+    """Verifies one case of a task. It never raises for what a model wrote."""
 
     async def __call__(self, task: str, case: Case) -> Finding: ...
 
@@ -38,10 +39,10 @@ OnVerdict = Callable[[Verdict], None]
 
 
 class Scorer:
-    """Turns finished samples into verdict lines.
+    """Turns complete samples into lines of verdicts.jsonl.
 
-    `offer` never blocks the engine: where verifiers fall behind by more than a window, samples are
-    left to `catch_up`, which reads them back from completions.jsonl.
+    `offer` never blocks the engine. If verifiers fall behind by more than a window, samples are left to
+    `catch_up`, which reads them from completions.jsonl.
     """
 
     def __init__(
@@ -55,13 +56,13 @@ class Scorer:
         self._folder, self._tasks, self._verify = folder, tasks, verify
         self._split, self._on_verdict = split, on_verdict
         self._running: set[asyncio.Task[None]] = set()
-        self._room = asyncio.Event()
+        self._slot = asyncio.Event()
         self._failure: BaseException | None = None
 
     def offer(
         self, task: str, problem: Problem, sample_index: int, completions: Sequence[Completion]
     ) -> None:
-        """Starts to verify one finished sample, unless too many wait already."""
+        """Start to verify one complete sample, unless too many wait already."""
         if len(self._running) < _WINDOW:
             self._start(task, problem, sample_index, completions)
 
@@ -74,27 +75,27 @@ class Scorer:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
-        self._room.set()
+        self._slot.set()
         if not task.cancelled() and task.exception() is not None:
             self._failure = self._failure or task.exception()
 
     async def _score(
         self, task: str, problem: Problem, sample_index: int, completions: tuple[Completion, ...]
     ) -> None:
-        judged = self._tasks[task]
+        verified = self._tasks[task]
         answers = tuple(self._split(completion) for completion in completions)
         if any(completion.finish_reason == "error" for completion in completions):
             finding = Finding(0.0, "engine_error", detail={"why": completions[-1].text})
         else:
-            finding = await self._verify(task, case_of(judged.task, problem, sample_index, answers))
+            finding = await self._verify(task, case_of(verified.task, problem, sample_index, answers))
         verdict = verdict_of(
-            SampleId(task, problem.problem_id, sample_index), answers, finding, judged.verifier
+            SampleId(task, problem.problem_id, sample_index), answers, finding, verified.verifier
         )
         self._folder.append_verdict(verdict)
         self._on_verdict(verdict)
 
     async def drain(self) -> None:
-        """Waits for what was offered.
+        """Wait for all samples that were offered.
 
         Raises:
             RunFolderError: a verdict could not be written.
@@ -105,39 +106,39 @@ class Scorer:
             raise self._failure
 
     async def catch_up(self) -> None:
-        """Verifies every complete sample on disk that has no verdict of the current verifier."""
+        """Verify every complete sample on disk that has no verdict of the current verifier."""
         await self.drain()
-        for judged in self._tasks.values():
-            for problem, index, completions in unjudged(self._folder, judged):
-                # Not asyncio.wait on the window: it looks at each of its tasks at every step.
+        for verified in self._tasks.values():
+            for problem, index, completions in unverified(self._folder, verified):
+                # asyncio.wait on the window would look at each of its tasks at every step.
                 while len(self._running) >= _WINDOW:
-                    self._room.clear()
-                    await self._room.wait()
-                self._start(judged.task.name, problem, index, completions)
+                    self._slot.clear()
+                    await self._slot.wait()
+                self._start(verified.task.name, problem, index, completions)
             await self.drain()
 
     async def cancel(self) -> None:
-        """Drops what is being verified; it is verified when the run goes on."""
+        """Cancel what is being verified. It is verified when the run is continued."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
 
-def unjudged(folder: RunFolder, judged: VerifiedTask) -> Iterator[tuple[Problem, int, list[Completion]]]:
-    """Complete samples without a verdict, in file order."""
-    name = judged.task.name
+def unverified(folder: RunFolder, verified: VerifiedTask) -> Iterator[tuple[Problem, int, list[Completion]]]:
+    """Yield the complete samples without a verdict, in file order."""
+    name = verified.task.name
     known = Drawn()
     for verdict in folder.verdicts(name):
         known.add(verdict.sample.problem_id, verdict.sample.sample_index, 0)
-    for problem, index, completions in conversations(folder.completions(name), judged.problems):
-        if index < judged.task.k and not known.has(problem.problem_id, index, 0):
+    for problem, index, completions in conversations(folder.completions(name), verified.problems):
+        if index < verified.task.k and not known.has(problem.problem_id, index, 0):
             yield problem, index, completions
 
 
 def conversations(
     completions: Iterable[Completion], problems: Mapping[str, Problem]
 ) -> Iterator[tuple[Problem, int, list[Completion]]]:
-    """Completions gathered to whole samples; problems outside the limit and torn conversations are left."""
+    """Yield whole samples. Problems outside the limit and incomplete conversations are left out."""
     open_turns: defaultdict[SampleId, dict[int, Completion]] = defaultdict(dict)
     for completion in completions:
         problem = problems.get(completion.sample.problem_id)
@@ -150,13 +151,13 @@ def conversations(
             yield problem, completion.sample.sample_index, [turns[turn] for turn in sorted(turns)]
 
 
-def stale_verifiers(folder: RunFolder, judged: VerifiedTask) -> set[str]:
-    """Digests other than the current one among the task's verdicts."""
-    return {verdict.verifier for verdict in folder.verdicts(judged.task.name)} - {judged.verifier}
+def stale_verifiers(folder: RunFolder, verified: VerifiedTask) -> set[str]:
+    """Return the digests of other verifiers among the task's verdicts."""
+    return {verdict.verifier for verdict in folder.verdicts(verified.task.name)} - {verified.verifier}
 
 
 def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequence[Answer]) -> Case:
-    """What the verifier gets.
+    """Return what the verifier gets.
 
     Raises:
         RunFolderError: more turns are on disk than the task asks.
@@ -171,7 +172,7 @@ def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequ
 
 
 def _question(messages: Sequence[Message]) -> str:
-    """What was asked: the user's message, of a conversation everything that was said up to the last one."""
+    """Return what was asked: the user's message, or all of a conversation up to the last answer."""
     said = [message for message in messages if message.role != "system"]
     if len(said) == 1:
         return said[0].content
@@ -179,7 +180,7 @@ def _question(messages: Sequence[Message]) -> str:
 
 
 def verdict_of(sample: SampleId, answers: Sequence[Answer], finding: Finding, verifier: str) -> Verdict:
-    """One status a sample, the first that holds (ARCHITECTURE, rule 2)."""
+    """Return the verdict of a sample. Its status is the first one that applies."""
     last = answers[-1]
     status, score = _status(answers, finding)
     return Verdict(
@@ -208,3 +209,18 @@ def _status(answers: Sequence[Answer], finding: Finding) -> tuple[Status, float 
     if any(answer.truncated for answer in answers):
         return "truncated", 0.0
     return finding.reason, 0.0
+
+
+async def catch_up(scorer: Scorer, switch: StopSwitch) -> None:
+    """Make the verdicts that are missing, or until the run is stopped."""
+    stop = switch.attach(asyncio.get_running_loop())
+    work = asyncio.create_task(scorer.catch_up())
+    waiter = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({work, waiter}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            work.result()
+    finally:
+        work.cancel()
+        waiter.cancel()
+        await asyncio.gather(work, waiter, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""What stops a run from outside: Ctrl-C, SIGTERM, a time limit, and the switch that they throw."""
+"""Stop a run from outside: by Ctrl-C, SIGTERM or a time limit."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 @contextmanager
 def stop_on_signals(stop: Callable[[str], None]) -> Iterator[None]:
-    """Calls `stop(name)` at the first signal (the run ends cleanly); a second one raises KeyboardInterrupt.
+    """Call `stop(name)` at the first signal, which ends the run cleanly. Raise KeyboardInterrupt at the next.
 
-    Only the main thread can have handlers; elsewhere (a notebook's worker, a training loop's
-    thread) the host's own handling stays.
+    Only the main thread can have handlers. In another thread (of a notebook or a training loop) the
+    handlers of the host stay.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -41,7 +41,7 @@ def stop_on_signals(stop: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def stop_after(hours: float | None, stop: Callable[[str], None]) -> Iterator[None]:
-    """Calls `stop` when the time is up, counted by a clock that nobody sets; None: never."""
+    """Call `stop` after so many hours by a monotonic clock; None: never."""
     if hours is None:
         yield
         return
@@ -56,19 +56,20 @@ def stop_after(hours: float | None, stop: Callable[[str], None]) -> Iterator[Non
 
 
 class StopSwitch:
-    """Tells running work to stop; set by signal handlers, safe from any thread."""
+    """Tells running work to stop. It may be set from signal handlers and from any thread."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
         self._wake: Callable[[], None] | None = None
 
     def stop(self, reason: str) -> None:
+        """Stop the run. The first reason is kept."""
         self.reason = self.reason or reason
         if self._wake is not None:
             self._wake()
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> asyncio.Event:
-        """An event of `loop` that is set when the switch is thrown."""
+        """Return an event of `loop` that is set when the run is stopped."""
         event = asyncio.Event()
 
         def wake() -> None:

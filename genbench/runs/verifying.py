@@ -1,8 +1,7 @@
-"""The verifiers of a run: loaded before any engine, and brought up with what is on disk."""
+"""The verifiers of a run: loaded before any engine, and their verdicts kept up to date."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 from genbench.errors import ConfigError
 from genbench.judges.session import JudgeSession, forget_unscored
 from genbench.judges.tasks import is_judged
-from genbench.runs.scoring import Scorer, Verify, stale_verifiers
-from genbench.runs.signals import StopSwitch
+from genbench.runs.scoring import Verify, stale_verifiers
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import Case, Finding
@@ -19,37 +17,37 @@ from genbench.verifiers.pool import Opened, VerifierPool
 from genbench.verifiers.process import VerifierSpec
 
 
-def verifier_specs(tasks: Sequence[LoadedTask], room: JudgeSession) -> dict[str, VerifierSpec]:
-    """The rules that the pool runs: those of tasks without a judge, and those before a judge."""
-    alone = [task for task in tasks if task.name not in room]
-    specs = {task.name: VerifierSpec(task.verifier, task.verifier_options, task.folder) for task in alone}
-    return specs | room.rules
+def verifier_specs(tasks: Sequence[LoadedTask], judges: JudgeSession) -> dict[str, VerifierSpec]:
+    """Return the rules that the pool runs: of tasks without a judge, and those before a judge."""
+    by_rule = [task for task in tasks if task.name not in judges]
+    specs = {task.name: VerifierSpec(task.verifier, task.verifier_options, task.folder) for task in by_rule}
+    return specs | judges.rules
 
 
 async def load_verifiers(
-    pool: VerifierPool, specs: Mapping[str, VerifierSpec], tasks: Sequence[LoadedTask], room: JudgeSession
+    pool: VerifierPool, specs: Mapping[str, VerifierSpec], tasks: Sequence[LoadedTask], judges: JudgeSession
 ) -> dict[str, VerifiedTask]:
-    """Loads each verifier once, so that a missing one stops the run before the engine loads.
+    """Load each verifier once, so that a missing one stops the run before the engine loads.
 
-    Problems that a verifier cannot judge on this machine (it lacks a tagger, say) are left out and
+    Problems that a verifier cannot verify on this machine (a tagger may be missing) are left out and
     counted, and the run says so.
     """
     found: dict[str, VerifiedTask] = {}
     for task in tasks:
         if task.name not in specs:
             own = {problem.problem_id: problem for problem in task.problems}
-            found[task.name] = VerifiedTask(task, *room.verifier(task.name), own)
+            found[task.name] = VerifiedTask(task, *judges.verifier(task.name), own)
             continue
         opened = await _opened(pool, specs[task.name], task)
         kept = tuple(problem for problem in task.problems if problem.problem_id not in opened.unavailable)
-        judged = replace(task, problems=kept, left_out=task.left_out | opened.unavailable.keys())
+        verifiable = replace(task, problems=kept, left_out=task.left_out | opened.unavailable.keys())
         problems = {problem.problem_id: problem for problem in kept}
         warning = "; ".join(_opened_words(task, opened)) or None
         digest_ = specs[task.name].digest(opened.version)
         version = opened.version
-        if task.name in room:
-            digest_, version = room.verifier(task.name, digest_)
-        found[task.name] = VerifiedTask(judged, digest_, version, problems, warning)
+        if task.name in judges:
+            digest_, version = judges.verifier(task.name, digest_)
+        found[task.name] = VerifiedTask(verifiable, digest_, version, problems, warning)
     return found
 
 
@@ -61,16 +59,16 @@ async def _opened(pool: VerifierPool, spec: VerifierSpec, task: LoadedTask) -> O
 
 
 def verify_with(
-    pool: VerifierPool, specs: Mapping[str, VerifierSpec], room: JudgeSession, folder: RunFolder
+    pool: VerifierPool, specs: Mapping[str, VerifierSpec], judges: JudgeSession, folder: RunFolder
 ) -> Verify:
-    """What a scorer calls: the pool's rule, or the task's judge with the rule before it."""
+    """Return what a scorer calls: the pool's rule, or the task's judge with the rule that runs before it."""
 
     async def rule(task: str, case: Case) -> Finding:
         return await pool.verify(specs[task], case)
 
     async def verify(task: str, case: Case) -> Finding:
-        if task in room:
-            return await room.verify(folder, task, case, rule)
+        if task in judges:
+            return await judges.verify(folder, task, case, rule)
         return await rule(task, case)
 
     return verify
@@ -89,12 +87,15 @@ def _references(task: LoadedTask) -> Iterator[tuple[str, Any]]:
         yield problem.problem_id, task.reference(problem, 0)
 
 
-def renew_stale(folder: RunFolder, judged: Mapping[str, VerifiedTask], again: bool = False) -> None:
-    """Begins to make the verdicts of other verifiers anew (`again`: all of them), and forgets unscored ones.
+def renew_stale(folder: RunFolder, verified: Mapping[str, VerifiedTask], again: bool = False) -> None:
+    """Start new verdict files for tasks whose verdicts are of another verifier, and forget unscored ones.
 
-    The old files stay until `publish`: a run that is killed in between keeps them whole.
+    The old files stay until `publish`, so that a run that is killed in between keeps them whole.
+
+    Args:
+        again: make all verdicts again.
     """
-    for name, item in judged.items():
+    for name, item in verified.items():
         if again or stale_verifiers(folder, item):
             folder.renew_verdicts(name, None if again else item.verifier)
         else:
@@ -103,22 +104,7 @@ def renew_stale(folder: RunFolder, judged: Mapping[str, VerifiedTask], again: bo
             forget_unscored(folder, name)
 
 
-def publish(folder: RunFolder, judged: Mapping[str, VerifiedTask]) -> None:
-    """Puts verdicts that were made anew in the place of the old ones; call when none lacks."""
-    for name in judged:
+def publish(folder: RunFolder, verified: Mapping[str, VerifiedTask]) -> None:
+    """Replace old verdict files by the new ones. Call it when no verdict is missing."""
+    for name in verified:
         folder.publish_verdicts(name)
-
-
-async def catch_up(scorer: Scorer, switch: StopSwitch) -> None:
-    """Makes the verdicts that still lack; a thrown switch ends it."""
-    stop = switch.attach(asyncio.get_running_loop())
-    work = asyncio.create_task(scorer.catch_up())
-    waiter = asyncio.create_task(stop.wait())
-    try:
-        await asyncio.wait({work, waiter}, return_when=asyncio.FIRST_COMPLETED)
-        if work.done():
-            work.result()
-    finally:
-        work.cancel()
-        waiter.cancel()
-        await asyncio.gather(work, waiter, return_exceptions=True)

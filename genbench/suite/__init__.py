@@ -1,1 +1,1 @@
-"""What people write in a suite file, and where shipped files are found."""
+"""Suites: the keys that people write, how a suite file is read, and where shipped files are."""

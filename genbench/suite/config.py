@@ -1,10 +1,12 @@
-"""What people write in a suite: every key, its type, its bounds and its default; unknown keys are refused."""
+"""The keys of a suite: type, bounds and default of each. Unknown keys are refused."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from genbench.suite.engine import ByKind, EngineConfig, default_engine
 
 Name = str
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -12,13 +14,13 @@ MAX_SEED = 2**53
 
 
 class Strict(BaseModel):
-    """A block of a suite: frozen, and unknown keys are errors."""
+    """Base of a block of a suite: frozen, and unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Decoding(Strict):
-    """How text is drawn. Every value is sent to the engine and written to the manifest.
+    """How completions are sampled. Every value is sent to the engine and written to the manifest.
 
     The defaults are the decoding that reasoning models are published with (DeepSeek-R1, SmolLM3:
     temperature 0.6, top_p 0.95, 32,768 new tokens).
@@ -48,7 +50,7 @@ class Decoding(Strict):
 
 
 class DecodingOverride(Strict):
-    """The decoding keys that one task may set otherwise; the run seed is the suite's alone."""
+    """The decoding keys that one task may set for itself. The run seed belongs to the whole suite."""
 
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
@@ -65,7 +67,7 @@ class DecodingOverride(Strict):
     thinking_token_budget: int | None = Field(None, ge=1)
 
     def over(self, base: Decoding) -> Decoding:
-        """`base` with the keys that are set here."""
+        """Return `base` with the keys that are set here."""
         return Decoding.model_validate(base.model_dump() | self.model_dump(exclude_none=True))
 
 
@@ -81,12 +83,13 @@ ApiKeyEnv = Annotated[
 
 
 class ServedModel(Strict):
-    """Where one model is served and what it is said to be, in the place of the engine's own keys."""
+    """Where one model is served, and what is declared about it. Its keys override those of the engine."""
 
     base_urls: tuple[BaseUrl, ...] | None = Field(None, min_length=1)
     model: str | None = Field(None, description="its name at the servers; None: the path as written")
     declared: dict[str, Any] = Field(
-        default_factory=dict, description="what no server proves: quantization, kv_cache_dtype …; terms"
+        default_factory=dict,
+        description="facts that no server proves, such as quantization; they are terms of the run",
     )
 
 
@@ -110,62 +113,10 @@ class ModelConfig(Strict):
 
 
 class TraceTags(Strict):
-    """Tags of a reasoning trace that no named format has."""
+    """Tags of a reasoning trace, for a format that has no name."""
 
     open: str = Field(min_length=1)
     close: str = Field(min_length=1)
-
-
-class EngineConfig(BaseModel):
-    """vLLM in process. Further keys go to vLLM's AsyncEngineArgs by name."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    kind: Literal["vllm"] = "vllm"
-    replicas: int = Field(1, ge=1, description="engines beside one another, each with GPUs of its own")
-    share: bool = Field(
-        False, description="one engine, with LoRA on, for all models of one checkpoint: it and its adapters"
-    )
-    load_timeout_s: float = Field(3600.0, gt=0, description="an engine that is not up by then is given up")
-    max_num_seqs: int = Field(256, ge=1)
-    max_num_batched_tokens: int | None = Field(
-        None, ge=1, description="None: 8192, on CPU at least max_model_len"
-    )
-    max_model_len: int | None = Field(None, ge=16, description="None: the model's own context")
-
-    @property
-    def extra(self) -> dict[str, Any]:
-        """The keys that are vLLM's."""
-        return dict(self.__pydantic_extra__ or {})
-
-
-class HttpEngineConfig(ServedModel):
-    """OpenAI-compatible servers that hold the models under test."""
-
-    kind: Literal["http"]
-    api: Literal["vllm", "openai"] = Field(
-        "vllm", description="sampling fields that the servers take: vLLM's, or only those of OpenAI's API"
-    )
-    prompts: Literal["token_ids", "chat"] = Field(
-        "token_ids", description="token ids to /completions, or messages to /chat/completions"
-    )
-    api_key_env: ApiKeyEnv | None = None
-    concurrency: int = Field(64, ge=1, description="requests in flight per server")
-    timeout_s: float = Field(1800.0, gt=0, description="for one whole reply")
-    retries: int = Field(6, ge=0, description="of one request at one server, before it is drawn later")
-    outage_s: float = Field(600.0, gt=0, description="a server that is gone for so long is given up")
-    max_model_len: int | None = Field(None, ge=16, description="None: what the servers or the model state")
-
-
-def _engine_kind(value: Any) -> str:
-    kind = value.get("kind", "vllm") if isinstance(value, dict) else getattr(value, "kind", "vllm")
-    return f"{kind} engine"
-
-
-AnyEngineConfig = Annotated[
-    Annotated[EngineConfig, Tag("vllm engine")] | Annotated[HttpEngineConfig, Tag("http engine")],
-    Discriminator(_engine_kind),
-]
 
 
 class HubSource(Strict):
@@ -178,7 +129,7 @@ class HubSource(Strict):
 
 
 class DataSource(Strict):
-    """Where a custom task's rows come from, and which of their columns mean what."""
+    """Where the rows of a custom task come from, and the meaning of their columns."""
 
     path: str | None = Field(None, description="JSONL, Parquet or CSV; relative to the suite's folder")
     hub: HubSource | None = None
@@ -200,7 +151,7 @@ class Turn(Strict):
 
 
 class Reference(Strict):
-    """A score to hold a task's own against; shown in reports, never in a verdict."""
+    """A score to compare a task's own with. Reports show it, and no verdict uses it."""
 
     model: str = Field(description="whose score it is")
     value: float | None = Field(None, ge=0, le=100, description="points of 100; None: the published one")
@@ -292,25 +243,23 @@ class VerifyConfig(Strict):
     """How answers are verified."""
 
     workers: int | None = Field(None, ge=1, description="None: cores less one, at least one")
-    nice: int = Field(
-        10, ge=0, le=19, description="verifiers give way to the engine, which has the first core"
-    )
-    load_timeout_s: float = Field(900.0, gt=0, description="a verifier that is not up by then is given up")
+    nice: int = Field(10, ge=0, le=19, description="CPU priority of verifiers, so that the engine goes first")
+    load_timeout_s: float = Field(900.0, gt=0, description="seconds after which loading a verifier fails")
 
 
 class JudgeModel(Strict):
-    """A judge that this machine runs itself, after the models under test are closed."""
+    """A judge that runs on this machine, after the models under test are closed."""
 
     path: str = Field(description="a local folder, a hub id, or shipped:checkpoints/NAME")
     revision: str | None = Field(None, description="hub commit (40 hex digits), or sha256:… of a folder")
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "bfloat16"
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     trust_remote_code: bool = False
-    engine: EngineConfig = EngineConfig()
+    engine: Annotated[EngineConfig, ByKind(only=("vllm",))] = Field(default_factory=default_engine)
 
     @model_validator(mode="after")
     def _one_engine(self) -> Self:
-        if self.engine.replicas != 1:
+        if getattr(self.engine, "replicas", 1) != 1:
             raise ValueError("a judge has one engine; leave out 'replicas' (data_parallel_size works)")
         return self
 
@@ -330,7 +279,7 @@ class JudgeServer(Strict):
 
 
 class JudgeConfig(Strict):
-    """Who judges the tasks that no rule can verify; each key stands before the judge file's own."""
+    """The judge of tasks that no rule can verify. Each key overrides the same key of the judge file."""
 
     use: str | None = Field(None, description="a shipped judge's name, or a judge file")
     model: JudgeModel | None = None
@@ -346,7 +295,7 @@ class JudgeConfig(Strict):
 
 
 class Price(Strict):
-    """What drawing costs: of the machine by the hour, or of a server by its tokens."""
+    """The price of drawing samples: of a machine by the hour, or of a server by its tokens."""
 
     per_hour: float | None = Field(None, ge=0, description="all devices of the engine together")
     per_million_prompt_tokens: float | None = Field(None, ge=0)
@@ -366,7 +315,7 @@ class SuiteConfig(Strict):
 
     name: str | None = Field(None, pattern=NAME_PATTERN, description="None: the file's name")
     models: dict[str, ModelConfig] = Field(min_length=1)
-    engine: AnyEngineConfig = EngineConfig()
+    engine: Annotated[EngineConfig, ByKind()] = Field(default_factory=default_engine)
     decoding: Decoding = Decoding()
     reasoning: str | TraceTags = "auto"
     tasks: tuple[TaskEntry, ...] = Field(min_length=1)
@@ -376,5 +325,5 @@ class SuiteConfig(Strict):
     price: Price | None = Field(None, description="for the cost of each task in results and tables")
 
     def decoding_of(self, task: TaskEntry) -> Decoding:
-        """The suite's decoding with the task's own keys."""
+        """Return the suite's decoding with the task's own keys."""
         return task.decoding.over(self.decoding)

@@ -1,4 +1,4 @@
-"""Finds what ships with the package: suites, judges, checkpoints, data; in a wheel and in a checkout."""
+"""Find the files that ship with the package (suites, judges, checkpoints, data), in a wheel or a checkout."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def folder(name: str) -> Path:
-    """The folder `suites`, `judges`, `checkpoints` or `data`.
+    """Return the folder `suites`, `judges`, `checkpoints` or `data`.
 
-    A wheel holds all of them in genbench/_shipped; an editable checkout has suites/ and judges/
-    beside the package (hatchling's force-include leaves them out there).
+    A wheel has all of them in genbench/_shipped. An editable checkout has suites/ and judges/ next to
+    the package, since hatchling's force-include leaves them out there.
+
+    Raises:
+        ConfigError: the installation lacks the folder.
     """
     for place in (_PACKAGE / "_shipped" / name, _PACKAGE.parent / name):
         if place.is_dir():
@@ -23,7 +26,7 @@ def folder(name: str) -> Path:
 
 
 def resolve(text: str, base: Path) -> Path:
-    """A path as written in a suite: `shipped:…`, absolute, `~`, or relative to `base`.
+    """Return the path that a suite names: `shipped:…`, absolute, from `~`, or relative to `base`.
 
     Raises:
         ConfigError: nothing of that name ships.
@@ -39,7 +42,7 @@ def resolve(text: str, base: Path) -> Path:
 
 
 def suite_path(name: str) -> Path:
-    """The suite file that `name` means: a path, or a shipped suite.
+    """Return the suite file that `name` means: a path, or the name of a shipped suite.
 
     Raises:
         ConfigError: there is neither.

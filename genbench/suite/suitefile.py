@@ -1,9 +1,10 @@
-"""Reads a suite file: YAML with line numbers, overrides from the command line, errors that name the place."""
+"""Read a suite file: YAML with line numbers, overrides from the command line, errors that name the place."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -11,15 +12,18 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from genbench.errors import ConfigError, nearest
-from genbench.suite.config import Decoding, EngineConfig, HttpEngineConfig, SuiteConfig
-from genbench.suite.serving import served_mistake
+from genbench.suite.config import NAME_PATTERN, Decoding, SuiteConfig
+from genbench.suite.engine import DEFAULT_KIND, KIND_ERROR, EngineConfig, SuiteMistake, config_class
 
 Loc = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A suite as read: the validated configuration and where it came from."""
+    """A suite as it was read: the validated configuration, and the line of each key.
+
+    `overrides` are the `key=value` texts of the command line that were applied.
+    """
 
     config: SuiteConfig
     path: Path
@@ -28,33 +32,43 @@ class Suite:
 
     @property
     def name(self) -> str:
+        """Return the suite's name: its key `name`, or the file's name without its ending."""
         return self.config.name or self.path.stem
 
     @property
     def folder(self) -> Path:
-        """What relative paths in the suite are relative to."""
+        """Return the folder that relative paths in the suite start from."""
         return self.path.resolve().parent
 
     def where(self, *loc: str | int) -> str:
-        """`file:line` of a key, for messages."""
+        """Return `file:line` of a key, for messages."""
         return place(self.path, loc, self.lines)
 
     def where_task(self, label: str) -> str:
-        """`file:line` of a task."""
+        """Return `file:line` of a task."""
         labels = [entry.label for entry in self.config.tasks]
         return self.where("tasks", labels.index(label))
 
 
+@contextmanager
+def located(suite: Suite) -> Iterator[None]:
+    """Add file and line to a mistake at one key of the suite."""
+    try:
+        yield
+    except SuiteMistake as mistake:
+        raise ConfigError(f"{suite.where(*mistake.loc)}: {mistake}") from None
+
+
 def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, str] | None = None) -> Suite:
-    """Reads and checks a suite.
+    """Read and check a suite.
 
     Args:
         path: the YAML file.
-        overrides: `key.sub=value` texts; values are YAML. List items go by index or by name.
-        models: further models or other paths, name -> path.
+        overrides: `key.sub=value` texts. Values are YAML. List items are named by index or by name.
+        models: models to add or to take from another path, name -> path.
 
     Raises:
-        ConfigError: naming file, line, key, what was found and what is wanted.
+        ConfigError: names file, line, key, what was found and what is wanted.
     """
     raw, lines = _parse(path)
     _expand_tasks(raw)
@@ -63,9 +77,10 @@ def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, s
     for text in overrides:
         _apply_override(raw, text, lines)
         _expand_tasks(raw)
-    config = _validate(raw, path, lines)
-    _check_tasks(config, path, lines)
-    return Suite(config, path, tuple(overrides), lines)
+    suite = Suite(_validate(raw, path, lines), path, tuple(overrides), lines)
+    _check_tasks(suite)
+    _check_models(suite)
+    return suite
 
 
 def _parse(path: Path) -> tuple[dict[str, Any], dict[Loc, int | str]]:
@@ -88,7 +103,7 @@ def _parse(path: Path) -> tuple[dict[str, Any], dict[Loc, int | str]]:
 
 
 def _plain(node: Any, loc: Loc, lines: dict[Loc, int | str]) -> Any:
-    """The node as plain dicts, lists and scalars; notes the line of every key and item."""
+    """Return the node as plain dicts, lists and scalars. Record the line of every key and item in `lines`."""
     marks: Any = getattr(node, "lc", None)
     if isinstance(node, dict):
         for key in node:
@@ -174,40 +189,41 @@ def _index(items: list[Any], part: str, text: str) -> int:
 
 def _validate(raw: dict[str, Any], path: Path, lines: Mapping[Loc, int | str]) -> SuiteConfig:
     try:
-        return SuiteConfig.model_validate(raw)
+        return SuiteConfig.model_validate(raw, context={"folder": path.resolve().parent})
     except ValidationError as error:
         found: list[dict[str, Any]] = [dict(item) for item in error.errors(include_url=False)]
         causes = [item for item in found if not any(_is_within(other["loc"], item["loc"]) for other in found)]
-        messages = [_message(item, path, lines) for item in causes]
+        messages = [_message(item, raw, path, lines) for item in causes]
         raise ConfigError("\n".join(dict.fromkeys(messages))) from None
 
 
 def _is_within(loc: Loc, outer: Loc) -> bool:
-    """An error inside a list also makes the list too short: only the inner one helps."""
+    """Tell whether one error lies inside another. An item that is wrong also makes its list too short."""
     return len(loc) > len(outer) and loc[: len(outer)] == outer
 
 
-def _message(item: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]) -> str:
+def _message(
+    item: Mapping[str, Any], raw: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]
+) -> str:
     loc: Loc = tuple(part for part in item["loc"] if not (isinstance(part, str) and part in _UNION_PARTS))
     key = ".".join(str(part) for part in loc)
     where = place(path, loc, lines)
     if item["type"] == "extra_forbidden":
-        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(item['loc'][:-1]))}"
-    if item["type"] == "union_tag_invalid":
-        return f"{where}: {key}.kind: wanted vllm or http, found {str(item['ctx']['tag']).split()[0]!r}"
+        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(loc[:-1], raw))}"
     if item["type"] == "missing":
         return f"{where}: '{key}' is missing"
     message = re.sub(r"^(Value|Assertion) error, ", "", item["msg"])
-    found = "" if isinstance(item["input"], dict | list | BaseModel) else f", found {item['input']!r}"
+    told = item["type"] == KIND_ERROR or isinstance(item["input"], dict | list | BaseModel)
+    found = "" if told else f", found {item['input']!r}"
     return f"{where}: {key}: {message[0].lower() + message[1:]}{found}"
 
 
-_ENGINES = {"vllm engine": EngineConfig, "http engine": HttpEngineConfig}
-_UNION_PARTS = frozenset({"str", "TraceTags", "constrained-str", *_ENGINES})
+_UNION_PARTS = frozenset({"str", "TraceTags", "constrained-str"})
+"""Parts of an error's place that name a type instead of a key."""
 
 
 def place(path: Path, loc: Loc, lines: Mapping[Loc, int | str]) -> str:
-    """`file:line` of the nearest written ancestor of `loc`, or the option that set it."""
+    """Return `file:line` of the nearest written ancestor of `loc`, or the option that set it."""
     for end in range(len(loc), 0, -1):
         found = lines.get(loc[:end])
         if found is not None:
@@ -215,15 +231,23 @@ def place(path: Path, loc: Loc, lines: Mapping[Loc, int | str]) -> str:
     return f"{path}:1"
 
 
-def _keys_at(loc: Loc) -> Iterable[str]:
-    """The valid keys of the block at `loc`, found by walking the configuration's types."""
-    kind: Any = SuiteConfig
+def _keys_at(loc: Loc, raw: Any) -> Iterable[str]:
+    """Return the valid keys of the block at `loc`, found by walking the configuration's types."""
+    kind: type[BaseModel] = SuiteConfig
     for part in loc:
-        if isinstance(part, int):
+        raw = _below(raw, part)
+        if isinstance(part, int) or part not in kind.model_fields:
             continue
-        inner = _model_in(kind.model_fields[part].annotation) if part in kind.model_fields else kind
-        kind = _ENGINES.get(part, inner)
+        kind = _model_in(kind.model_fields[part].annotation)
+        if kind is EngineConfig:
+            kind = config_class(str(raw.get("kind", DEFAULT_KIND)) if isinstance(raw, dict) else DEFAULT_KIND)
     return tuple(kind.model_fields)
+
+
+def _below(node: Any, part: str | int) -> Any:
+    if isinstance(node, dict):
+        return node.get(part)
+    return node[part] if isinstance(node, list) and isinstance(part, int) else None
 
 
 def _model_in(annotation: Any) -> type[BaseModel]:
@@ -236,51 +260,38 @@ def _model_in(annotation: Any) -> type[BaseModel]:
     return SuiteConfig
 
 
-def _check_tasks(config: SuiteConfig, path: Path, lines: Mapping[Loc, int | str]) -> None:
+def _check_tasks(suite: Suite) -> None:
+    """Refuse two tasks of one name, and several draws that would all be the same text."""
     seen: dict[str, int] = {}
-    for index, entry in enumerate(config.tasks):
-        where = place(path, ("tasks", index), lines)
+    for index, entry in enumerate(suite.config.tasks):
+        where = suite.where("tasks", index)
         if entry.label in seen:
-            first = place(path, ("tasks", seen[entry.label]), lines).rpartition(":")[2]
+            first = suite.where("tasks", seen[entry.label]).rpartition(":")[2]
             raise ConfigError(
                 f"{where}: two tasks are called '{entry.label}' (the first on line {first}); "
                 "give one of them another 'name'"
             )
         seen[entry.label] = index
-        check_k(entry.k or 1, config.decoding_of(entry), f"{where}: task '{entry.label}'")
-    for name in config.models:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        check_k(entry.k or 1, suite.config.decoding_of(entry), f"{where}: task '{entry.label}'")
+
+
+def _check_models(suite: Suite) -> None:
+    """Refuse model names that are no folder names, and models that do not go with the engine."""
+    models = suite.config.models
+    for name in models:
+        if not re.fullmatch(NAME_PATTERN, name):
             raise ConfigError(
-                f"{place(path, ('models', name), lines)}: model name '{name}' becomes a folder: "
+                f"{suite.where('models', name)}: model name '{name}' becomes a folder: "
                 "use letters, digits, '.', '_' and '-'"
             )
-        mistake = served_mistake(name, config)
-        if mistake is not None:
-            loc, why = mistake
-            raise ConfigError(f"{place(path, loc, lines)}: {'.'.join(loc)}: {why}")
+        with located(suite):
+            suite.config.engine.check_model(name, models)
 
 
 def check_k(k: int, decoding: Decoding, where: str) -> None:
-    """Refuses more than one draw at temperature 0: all would be the same text."""
+    """Refuse more than one draw at temperature 0: all would be the same text."""
     if k > 1 and decoding.temperature == 0:
         raise ConfigError(
             f"{where} wants k = {k} at temperature 0, where all draws are the same; set k: 1 or a "
             "temperature above 0"
         )
-
-
-def check_engine_keys(suite: Suite, valid: Iterable[str], pinned: Mapping[str, str]) -> None:
-    """Refuses engine keys that vLLM does not have, and those that genbench sets itself.
-
-    Args:
-        valid: the argument names of the installed vLLM.
-        pinned: argument -> where to set it instead.
-    """
-    names = set(valid)
-    engine = suite.config.engine
-    for key in engine.extra if isinstance(engine, EngineConfig) else ():
-        where = suite.where("engine", key)
-        if key in pinned:
-            raise ConfigError(f"{where}: engine.{key} is set by genbench; {pinned[key]}")
-        if key not in names:
-            raise ConfigError(f"{where}: unknown engine key '{key}'{nearest(key, names - set(pinned))}")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.draw.lanes import Lane, Shared, draw_all
+from genbench.draw.lanes import Lane, LaneContext, draw_all
 from genbench.draw.queue import Draw
 from genbench.errors import EngineDiedError, EngineError, RequestStuckError
 from genbench.protocols import Engine
@@ -71,7 +71,7 @@ class World:
             stop = asyncio.Event()
             if stop_after_s is not None:
                 asyncio.get_running_loop().call_later(stop_after_s, stop.set)
-            shared = Shared(self, stop, self.said.append, lambda: None)
+            shared = LaneContext(self, stop, self.said.append, lambda: None)
             names = [f"lane {index}" for index in range(lanes)]
             made = [Lane(name, partial(Told, self, name), workers, shared) for name in names]
             try:

@@ -6,8 +6,8 @@ from pathlib import Path
 from genbench.draw.lengths import Lengths
 from genbench.draw.queue import missing_draws
 from genbench.models.requests import sample_seed
-from genbench.runs.jobs import load_tasks
 from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.selection import load_tasks
 from genbench.store.folder import Drawn
 from genbench.types import SampleId
 

@@ -9,15 +9,15 @@ import pytest
 
 from genbench.engines.advice import load_failure
 from genbench.engines.devices import share
-from genbench.engines.settings import EngineSettings
+from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import ConfigError, EngineDiedError
 
 CORE = "Engine core initialization failed. See root cause above. Failed core proc(s): {}"
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> EngineSettings:
-    return EngineSettings(tmp_path, tmp_path, None, "bfloat16", False, 4096, 8, 8192, {}, work=tmp_path)
+def settings(tmp_path: Path) -> VllmSettings:
+    return VllmSettings(tmp_path, tmp_path, None, "bfloat16", False, 4096, 8, 8192, {}, work=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def settings(tmp_path: Path) -> EngineSettings:
     ],
 )
 def test_the_cause_and_the_setting_that_helps_are_named(
-    settings: EngineSettings, said: str, log: str, cause: str, advice: str
+    settings: VllmSettings, said: str, log: str, cause: str, advice: str
 ) -> None:
     settings.log.write_text(f"INFO something before\n{log}\n")
     failure = load_failure(RuntimeError(said), settings)
@@ -81,7 +81,7 @@ def test_the_cause_and_the_setting_that_helps_are_named(
 
 @pytest.mark.parametrize("failed", ["{}", "{'EngineCore': -9}", "{'EngineCore_DP0': -9}"])
 def test_an_engine_that_ended_without_a_word_was_killed_and_another_may_live(
-    settings: EngineSettings, failed: str
+    settings: VllmSettings, failed: str
 ) -> None:
     before = "RuntimeError: CUDA out of memory\n"
     config = f"INFO EngineCore: Initializing with config: trust_remote_code=False, {'x' * 9000}\n"
@@ -95,7 +95,7 @@ def test_an_engine_that_ended_without_a_word_was_killed_and_another_may_live(
     assert "CUDA" not in text and "what may help" not in text and len(text) < 1000
 
 
-def test_settings_that_the_log_only_lists_give_no_advice(settings: EngineSettings) -> None:
+def test_settings_that_the_log_only_lists_give_no_advice(settings: VllmSettings) -> None:
     settings.log.write_text(
         "12:00:00 INFO EngineCore: config: trust_remote_code=False\nKeyError: 'lm_head'\n"
     )
@@ -103,7 +103,7 @@ def test_settings_that_the_log_only_lists_give_no_advice(settings: EngineSetting
     assert str(failure).startswith("the engine could not be started: 'lm_head'\nlast lines of")
 
 
-def test_a_hung_load_names_its_limit(settings: EngineSettings) -> None:
+def test_a_hung_load_names_its_limit(settings: VllmSettings) -> None:
     text = str(load_failure(TimeoutError(), replace(settings, load_timeout_s=90)))
     assert "not up after 90 s" in text and "engine.load_timeout_s" in text
 
@@ -116,7 +116,7 @@ def test_each_replica_has_gpus_of_its_own() -> None:
         share(devices, 0, 4, 2)
 
 
-def test_a_replicas_gpus_are_those_of_all_its_parallel_sizes(settings: EngineSettings) -> None:
+def test_a_replicas_gpus_are_those_of_all_its_parallel_sizes(settings: VllmSettings) -> None:
     sizes = {"tensor_parallel_size": 4, "pipeline_parallel_size": 2}
     assert replace(settings, extra=sizes).gpus == 8 and settings.gpus == 1
     names = list(replace(settings, replicas=2).members)

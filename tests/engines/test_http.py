@@ -334,8 +334,8 @@ def test_each_model_may_have_a_server_of_its_own(drawn: Drawn, servers: Servers)
 
 
 def test_a_trace_that_the_server_parsed_out_is_kept(drawn: Drawn, servers: Servers) -> None:
-    from genbench.engines.http import _read
-    from genbench.engines.settings import HttpSettings
+    from genbench.engines.http_messages import read_reply
+    from genbench.engines.http_settings import HttpSettings
     from genbench.suite.config import Decoding
     from genbench.types import Request, SampleId
 
@@ -346,7 +346,7 @@ def test_a_trace_that_the_server_parsed_out_is_kept(drawn: Drawn, servers: Serve
     for content, wanted in (("four", "<a>hm</a>four"), (None, "<a>hm")):
         message = {"content": content, "reasoning": "hm"}
         record = {"choices": [{"message": message, "finish_reason": "length"}]}
-        assert _read(settings, record, request) == (wanted, "length", (None, None))
+        assert read_reply(settings, record, request) == (wanted, "length", (None, None))
 
 
 def test_the_check_tells_of_servers_before_a_run(drawn: Drawn, servers: Servers) -> None:

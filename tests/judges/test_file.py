@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from genbench.engines.vllm_kind import VllmConfig
 from genbench.errors import ConfigError
 from genbench.judges.calibration import read_calibration
 from genbench.judges.file import judge_path, read_judge
@@ -15,7 +16,7 @@ from genbench.judges.judge import Judge
 from genbench.judges.local import LocalJudge
 from genbench.judges.prompt import capped
 from genbench.suite import shipped
-from genbench.suite.config import Decoding, EngineConfig, JudgeConfig, JudgeModel, JudgeServer
+from genbench.suite.config import Decoding, JudgeConfig, JudgeModel, JudgeServer
 from genbench.types import Answer, Case, SampleId
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -182,7 +183,7 @@ def test_a_verdict_that_flips_with_the_order_is_a_tie(
 )
 def test_engine_keys_that_would_spoil_a_local_judge_are_refused(tmp_path: Path, key: str, words: str) -> None:
     model = JudgeModel(
-        path="shipped:checkpoints/tiny-tuned", engine=EngineConfig.model_validate({key: "deepseek_r1"})
+        path="shipped:checkpoints/tiny-tuned", engine=VllmConfig.model_validate({key: "deepseek_r1"})
     )
     with pytest.raises(ConfigError, match=rf"judge\.model\.engine\.{key}.*{words}"):
         LocalJudge(model, Decoding(), tmp_path, tmp_path)

@@ -1,0 +1,135 @@
+"""Engines of other packages: an exception that they raise by mistake becomes an error that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
+from genbench.errors import EngineError, GenbenchError, cause
+from genbench.protocols import Engine
+from genbench.types import Completion, Request
+
+
+@contextmanager
+def defects_of(kind: str) -> Iterator[None]:
+    """Turn any exception of the block that is not genbench's into an EngineError.
+
+    The error names the engine, and the file and line that raised.
+    """
+    try:
+        yield
+    except GenbenchError:
+        raise
+    except Exception as error:
+        raise EngineError(f"engine '{kind}' failed: {cause(error)}; correct the engine") from error
+
+
+class ForeignKind:
+    """A kind of engine of another package."""
+
+    def __init__(self, name: str, kind: EngineKind) -> None:
+        self._name, self._kind = name, kind
+
+    def check(self) -> str:
+        """Check as the engine does."""
+        with defects_of(self._name):
+            return self._kind.check()
+
+    def prepare_process(self) -> None:
+        """Prepare as the engine does."""
+        with defects_of(self._name):
+            self._kind.prepare_process()
+
+    def find(self, model: ModelSource) -> FoundModel:
+        """Find the model as the engine does."""
+        with defects_of(self._name):
+            return _ForeignModel(self._name, self._kind.find(model))
+
+
+class _ForeignModel:
+    def __init__(self, name: str, found: FoundModel) -> None:
+        self._name, self._found = name, found
+        self.identity, self.tokenizer, self.context = found.identity, found.tokenizer, found.context
+
+    def settings(self, prompts: PromptFacts) -> EngineSettings:
+        with defects_of(self._name):
+            return ForeignSettings(self._name, self._found.settings(prompts))
+
+    def warnings(self, prompts: PromptFacts) -> Sequence[str]:
+        with defects_of(self._name):
+            return tuple(self._found.warnings(prompts))
+
+
+class ForeignSettings:
+    """Settings of another package's engines."""
+
+    def __init__(self, name: str, settings: EngineSettings) -> None:
+        self._name, self._settings = name, settings
+
+    def __getattr__(self, attribute: str) -> Any:
+        with defects_of(self._name):
+            return getattr(self._settings, attribute)
+
+    @property
+    def members(self) -> dict[str, EngineSettings]:
+        """Return the settings of each engine that works in parallel."""
+        with defects_of(self._name):
+            return {
+                name: ForeignSettings(self._name, member) for name, member in self._settings.members.items()
+            }
+
+    def at(self, work: Path) -> EngineSettings:
+        """Return the settings with `work` as the folder for logs and small files."""
+        with defects_of(self._name):
+            return ForeignSettings(self._name, self._settings.at(work))
+
+    def load(self) -> None:
+        """Import what the engine needs."""
+        with defects_of(self._name):
+            self._settings.load()
+
+    def make(self) -> Engine:
+        """Return a new engine whose defects are errors."""
+        with defects_of(self._name):
+            return ForeignEngine(self._name, self._settings.make())
+
+
+class ForeignEngine:
+    """An engine of another package."""
+
+    def __init__(self, name: str, engine: Engine) -> None:
+        self._name, self._engine = name, engine
+
+    async def start(self) -> None:
+        """Start the engine."""
+        with defects_of(self._name):
+            await self._engine.start()
+
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        """Return the engine's completion.
+
+        Raises:
+            EngineError: it raised by mistake, or returned something else.
+        """
+        with defects_of(self._name):
+            found: Any = await self._engine.generate(request, attempt)
+        if not isinstance(found, Completion):
+            raise EngineError(
+                f"engine '{self._name}' returned {type(found).__name__}, wanted genbench.types.Completion; "
+                "correct its method generate"
+            )
+        return found
+
+    def serve(self, settings: Any) -> None:
+        """Go on with another model, if the engine can."""
+        inner: Any = self._engine
+        with defects_of(self._name):
+            inner.serve(settings)
+
+    async def close(self) -> None:
+        """Close the engine."""
+        with defects_of(self._name):
+            await self._engine.close()

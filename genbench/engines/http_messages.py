@@ -1,0 +1,100 @@
+"""What an OpenAI-compatible server is sent for one request, and what its reply says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from genbench.engines.http_server import Transient, choice_of
+from genbench.engines.http_settings import HttpSettings
+from genbench.errors import EngineError
+from genbench.types import FinishReason, Request
+
+_FINISH: Mapping[str, FinishReason] = {"length": "length"}
+_BROKEN = frozenset({"abort", "error"})
+
+Reply = tuple[str, FinishReason, tuple[int | None, int | None]]
+"""Text, finish reason, (prompt tokens, completion tokens)."""
+
+
+def body(settings: HttpSettings, request: Request) -> dict[str, Any]:
+    """Return the request as JSON. A server fills missing fields with the checkpoint's own defaults."""
+    decoding = settings.decodings[request.sample.task]
+    record: dict[str, Any] = {
+        "model": settings.model,
+        "n": 1,
+        "stream": False,
+        "temperature": decoding.temperature,
+        "top_p": decoding.top_p,
+        "presence_penalty": decoding.presence_penalty,
+        "frequency_penalty": decoding.frequency_penalty,
+        "max_tokens": request.max_tokens,
+        "seed": request.seed,
+        "stop": list(decoding.stop),
+    }
+    if settings.prompts == "token_ids":
+        record["prompt"] = list(request.token_ids)
+    else:
+        record["messages"] = [{"role": item.role, "content": item.content} for item in request.messages]
+    return record | (_vllm_fields(settings, request) if settings.api == "vllm" else {})
+
+
+def _vllm_fields(settings: HttpSettings, request: Request) -> dict[str, Any]:
+    decoding = settings.decodings[request.sample.task]
+    stop_ids, ignore_eos = list(decoding.stop_token_ids), decoding.ignore_eos
+    if settings.eos_token_id is not None and not ignore_eos:
+        # ignore_eos keeps away the further eos ids of a generation_config that the server may have read.
+        stop_ids, ignore_eos = list(dict.fromkeys([settings.eos_token_id, *stop_ids])), True
+    record: dict[str, Any] = {
+        "top_k": decoding.top_k,
+        "min_p": decoding.min_p,
+        "repetition_penalty": decoding.repetition_penalty,
+        "min_tokens": decoding.min_tokens,
+        "stop_token_ids": stop_ids,
+        "ignore_eos": ignore_eos,
+        "skip_special_tokens": False,
+        "spaces_between_special_tokens": False,
+        "include_stop_str_in_output": False,
+        "add_special_tokens": False,
+    }
+    if decoding.thinking_token_budget is not None:
+        record["thinking_token_budget"] = decoding.thinking_token_budget
+    if settings.prompts == "chat" and settings.chat_template_kwargs:
+        record["chat_template_kwargs"] = dict(settings.chat_template_kwargs)
+    return record
+
+
+def read_reply(settings: HttpSettings, record: Mapping[str, Any], request: Request) -> Reply:
+    """Return text, finish reason and token counts of a reply.
+
+    Raises:
+        Transient: the reply is not whole.
+        EngineError: the server counts another prompt than was sent.
+    """
+    choice = choice_of(record)
+    finish = choice.get("finish_reason")
+    text = choice.get("text") if settings.prompts == "token_ids" else _chat_text(settings, choice)
+    if not isinstance(text, str) or not isinstance(finish, str) or finish in _BROKEN:
+        raise Transient(f"half a reply (finish_reason {finish!r})")
+    usage = record.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    found, drawn = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if request.token_ids and found is not None and found != len(request.token_ids):
+        raise EngineError(
+            f"server {settings.base_urls[0]} counts {found} prompt tokens where {len(request.token_ids)} "
+            "were sent: it does not take token ids as they are; set engine.prompts: chat"
+        )
+    return text, _FINISH.get(finish, "stop"), (found, drawn)
+
+
+def _chat_text(settings: HttpSettings, choice: Mapping[str, Any]) -> str | None:
+    """Return the reply's text. A trace that the server parsed out of it is put back in front."""
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        return None
+    trace = message.get("reasoning") or message.get("reasoning_content")
+    content = message.get("content")
+    if not trace:
+        return content or "" if "content" in message else None
+    opened, closed = settings.trace_tags
+    return f"{opened}{trace}{closed}{content}" if content is not None else f"{opened}{trace}"

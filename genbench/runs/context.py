@@ -1,0 +1,26 @@
+"""What the steps of one run share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from genbench.engines.shared import EngineKeeper
+from genbench.judges.session import JudgeSession
+from genbench.runs.job import Job
+from genbench.runs.signals import StopSwitch
+from genbench.store.folder import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """One job at work in its run folder.
+
+    `switch` stops the run, `keeper` has the engines that models share, `judges` grade the tasks that no
+    rule can verify.
+    """
+
+    job: Job
+    folder: RunFolder
+    switch: StopSwitch
+    keeper: EngineKeeper
+    judges: JudgeSession

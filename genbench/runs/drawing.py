@@ -1,0 +1,112 @@
+"""Draw the missing samples of a run with the engines of its model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+
+from genbench.draw.generate import CountTrace, Generation
+from genbench.draw.progress import ProgressLine
+from genbench.draw.queue import Draw
+from genbench.engines.gpu import GpuWatch
+from genbench.engines.kind import EngineSettings
+from genbench.engines.shared import EngineKeeper
+from genbench.models.tokencount import given_trace_tokens, trace_tokens
+from genbench.protocols import Engine
+from genbench.runs.context import RunContext
+from genbench.runs.scoring import Scorer
+from genbench.store.folder import RunFolder
+from genbench.types import Completion, SampleId
+
+
+class Drawing:
+    """The drawing of one attempt. `seconds` and `gpu_busy` say how long it took and how busy the GPUs were.
+
+    They stay 0 and None if the completions are only read back.
+    """
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self.seconds = 0.0
+        self.gpu_busy: dict[str, float] | None = None
+
+    async def run(self, draws: Sequence[Draw], scorer: Scorer, progress: ProgressLine, attempt: int) -> None:
+        """Draw all samples, or until the run is stopped, and have each verified when it is complete.
+
+        Raises:
+            EngineError: the engines could not be started, or died for good.
+        """
+        settings = self._context.job.model.settings
+        generation = self._generation(draws, scorer, progress, attempt)
+        if not settings.generates:
+            await generation.run(draws)
+            return
+        label = self._context.job.model.name
+        progress.say(f"{label}: {settings.opening} for {len(draws)} samples (log: {settings.log})")
+        gpus = GpuWatch()
+        try:
+            async with gpus:
+                await generation.run(draws)
+        finally:
+            self.seconds = progress.seconds
+            self.gpu_busy = gpus.busy
+
+    def _generation(
+        self, draws: Sequence[Draw], scorer: Scorer, progress: ProgressLine, attempt: int
+    ) -> Generation:
+        context, model = self._context, self._context.job.model
+        return Generation(
+            engines=engine_makers(model.settings, context.keeper),
+            maker=model.maker,
+            sink=context.folder,
+            split=model.reasoning.split,
+            offer=_offer_to(scorer, progress, context.judges.deferred),
+            progress=progress.completion,
+            workers=model.settings.workers,
+            attempt=attempt,
+            stop=context.switch.attach(asyncio.get_running_loop()),
+            stored=open_conversations(context.folder, draws),
+            started=progress.begin,
+            tell=progress.say,
+            count_trace=self._count_trace(),
+        )
+
+    def _count_trace(self) -> CountTrace:
+        model = self._context.job.model
+        return partial(trace_tokens, count=model.count) if model.settings.generates else given_trace_tokens
+
+
+def _offer_to(
+    scorer: Scorer, progress: ProgressLine, deferred: Collection[str]
+) -> Callable[[Draw, list[Completion]], None]:
+    """Return what takes complete samples. Those of `deferred` tasks are verified after the run."""
+
+    def offer(draw: Draw, completions: list[Completion]) -> None:
+        progress.sample(draw.task.name)
+        if draw.task.name not in deferred:
+            scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
+
+    return offer
+
+
+def engine_makers(settings: EngineSettings, keeper: EngineKeeper) -> Mapping[str, Callable[[], Engine]]:
+    """Return what makes each engine that works in parallel, by its name."""
+    return {name: partial(_engine, member, keeper) for name, member in settings.members.items()}
+
+
+def _engine(settings: EngineSettings, keeper: EngineKeeper) -> Engine:
+    key = settings.share_key
+    return settings.make() if key is None else keeper.lease(settings, key)
+
+
+def open_conversations(folder: RunFolder, draws: Sequence[Draw]) -> dict[SampleId, list[Completion]]:
+    """Return the turns on disk of samples that are not complete. Only tasks of several turns have any."""
+    wanted = {draw.sample for draw in draws if draw.problem.turns > 1}
+    found: defaultdict[SampleId, list[Completion]] = defaultdict(list)
+    for name in {sample.task for sample in wanted}:
+        for item in folder.completions(name):
+            if item.sample in wanted:
+                found[item.sample].append(item)
+    return {sample: sorted(items, key=lambda item: item.turn) for sample, items in found.items()}

@@ -1,0 +1,52 @@
+"""Open a run: load its verifiers and the engine's code while its prompts are rendered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from genbench.draw.queue import missing_draws
+from genbench.runs.context import RunContext
+from genbench.runs.record import asked_records, packed
+from genbench.runs.verifying import load_verifiers
+from genbench.store.folder import Drawn
+from genbench.tasks.loaded import VerifiedTask
+from genbench.verifiers.pool import VerifierPool
+from genbench.verifiers.process import VerifierSpec
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRun:
+    """What is known before the first sample is drawn, by task: verifiers, packed asks, samples on disk."""
+
+    verified: dict[str, VerifiedTask]
+    asked: dict[str, bytes]
+    drawn: dict[str, Drawn]
+
+
+async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, VerifierSpec]) -> OpenedRun:
+    """Load the verifiers of a run in worker processes. Meanwhile render its prompts here.
+
+    Raises:
+        PromptError: a prompt cannot be made. VerifierError: a verifier cannot be loaded.
+    """
+    job = context.job
+    drawn = {task.name: context.folder.drawn(task.name) for task in job.tasks}
+    loading = asyncio.create_task(load_verifiers(pool, specs, job.tasks, context.judges))
+    try:
+        await asyncio.sleep(0)
+        asked = {task.name: packed(asked_records(job, task)) for task in job.tasks}
+        await asyncio.to_thread(_load_engine, context, drawn)
+        verified = await loading
+    finally:
+        loading.cancel()
+        await asyncio.gather(loading, return_exceptions=True)
+    return OpenedRun(verified, asked, drawn)
+
+
+def _load_engine(context: RunContext, drawn: Mapping[str, Drawn]) -> None:
+    """Import the engine's code if there is something to draw. No engine is started."""
+    job = context.job
+    if missing_draws(job.tasks, drawn, job.lengths):
+        job.model.settings.load()

@@ -1,0 +1,61 @@
+"""The tasks of a command: those that it names, with the problems of its limit and its shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from genbench.data.shard import Shard
+from genbench.runs.options import RunOptions, data_dir
+from genbench.suite.suitefile import Suite
+from genbench.tasks.load import load_task, selected_entries
+from genbench.tasks.loaded import LoadedTask
+
+
+def load_tasks(suite: Suite, options: RunOptions) -> list[LoadedTask]:
+    """Return the tasks that a command runs, with their rows.
+
+    Raises:
+        ConfigError: a task that is named is not in the suite. DataError: its rows cannot be had.
+    """
+    entries = selected_entries(suite, options.tasks, options.with_test)
+    return [load_task(suite, entry, data_dir(options), options.limit) for entry in entries]
+
+
+def in_shard(tasks: Sequence[LoadedTask], part: Shard | None) -> list[LoadedTask]:
+    """Return the tasks with the problems of one shard only. Tasks without any are left out."""
+    if part is None:
+        return list(tasks)
+    kept = [
+        only(task, frozenset(p.problem_id for p in task.problems if part.holds(task.name, p.problem_id)))
+        for task in tasks
+    ]
+    return [task for task in kept if task.problems]
+
+
+def only(task: LoadedTask, ids: frozenset[str]) -> LoadedTask:
+    """Return the task with the problems `ids`. The others count as left out."""
+    kept = tuple(problem for problem in task.problems if problem.problem_id in ids)
+    gone = {problem.problem_id for problem in task.problems} - ids
+    return replace(task, problems=kept, left_out=task.left_out | gone)
+
+
+def origin_record(
+    whole: Sequence[LoadedTask], tasks: Sequence[LoadedTask], options: RunOptions
+) -> dict[str, Any]:
+    """Return what `score` and `merge` need to read the same data again.
+
+    Args:
+        whole: the tasks before they were cut to a shard.
+    """
+    data = data_dir(options)
+    return {
+        "data_dir": str(data.resolve()) if data else None,
+        "limit": options.limit,
+        "problems": None,
+        "tasks": [task.name for task in tasks],
+        "shard": None if options.part is None else str(options.part),
+        "whole": {task.name: len(task.problems) for task in whole},
+        "command": options.command,
+    }

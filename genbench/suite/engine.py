@@ -1,0 +1,153 @@
+"""The `engine:` block of a suite, checked by the configuration class of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
+
+from genbench import registry
+from genbench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from genbench.suite.config import ModelConfig
+
+DEFAULT_KIND = "vllm"
+KIND_ERROR = "engine_kind"
+"""Type of the validation error for a `kind` that names no engine."""
+
+
+class SuiteMistake(ConfigError):  # noqa: N818  a class of its own only until file and line are known
+    """A mistake at one key of a suite. Whoever has the suite file adds its name and the line.
+
+    Args:
+        loc: the key, from the top of the suite: ("engine", "dtype").
+        text: the whole message after file and line.
+    """
+
+    def __init__(self, loc: Sequence[str | int], text: str) -> None:
+        super().__init__(text)
+        self.loc = tuple(loc)
+
+
+class EngineConfig(BaseModel):
+    """Base of the keys under `engine:`. Each kind of engine has a subclass with keys of its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: str
+
+    def check_model(self, name: str, models: Mapping[str, ModelConfig]) -> None:
+        """Refuse a model that does not go with this engine.
+
+        Raises:
+            SuiteMistake: names the key of the model and what to write instead.
+        """
+        if models[name].server is not None:
+            raise SuiteMistake(
+                ("models", name, "server"), f"models.{name}.server: needs engine: {{kind: http}}"
+            )
+
+
+class StoredEngineConfig(EngineConfig):
+    """The `engine:` block of a stored run. It is kept as it is, since the engine need not be installed."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+STORED: Mapping[str, Any] = {"stored": True}
+"""The validation context of a stored suite."""
+
+
+def config_class(kind: str, folder: Path | None = None) -> type[EngineConfig]:
+    """Return the configuration class of a kind of engine: a registered name, or "module:Class".
+
+    Args:
+        folder: a folder that may have the module, besides the installed packages.
+
+    Raises:
+        ConfigError: there is no such engine, or it has no class `Config`.
+    """
+    plug_in = registry.find("engine", kind, folder)
+    found = plug_in.load()
+    config = getattr(found, "Config", None)
+    if not (isinstance(config, type) and issubclass(config, EngineConfig)):
+        raise ConfigError(
+            f"{plug_in.words} has no class 'Config' derived from genbench.suite.engine.EngineConfig; add one"
+        )
+    return config
+
+
+class ByKind:
+    """Marks a field whose value is checked by the class that its own key `kind` names.
+
+    The class is loaded when a value is checked, so that a suite's configuration imports no engine.
+
+    Args:
+        only: the kinds that the field takes; None: all.
+    """
+
+    def __init__(self, only: Sequence[str] | None = None) -> None:
+        self._only = only
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        dump = core_schema.plain_serializer_function_ser_schema(_dumped, info_arg=True)
+        return core_schema.with_info_plain_validator_function(self._checked, serialization=dump)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """List the keys of the built-in kinds for editors; further kinds have keys of their own."""
+        kinds = self._only or tuple(registry.BUILT_IN["engine"])
+        known = [handler(config_class(kind).__pydantic_core_schema__) for kind in kinds]
+        default = {"default": default_engine().model_dump(mode="json")}
+        if self._only is not None:
+            return {**default, "oneOf": known}
+        other = {
+            "type": "object",
+            "description": "an engine of another package: kind is module:Class, or a name that it registers",
+            "properties": {"kind": {"type": "string", "not": {"enum": list(kinds)}}},
+            "required": ["kind"],
+        }
+        return {**default, "oneOf": [*known, other]}
+
+    def _checked(self, value: Any, info: core_schema.ValidationInfo) -> EngineConfig:
+        kind = value.get("kind", DEFAULT_KIND) if isinstance(value, dict) else DEFAULT_KIND
+        kind = value.kind if isinstance(value, EngineConfig) else str(kind)
+        if self._only is not None and kind not in self._only:
+            raise _kind_error(kind, f"wanted {' or '.join(self._only)}, found '{kind}'")
+        context = info.context or {}
+        if isinstance(value, EngineConfig):
+            return value
+        if self._only is None and context.get("stored"):
+            return StoredEngineConfig.model_validate({"kind": kind} | value)
+        try:
+            found = config_class(kind, context.get("folder"))
+        except ConfigError as error:
+            raise _kind_error(kind, str(error)) from error
+        return found.model_validate(value)
+
+
+def default_engine() -> EngineConfig:
+    """Return the engine of a suite that names none."""
+    return config_class(DEFAULT_KIND).model_validate({"kind": DEFAULT_KIND})
+
+
+def _kind_error(kind: str, why: str) -> ValidationError:
+    """Return an error at the key `kind`, with braces of the text kept as they are."""
+    error = PydanticCustomError(KIND_ERROR, "{why}", {"why": why})
+    return ValidationError.from_exception_data(
+        "engine", [InitErrorDetails(type=error, loc=("kind",), input=kind)]
+    )
+
+
+def _dumped(value: EngineConfig, info: core_schema.SerializationInfo) -> dict[str, Any]:
+    return value.model_dump(
+        mode=info.mode,
+        exclude_unset=info.exclude_unset,
+        exclude_defaults=info.exclude_defaults,
+        exclude_none=info.exclude_none,
+    )
