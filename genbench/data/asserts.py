@@ -1,4 +1,4 @@
-"""Tests that benchmarks write as Python asserts, read as calls and the values they should have.
+"""Tests that benchmarks write as Python asserts, read as calls with the values they should return.
 
 An assert that runs beside the program is a verdict that the program could fake. So what can be split is
 split: the call is evaluated where the program is, its value compared where it is not. The rest stays Python.
@@ -25,7 +25,7 @@ _CONTAINERS: dict[str, Callable[[Any], Any]] = {"tuple": tuple, "list": list, "s
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """An expression and the literal it should equal; the form of `tests` that the code verifier takes."""
+    """An expression and the literal it should equal, as the code verifier takes `tests`."""
 
     input: str
     output: str
@@ -38,14 +38,14 @@ class Lifted:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The tests of a source: those that are lifted, and whether they are all that it checks."""
+    """The tests that were read from a source, and whether they are all that it checks."""
 
     lifted: tuple[Lifted, ...]
     complete: bool
 
 
 def split(source: str, function: str | None = None) -> Split:
-    """Lifts the asserts of a source: at its top level, or in the body of `function`.
+    """Read the asserts of a source: at its top level, or in the body of `function`.
 
     Raises:
         SyntaxError: it is not Python.
@@ -105,7 +105,7 @@ def _lift_comparison(left: ast.expr, how: ast.cmpop, right: ast.expr) -> Lifted 
 
 
 def _lift_distance(left: ast.expr, right: ast.expr) -> Lifted | None:
-    """abs(call - literal) < tolerance."""
+    """Read ``abs(call - literal) < tolerance``."""
     match left:
         case ast.Call(ast.Name("abs"), [ast.BinOp(call, ast.Sub(), wanted)], []) if _calls(call):
             value, tolerance = _literal(wanted), _literal(right)
@@ -115,7 +115,7 @@ def _lift_distance(left: ast.expr, right: ast.expr) -> Lifted | None:
 
 
 def _looped(body: list[ast.stmt]) -> tuple[Lifted, ...] | None:
-    """EvalPlus' form: lists `inputs` and `results`, and a loop of assertion(f(*inp), exp, atol) over both."""
+    """Read EvalPlus' form: lists `inputs` and `results`, and a loop of assertion(f(*inp), exp, atol)."""
     lists = {name: value for statement in body for name, value in _assignments(statement)}
     loops = [statement for statement in body if isinstance(statement, ast.For)]
     if not {"inputs", "results"} <= lists.keys() or len(loops) != 1 or len(loops[0].body) != 1:
@@ -142,7 +142,7 @@ def _looped_one(name: str, arguments: Any, wanted: Any, atol: float) -> Lifted:
 
 
 def _floats(value: Any) -> Iterator[float]:
-    """The floats of a value that is one, or a list or tuple of nothing else."""
+    """Return the floats of a value that is a float, or a list or tuple of floats only."""
     if isinstance(value, float):
         yield value
     elif isinstance(value, list | tuple) and all(isinstance(item, float) for item in value):
@@ -157,7 +157,7 @@ def _assignments(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _assigned(body: list[ast.stmt]) -> Iterator[str]:
-    """Names that the statements bind: an expression with one of them cannot stand alone."""
+    """Return the names that the statements bind. An expression that uses one cannot be run by itself."""
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -179,7 +179,7 @@ def _always_true(node: ast.expr) -> bool:
 
 
 def _literal(node: ast.expr) -> str | None:
-    """The node's value as a literal, where it has one without running anything."""
+    """Return the node's value if it is a literal, without running anything."""
     try:
         text = repr(_value(node))
         ast.literal_eval(text)
@@ -189,7 +189,7 @@ def _literal(node: ast.expr) -> str | None:
 
 
 def _value(node: ast.expr) -> Any:
-    """Literals, arithmetic of literals, and tuple(), list(), set() of them."""
+    """Evaluate literals, arithmetic of literals, and tuple(), list(), set() of them."""
     match node:
         case ast.BinOp(left, how, right) if type(how) in _ARITHMETIC:
             one, other = _value(left), _value(right)

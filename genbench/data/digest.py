@@ -1,4 +1,4 @@
-"""One digest for the rows of a dataset, the same whatever file format they came in."""
+"""One digest for the rows of a dataset, the same for every file format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def rows_digest(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """SHA-256 (hex) over `columns` of all rows in their order, as canonical JSON lines.
+    """Return the SHA-256 (hex) of `columns` of all rows in their order, as canonical JSON lines.
 
     Parquet fills the absent keys of a struct with null and knows dates; JSON has neither. So null
     keys of nested objects count as absent, NaN as null, and dates as their ISO text.

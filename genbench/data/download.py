@@ -1,4 +1,4 @@
-"""The Hugging Face hub: owner of `datasets`, which is slow to import; entered through the registry alone."""
+"""Reads datasets of the Hugging Face hub with `datasets`, which is slow to import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROBE_TIMEOUT_S = 10.0
 
 
 def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | None]:
-    """The pinned columns of one split, and the commit that they are from.
+    """Return the pinned columns of one split, and the commit that they are from.
 
     Where the hub is out of reach a copy in the cache is taken; its commit is then unknown (None)
     and the digest alone holds it to the pin.
@@ -53,7 +53,7 @@ def _load(dataset: HubDataset, revision: str | None) -> datasets.Dataset:
 
 
 def _probe(dataset: HubDataset, name: str) -> tuple[str | None, str | None]:
-    """(commit, None) from the hub, or (None, why it could not be asked).
+    """Return (commit, None) from the hub, or (None, why it could not be asked).
 
     Asked once and first: `load_dataset` alone retries for 25 s before it says that there is no network
     (measured with datasets 5.2).
@@ -75,7 +75,7 @@ def _probe(dataset: HubDataset, name: str) -> tuple[str | None, str | None]:
 
 @contextmanager
 def _without_network(offline: bool) -> Iterator[None]:
-    """Lets `datasets` look into its cache at once instead of retrying a hub that did not answer."""
+    """Let `datasets` read its cache at once instead of retrying a hub that did not answer."""
     before = datasets.config.HF_HUB_OFFLINE
     datasets.config.HF_HUB_OFFLINE = before or offline
     try:

@@ -1,4 +1,4 @@
-"""Benchmark rows at their pinned state: from an offline mirror, or from the hub through `datasets`."""
+"""Benchmark rows in their pinned state, from an offline mirror or from the hub."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIRROR_SUFFIXES = (".jsonl", ".parquet")
 
 
 def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], dict[str, Any]]:
-    """The dataset's rows, with at least its columns, and where they came from.
+    """Return the dataset's rows, with at least its columns, and where they came from.
 
     With `data_dir` only the mirror `DIR/<org>/<name>/<config>/<split>.jsonl|parquet` is read. The
     provenance has source, repo, config, split, revision, path, rows, columns, digest, pinned_digest
@@ -58,7 +58,7 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
 
 
 def mirror_file(dataset: HubDataset, data_dir: Path) -> Path:
-    """The mirror's file of one split.
+    """Return the mirror's file of one split.
 
     Raises:
         DataError: it is not there; says which file to make, and how.
@@ -77,7 +77,7 @@ def mirror_file(dataset: HubDataset, data_dir: Path) -> Path:
 
 
 def how_to_mirror(dataset: HubDataset, data_dir: Path) -> str:
-    """The commands that put the dataset into a mirror, for a machine with network."""
+    """Return the commands that put the dataset into a mirror, for a machine with network."""
     stem = _stem(dataset, data_dir)
     log_in = " (gated: accept its terms on its page on the hub and run `hf auth login` first)"
     return (
@@ -90,7 +90,7 @@ def how_to_mirror(dataset: HubDataset, data_dir: Path) -> str:
 
 
 def file_urls(dataset: HubDataset, revision: str | None) -> list[str]:
-    """The files of a repository with a loading script: `datasets` runs none since 4.0, but reads files."""
+    """Return the files of a repository with a loading script. `datasets` 4.0 runs none, but reads files."""
     root = f"hf://datasets/{dataset.repo}@{revision or 'main'}"
     return [f"{root}/{name}" for name in dataset.files]
 

@@ -1,4 +1,4 @@
-"""Rows from files of one's own: JSON Lines, Parquet, CSV; every error names file and line."""
+"""Rows of a user's own files: JSON Lines, Parquet, CSV. Every error names file and line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ READERS = {
 
 
 def load_file(path: Path, columns: Sequence[str]) -> tuple[list[Row], dict[str, Any]]:
-    """The rows of a file and where they came from (path, rows, columns, digest over `columns`).
+    """Return the rows of a file and where they came from (path, rows, columns, digest of `columns`).
 
     Without `columns` the digest is over all that any row has.
 
@@ -44,7 +44,7 @@ def load_file(path: Path, columns: Sequence[str]) -> tuple[list[Row], dict[str, 
 
 
 def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
-    """All rows of a file in its order; each has at least `columns`.
+    """Return all rows of a file in its order. Each has at least `columns`.
 
     Raises:
         DataError: as for `load_file`.
@@ -75,7 +75,7 @@ def _require(row: Row, columns: Sequence[str], place: str) -> None:
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
-    """Line numbers and objects. Lines end at a newline alone: texts may hold U+2028 and the like."""
+    """Yield line numbers and objects. Only a newline ends a line: texts may contain U+2028 and the like."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
@@ -92,7 +92,7 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def read_csv(path: Path) -> Iterator[tuple[int, Row]]:
-    """Numbers of each row's last line and the row; every value stays text (an id `007` too)."""
+    """Yield the number of each row's last line and the row. Every value stays text (an id `007` too)."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
         try:

@@ -1,4 +1,4 @@
-"""LiveCodeBench's two columns of tests, in either encoding; nothing in them is ever executed.
+"""LiveCodeBench's two columns of tests in either encoding. Nothing in them is ever executed.
 
 The private column is JSON, or base64 of zlib of a pickle of JSON
 (lcb_runner/benchmarks/code_generation.py:64-73 at 28fef95). A pickle can run code when it is
@@ -18,11 +18,11 @@ from typing import Any, NoReturn
 from genbench.errors import DataError
 
 _LARGEST = 1 << 30
-"""Bytes of unpacked tests; the largest of a problem are about a tenth of it."""
+"""The limit of unpacked tests in bytes. The largest of a problem are about a tenth of it."""
 
 
 def unpack(public: str, private: str) -> list[tuple[str, str]]:
-    """(input, output) of the public tests, then of the private ones.
+    """Return (input, output) of the public tests, then of the private ones.
 
     Raises:
         DataError: a column is damaged, or a pickle holds more than a string.
@@ -38,7 +38,7 @@ def _tests(text: str, column: str) -> list[tuple[str, str]]:
 
 
 def _text(private: str) -> str:
-    """The column as JSON text."""
+    """Return the column as JSON text."""
     if private.lstrip().startswith("["):
         return private
     try:
@@ -55,7 +55,7 @@ def _text(private: str) -> str:
 
 
 class _StringOnly(pickle.Unpickler):
-    """Reads what needs no class; a pickle that names one is refused before it is looked up."""
+    """Reads pickles that need no class. One that names a class is refused before it is looked up."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
         raise DataError(

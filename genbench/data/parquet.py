@@ -1,4 +1,4 @@
-"""Rows of a Parquet file; a room of its own because pyarrow is slow to import."""
+"""Rows of a Parquet file. A module of its own, because pyarrow is slow to import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from genbench.protocols import Row
 
 
 def read_parquet(path: Path) -> Iterator[tuple[int, Row]]:
-    """Row numbers (from 1) and rows as plain Python values.
+    """Yield row numbers (from 1) and rows as plain Python values.
 
     Raises:
         DataError: the file is no Parquet, or damaged.

@@ -1,4 +1,4 @@
-"""Which problems a part of a job array draws: told by their identity, so that no part knows of another."""
+"""The problems that one part of a job array draws, chosen by their identity."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _FORM = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Part `index` (from 1) of `of` parts; each problem lies in exactly one."""
+    """Part `index` (from 1) of `of` parts. Each problem is in exactly one of them."""
 
     index: int
     of: int
 
     @classmethod
     def read(cls, text: str) -> Shard:
-        """Reads `2/8`.
+        """Read `2/8`.
 
         Raises:
             ConfigError: no such text, or no such part.
@@ -39,11 +39,11 @@ class Shard:
 
     @property
     def folder(self) -> str:
-        """The name of the folder that holds this part's runs."""
+        """Return the name of the folder with this part's runs."""
         return f"shard-{self.index}-of-{self.of}"
 
     def holds(self, task: str, problem_id: str) -> bool:
-        """Whether the problem lies in this part.
+        """Return whether the problem is in this part.
 
         The task is hashed too: a limit takes the smallest hashes of the ids alone, and parts of what it
         leaves must be even.

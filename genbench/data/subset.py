@@ -1,4 +1,4 @@
-"""Which problems a limit leaves: the same ones every time, and more of them under a larger limit."""
+"""The problems that a limit leaves: always the same ones, and more of them under a larger limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def nested_subset(ids: Sequence[str], n: int | None) -> list[str]:
-    """The `n` ids with the smallest SHA-256, in their given order; all of them for None.
+    """Return the `n` ids with the smallest SHA-256, in their given order. None returns all of them.
 
     The subset of a smaller limit lies within that of a larger one, and neither depends on the
     order of the rows.

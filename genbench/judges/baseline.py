@@ -1,4 +1,4 @@
-"""A stored run as the opponent of pairs: its answers without their traces, and whose they are."""
+"""A stored run as the opponent of pairs: its answers without their traces, and its identity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from genbench.tasks.loaded import LoadedTask
 class Baseline:
     """Answers of one run to one task, by problem and then by sample index from 0.
 
-    `name` and `identity` are the run's model; `digest` is of the answers, so that others make other verdicts.
+    `name` and `identity` are of the run's model. `digest` is of the answers: other answers are another
+    opponent.
     """
 
     name: str
@@ -33,13 +34,13 @@ class Baseline:
         return {"name": self.name, "identity": self.identity, "digest": self.digest}
 
     def answer(self, problem_id: str, sample_index: int) -> str:
-        """The opponent of a sample: the same index, or, where the run has fewer, round again."""
+        """Return the opponent's answer to a sample: that of the same index, modulo the number of answers."""
         texts = self.answers[problem_id]
         return texts[sample_index % len(texts)]
 
 
 def read_baseline(path: Path, task: LoadedTask) -> Baseline:
-    """The task's answers in a stored run, traces stripped; an answer that never came is an empty text.
+    """Return a task's answers in a stored run, without traces. A missing answer is an empty text.
 
     Raises:
         ConfigError: no run folder, another task than this one, or problems that it lacks.
@@ -63,12 +64,12 @@ def read_baseline(path: Path, task: LoadedTask) -> Baseline:
             f"'{task.name}' (the first: {lacking[0]}); finish that run, or give --limit"
         )
     used = {problem.problem_id: answers[problem.problem_id] for problem in task.problems}
-    # Over all that the run holds, so that another --limit here is no other opponent.
+    # Of all answers of the run, so that another --limit here is not another opponent.
     return Baseline(manifest["model"]["name"], manifest["model_identity"], digest(answers)[:16], used)
 
 
 def _check_same(path: Path, described: Mapping[str, Any], task: LoadedTask) -> None:
-    """Answers to other prompts or other rows are no opponents."""
+    """Refuse answers to other prompts or other rows."""
     theirs = {"version": described["version"], "data": described["data_digest"]}
     ours = {"version": task.task.info.version, "data": task.provenance.get("digest")}
     lines = differences(theirs, ours, f"tasks.{task.name}")

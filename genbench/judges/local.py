@@ -1,4 +1,4 @@
-"""A judge on this machine: its prompts as token ids, its replies held to their form by the engine."""
+"""A judge on this machine, whose engine holds replies to their form."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ class LocalJudge:
 
     @property
     def record(self) -> Mapping[str, Any]:
+        """Identity of the weights and the engine, for the manifest."""
         name, version = arguments.distribution()
         return {
             "identity": self.checkpoint.identity,
@@ -65,7 +66,7 @@ class LocalJudge:
         }
 
     async def start(self) -> None:
-        """Loads tokenizer and engine; tens of seconds. Raises EngineError."""
+        """Load tokenizer and engine, which takes tens of seconds. Raises EngineError."""
         trust = self._model.trust_remote_code
         loader = importlib.import_module("genbench.engines.tokenizer")
         tokenizer = loader.load_tokenizer(str(self.checkpoint.path), None, trust)
@@ -101,10 +102,11 @@ class LocalJudge:
         )
 
     async def reply(self, question: Question) -> str:
-        """The judge's whole reply.
+        """Return the judge's whole reply.
 
         Raises:
-            RequestFailedError: the question does not fit, or was refused. EngineError: the engine died.
+            RequestFailedError: the question does not fit, or was refused.
+            EngineError: the engine died.
         """
         if self._engine is None or self._renderer is None:
             raise AssertionError("asked before start")
@@ -134,13 +136,14 @@ class LocalJudge:
         return text
 
     async def close(self) -> None:
+        """Close the engine, if it was started."""
         engine, self._engine = self._engine, None
         if engine is not None:
             await engine.close()
 
 
 def pinned_checkpoint(model: JudgeModel, base: Path) -> Checkpoint:
-    """The judge's files, and they are the pinned ones.
+    """Return the judge's files after checking that they are the pinned ones.
 
     Raises:
         ConfigError: the digest of a local folder is another.
@@ -157,7 +160,7 @@ def pinned_checkpoint(model: JudgeModel, base: Path) -> Checkpoint:
 
 
 def _check_engine_keys(model: JudgeModel) -> None:
-    """Refuses what vLLM does not have, what genbench sets, and what lets replies leave their form."""
+    """Refuse keys that vLLM does not have, that genbench sets, or that let replies leave their form."""
     extra = vllm_config(model.engine).extra
     names = arguments.engine_argument_names() if extra else frozenset()
     for key in extra:

@@ -1,4 +1,4 @@
-"""Verifies by plain equality of texts, after the normalisations that the task asks for."""
+"""Compares texts for equality after the normalisations that a task asks for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 
 
 class ExactVerifier:
-    """Whether an answer equals one of the reference's texts.
+    """Checks whether an answer equals one of the reference's texts.
 
     Args:
         extract: what is compared: the "whole" answer, its "last_line", or its "final" answer (last box,
@@ -69,7 +69,7 @@ class ExactVerifier:
         return Finding(float(answer in accepted), extracted=answer)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the verifier has no resources."""
 
     def _extracted(self, text: str) -> str:
         if self._extract == "last_line":

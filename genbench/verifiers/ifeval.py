@@ -1,4 +1,4 @@
-"""Judges answers by verifiable instructions: IFEval, IFBench, Multi-IF, and lists of a suite's own."""
+"""Verifies answers by instructions: IFEval, IFBench, Multi-IF, and lists of a suite's own."""
 
 from __future__ import annotations
 
@@ -62,19 +62,21 @@ class ConstraintVerifier:
         self.version = f"ifeval {RULES_VERSION} ({mode}, {revision}{tongue}); {self._tools.name}"
 
     def check(self, reference: Any) -> None:
-        """Reads a reference without judging anything.
+        """Read a reference without verifying anything.
 
         Raises:
             DataError: an unknown instruction id, or kwargs that it does not take.
-            UnavailableError: an instruction needs a tagger, and none is named.
+            UnavailableError: an instruction needs a tagger, and there is none.
         """
         for constraints in self._turns(reference):
             require_tools(constraints, self._tools)
 
     def time_limit_s(self, case: Case) -> float:
+        """Return the wall seconds for one answer."""
         return TIME_LIMIT_S
 
     def verify(self, case: Case) -> Finding:
+        """Return the score of the headline, and each instruction's result as a part."""
         turns = self._turns(case.reference)
         answers = [answer.text for answer in case.answers] + [""] * len(turns)
         found = [
@@ -84,7 +86,7 @@ class ConstraintVerifier:
         return finding(found, self._headline, blank=not any(answer.strip() for answer in answers))
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the verifier has no resources."""
 
     def _turns(self, reference: Any) -> list[tuple[Constraint, ...]]:
         return [
@@ -97,14 +99,14 @@ class ConstraintVerifier:
 
 
 class IFBenchVerifier(ConstraintVerifier):
-    """The same with IFBench's headline: prompt-level loose accuracy."""
+    """A ConstraintVerifier with IFBench's headline: prompt-level loose accuracy."""
 
     def __init__(self, *, headline: str = LOOSE, **options: Any) -> None:
         super().__init__(headline=headline, **options)
 
 
 def everywhere(book: Rulebook, constraints: Any) -> tuple[Constraint, ...]:
-    """The constraints that an option of the suite lists, for every answer.
+    """Return the constraints that an option of the suite lists, for every answer.
 
     Raises:
         ConfigError: an unknown instruction id, or kwargs that it does not take.
@@ -120,7 +122,7 @@ def everywhere(book: Rulebook, constraints: Any) -> tuple[Constraint, ...]:
 
 
 def by_turn(reference: Any) -> list[list[Any]]:
-    """The instructions of each turn; a flat list is one turn's, None is one turn without any."""
+    """Return the instructions of each turn. A flat list is one turn, None is one turn without any."""
     if reference is None:
         return [[]]
     if not isinstance(reference, list):
@@ -131,7 +133,7 @@ def by_turn(reference: Any) -> list[list[Any]]:
 
 
 def finding(found: Sequence[Sequence[Outcome]], headline: str, blank: bool) -> Finding:
-    """The finding of the outcomes of every turn; `blank` where no turn has an answer."""
+    """Return the finding of the outcomes of every turn. `blank` means that no turn has an answer."""
     verdicts = [[getattr(outcome, headline) for outcome in outcomes] for outcomes in found]
     lacking = any(verdict is None for of_turn in verdicts for verdict in of_turn)
     graded = [of_turn for of_turn in verdicts if of_turn] or verdicts

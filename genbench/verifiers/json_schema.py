@@ -1,4 +1,4 @@
-"""Judges answers that must be JSON: they parse, fit a schema, and their fields follow instructions."""
+"""Verifies JSON answers: their syntax, their schema, and instructions on their fields."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ KEYS = ("schema", "fields", "constraints")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What one answer must be: its schema, instructions on all of it, instructions by field path."""
+    """The requirements of one answer: schema, instructions on the whole, instructions by field path."""
 
     validator: Any
     whole: tuple[Constraint, ...]
     fields: tuple[tuple[str, tuple[Constraint, ...]], ...]
 
     def and_also(self, own: Wanted) -> Wanted:
-        """The instructions of both; the schema of `own` where it has one."""
+        """Return the instructions of both, with the schema of `own` if it has one."""
         return Wanted(own.validator or self.validator, self.whole + own.whole, self.fields + own.fields)
 
 
@@ -42,8 +42,9 @@ class JsonSchemaVerifier:
     """Checks one JSON answer: schema, instructions on the whole text, instructions on single fields.
 
     `schema`, `fields` and `constraints` may be given here for all rows, or by a row as its reference, an
-    object with these keys: the row's schema replaces this one, its instructions are added. The score is 1
-    where everything is followed. There are no loose variants: JSON without its first line is no JSON.
+    object with these keys. The row's schema replaces this one, and its instructions are added. The score
+    is 1 if everything is followed. There are no loose variants, because JSON without its first line is not
+    JSON.
 
     Args:
         schema: a JSON schema (draft 2020-12 unless it names another) that refers to itself only.
@@ -78,20 +79,22 @@ class JsonSchemaVerifier:
         self.version = f"json_schema {RULES_VERSION} ({mode}); {library}; {self._tools.name}"
 
     def check(self, reference: Any) -> None:
-        """Reads a reference without judging anything.
+        """Read a reference without verifying anything.
 
         Raises:
             DataError: a bad schema, an unknown instruction id, or kwargs that it does not take.
-            UnavailableError: an instruction needs a tagger, and none is named.
+            UnavailableError: an instruction needs a tagger, and there is none.
         """
         want = self._wanted(reference)
         for constraints in (want.whole, *(constraints for _, constraints in want.fields)):
             require_tools(constraints, self._tools)
 
     def time_limit_s(self, case: Case) -> float:
+        """Return the wall seconds for one answer."""
         return TIME_LIMIT_S
 
     def verify(self, case: Case) -> Finding:
+        """Return 1 if the answer is valid and follows every instruction, with each result as a part."""
         want, text = self._wanted(case.reference), case.answer.text
         value, unreadable = parsed(unfenced(text) if self._allow_fence else text)
         fault = unreadable or (schema_fault(want.validator, value) if want.validator else None)
@@ -105,7 +108,7 @@ class JsonSchemaVerifier:
         return replace(judged, reason="format_error") if unreadable and judged.reason == "wrong" else judged
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the verifier has no resources."""
 
     def _wanted(self, reference: Any) -> Wanted:
         if reference is None:
@@ -113,7 +116,7 @@ class JsonSchemaVerifier:
         return self._everywhere.and_also(wanted(self._book, reference, "reference"))
 
     def _of_field(self, path: str, value: Any, constraints: Sequence[Constraint]) -> Iterator[Outcome]:
-        """The outcomes of one field's instructions; each must hold for every value at the path."""
+        """Return 1 if the answer is valid and follows every instruction. Each result is a part."""
         texts = [item if isinstance(item, str) else json.dumps(item) for item in at_path(value, path)]
         judged = [outcomes(text, constraints, self._tools) for text in texts]
         for place, constraint in enumerate(constraints):
@@ -128,7 +131,7 @@ class JsonSchemaVerifier:
 
 
 def wanted(book: Rulebook, given: Any, where: str) -> Wanted:
-    """What a reference, or the options, ask for.
+    """Return the requirements of a reference or of the options.
 
     Raises:
         DataError: unknown keys, a bad schema, a bad instruction.
@@ -157,7 +160,7 @@ def _constraints(book: Rulebook, items: Any, where: str) -> tuple[Constraint, ..
 
 
 def _validator(schema: Any, where: str) -> Any:
-    """A validator that never fetches what a schema refers to."""
+    """Return a validator that never fetches what a schema refers to."""
     kind = validator_for(schema, default=Draft202012Validator)
     try:
         kind.check_schema(schema)
@@ -170,7 +173,7 @@ def _validator(schema: Any, where: str) -> Any:
 
 
 def _references(schema: Any) -> Iterator[str]:
-    """Every `$ref` in a schema."""
+    """Yield every `$ref` in a schema."""
     if isinstance(schema, Mapping):
         for key, inner in schema.items():
             if key in ("$ref", "$dynamicRef") and isinstance(inner, str):
@@ -182,7 +185,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 
 def parsed(text: str) -> tuple[Any, str | None]:
-    """The JSON value of `text`, or why it is none. `NaN` and `Infinity` are no JSON."""
+    """Return the JSON value of `text`, or why it has none. `NaN` and `Infinity` are not JSON."""
     try:
         return json.loads(text, parse_constant=_refused), None
     except RecursionError:
@@ -196,7 +199,7 @@ def _refused(name: str) -> NoReturn:
 
 
 def schema_fault(validator: Any, value: Any) -> str | None:
-    """Why `value` does not fit, by the most telling of the faults; None where it does."""
+    """Return why `value` does not fit, by the most telling of its faults. None if it fits."""
     try:
         error = best_match(validator.iter_errors(value))
     except RecursionError:
@@ -205,7 +208,7 @@ def schema_fault(validator: Any, value: Any) -> str | None:
 
 
 def at_path(value: Any, path: str) -> Iterator[Any]:
-    """The values at a dotted path; lists on the way, and at its end, give each of their elements."""
+    """Yield the values at a dotted path. A list on the way or at its end gives each of its elements."""
     if isinstance(value, list):
         for element in value:
             yield from at_path(element, path)

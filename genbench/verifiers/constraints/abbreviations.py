@@ -1,4 +1,4 @@
-"""Words whose final dot seldom ends an English sentence: the only knowledge of the default splitter."""
+"""Words whose final dot seldom ends an English sentence, as the splitter without tables knows them."""
 
 from genbench.verifiers.constraints.wordlists import words
 

@@ -24,7 +24,7 @@ Parts = Mapping[str, float]
 
 
 def part(mode: str, turn: int, place: int, instruction: str) -> str:
-    """The name of one instruction's result: ``strict/0/1/punctuation:no_comma``.
+    """Return the name of one instruction's result: ``strict/0/1/punctuation:no_comma``.
 
     `turn` and `place` (in the turn's list) count from 0, as turns do everywhere.
     """
@@ -33,22 +33,22 @@ def part(mode: str, turn: int, place: int, instruction: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one kind of instruction came out, over all samples and turns."""
+    """The results of one kind of instruction over all samples and turns."""
 
     instruction: str
-    """An instruction id, or its group: what stands before the colon."""
+    """An instruction id, or its group: the part before the colon."""
     n: int
     strict: float
     loose: float
 
 
 def turns_of(samples: Iterable[Parts]) -> int:
-    """The number of turns that the longest conversation has."""
+    """Return the number of turns of the longest conversation."""
     return max((int(name.split("/", 2)[1]) + 1 for parts in samples for name in parts), default=0)
 
 
 def tallies(problems: Sequence[Sequence[Parts]], turn: int = 0) -> NDArray[np.float64]:
-    """What each problem adds to the accuracies of one turn.
+    """Return what each problem adds to the accuracies of one turn.
 
     Args:
         problems: for every problem the parts of its scored samples. A sample without parts in that turn
@@ -74,7 +74,7 @@ def _tally(parts: Parts, turn: int) -> NDArray[np.float64]:
 
 
 def accuracies(tally: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The four accuracies, in the order of `ACCURACIES`.
+    """Return the four accuracies in the order of `ACCURACIES`.
 
     Args:
         tally: shape (…, 6): summed rows of `tallies`.
@@ -92,13 +92,13 @@ def accuracies(tally: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mean_of_turns(problems: Sequence[Sequence[Parts]]) -> float:
-    """Multi-IF's published number: the mean of the four accuracies, averaged over turns."""
+    """Return Multi-IF's published number: the mean of the four accuracies, averaged over turns."""
     turns = turns_of(parts for samples in problems for parts in samples)
     return float(np.mean([accuracies(tallies(problems, turn).sum(axis=0)) for turn in range(turns)]))
 
 
 def by_kind(samples: Iterable[Parts], groups: bool = False) -> list[Kind]:
-    """How each instruction id came out (or each group of ids), in the order of the ids."""
+    """Return the results of each instruction id (or each group of ids), in the order of the ids."""
     counted: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for name, value in ((name, value) for parts in samples for name, value in parts.items()):
         mode, _, _, instruction = name.split("/", 3)

@@ -1,4 +1,4 @@
-"""One answer against its constraints, strictly and loosely."""
+"""Checks one answer against its constraints, strictly and loosely."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ NO_TAGGER = f"needs a part-of-speech tagger; fetch it: {FETCH_TAGGER}, or name i
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one instruction came out; `strict` and `loose` are None where it could not be checked."""
+    """The result of one instruction. `strict` and `loose` are None if it could not be checked."""
 
     id: str
     strict: bool | None
     loose: bool | None
     why: str | None
-    """Why it was not followed as the answer stands, in a sentence; None where it was."""
+    """A sentence that says why the answer does not follow it strictly. None if it does."""
 
 
 def outcomes(answer: str, constraints: Sequence[Constraint], tools: Toolbox) -> list[Outcome]:
-    """The outcome of every constraint; a blank answer follows none, whatever the rule says."""
+    """Return the outcome of every constraint. A blank answer follows none, whatever the rule says."""
     texts = [Text(variant, tools) for variant in variants(answer)]
     return [_outcome(constraint, texts, tools) for constraint in constraints]
 
 
 def require_tools(constraints: Sequence[Constraint], tools: Toolbox) -> None:
-    """Makes sure that `tools` can check every constraint.
+    """Make sure that `tools` can check every constraint.
 
     Raises:
-        UnavailableError: an instruction needs a tagger, and none is named.
+        UnavailableError: an instruction needs a tagger, and there is none.
     """
     for constraint in constraints:
         if constraint.rule.tagger and not tools.has_tagger:

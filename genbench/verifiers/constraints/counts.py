@@ -42,7 +42,7 @@ class AtLeastN(Kwargs):
 
 
 def unique_word_count(text: Text, want: AtLeastN) -> Fault:
-    """A token of marks alone counts as one more word, the empty one."""
+    """Count different words. Tokens of marks only count as one more word, the empty one."""
     found = len({token.strip(EDGE) for token in text.lower.split()})
     return compared(found, "at least", want.N, "different words")
 
@@ -52,7 +52,7 @@ class AtLeastSmallN(Kwargs):
 
 
 def conjunctions(text: Text, want: AtLeastSmallN) -> Fault:
-    """Different spellings are counted: "and", "And" and "and," are three (defect B3)."""
+    """Count different spellings: "and", "And" and "and," are three (defect B3)."""
     found = {token for token in text.raw.split() if token.strip(EDGE).lower() in CONJUNCTIONS}
     return compared(len(found), "at least", want.small_n, "different conjunctions")
 
@@ -67,12 +67,12 @@ class ExactlyN(Kwargs):
 
 
 def numbers(text: Text, want: ExactlyN) -> Fault:
-    """Marks are deleted first: "1,000.5" and "2024-05-06" are one number each."""
+    """Count numbers after deleting marks: "1,000.5" and "2024-05-06" are one number each."""
     return equal(len(NUMBER.findall(unmarked(text.raw))), want.N, "numbers")
 
 
 def punctuation(text: Text, _: NoKwargs) -> Fault:
-    """Every standard mark and an interrobang; a spelt-out one must not be the only `!` and `?`."""
+    """Require every standard mark and an interrobang. A spelt-out one does not count as `!` and `?`."""
     if not any(mark in text.raw for mark in ("!?", "?!", "‽")):
         return "no interrobang"
     rest = text.raw.replace("?!", "", 1) if "?!" in text.raw else text.raw.replace("!?", "", 1)

@@ -17,7 +17,7 @@ OPTION = re.compile(r"[A-Ea-e][.|)]\s*\w")
 DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 COUNTRIES = 52
-"""Lines from Zimbabwe on: the official code wants so many of Africa's countries."""
+"""The number of lines from Zimbabwe on that the official code wants."""
 
 # European capitals, north to south, as the official code lists them.
 CAPITALS = re.split(
@@ -29,7 +29,7 @@ CAPITALS = re.split(
 
 
 def ascii_only(text: str) -> str:
-    """`text` with accents taken off and every other character outside ASCII dropped."""
+    """Return `text` without accents and without any other character outside ASCII."""
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
 
 
@@ -39,7 +39,7 @@ def multiples(text: Text, _: NoKwargs) -> Fault:
 
 
 def mcq_count_length(text: Text, _: NoKwargs) -> Fault:
-    """Four questions of five options each, every question longer than the one before."""
+    """Require four questions of five options each, every question longer than the one before."""
     if not text.raw.startswith("Question"):
         return "does not begin with 'Question'"
     blocks = [block.strip() for block in QUESTION.split(text.raw) if block.strip()]
@@ -59,7 +59,7 @@ def mcq_count_length(text: Text, _: NoKwargs) -> Fault:
 
 
 def reverse_newline(text: Text, _: NoKwargs) -> Fault:
-    """Any lines in descending order: that they are countries is not checked (defect B12)."""
+    """Require lines in descending order. Whether they are countries is not checked (defect B12)."""
     lines = [line for raw in text.lines if (line := raw.strip(EDGE))]
     start = next((place for place, line in enumerate(lines) if "Zimbabwe" in line), None)
     if start is None:
@@ -105,7 +105,7 @@ def european_capitals_sort(text: Text, _: NoKwargs) -> Fault:
 
 
 def date_format_list(text: Text, _: NoKwargs) -> Fault:
-    """Month 0 and day 0 are taken, and the facts are not checked (defect B10)."""
+    """Require dates. Month 0 and day 0 are accepted, and the facts are not checked (defect B10)."""
     for piece in text.stripped.split(","):
         match = DATE.fullmatch(piece.strip())
         if match is None:

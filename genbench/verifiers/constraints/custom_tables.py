@@ -26,7 +26,7 @@ def csv_city(text: Text, _: NoKwargs) -> Fault:
 
 
 def csv_special_character(text: Text, _: NoKwargs) -> Fault:
-    """One field in quotes with a mark in it; what follows that field is not looked at (defect B11)."""
+    """Require one quoted field with a mark in it. What follows that field is not checked (defect B11)."""
     if not _is_header(text, PRODUCT_COLUMNS, r",[ \t]*"):
         return f"the header is not {', '.join(PRODUCT_COLUMNS)}"
     table = _records(_tripled(text), records=15, fields=None)
@@ -41,7 +41,7 @@ def csv_special_character(text: Text, _: NoKwargs) -> Fault:
 
 
 def csv_quotes(text: Text, _: NoKwargs) -> Fault:
-    """Every field in quotes, the header's too (defect B11)."""
+    """Require quotes around every field, those of the header included (defect B11)."""
     if not _is_header(text, STUDENT_COLUMNS, r"\t *"):
         return f"the header is not {', '.join(STUDENT_COLUMNS)} between tabs"
     table = _records(_tripled(text), records=4, delimiter="\t")
@@ -54,7 +54,7 @@ def csv_quotes(text: Text, _: NoKwargs) -> Fault:
 
 
 def _records(text: str, records: int, fields: int | None = 5, delimiter: str = ",") -> list[list[str]] | str:
-    """The table in `text`, or why it is not one of that shape."""
+    """Return the table in `text`, or why it is not one of that shape."""
     try:
         table = list(islice(csv.reader(io.StringIO(text), delimiter=delimiter), records + 1))
     except csv.Error as error:
@@ -68,7 +68,7 @@ def _records(text: str, records: int, fields: int | None = 5, delimiter: str = "
 
 
 def _tripled(text: Text) -> str:
-    """The text with its quotes kept as part of the fields."""
+    """Return the text with its quotes kept as part of the fields."""
     return text.raw.replace('"', '"""')
 
 

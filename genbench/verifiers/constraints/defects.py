@@ -1,4 +1,4 @@
-"""What the official checkers judge otherwise than their prompts ask; mode `fixed` mends it."""
+"""Defects of the official checkers: where they check something else than their prompts ask."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ UNMENDED: Mapping[str, str] = MappingProxyType(
         "custom:reverse_newline": "any lines in descending order are right, countries or not",
     }
 )
-"""Defects that stay under `fixed` too: one prompt each, and mending them needs a list of facts."""
+"""Defects that mode `fixed` keeps. Each concerns one prompt, and its repair needs a list of facts."""

@@ -1,4 +1,4 @@
-"""The language of a text: langdetect, seeded, the same on every machine, with its inner loops in numpy."""
+"""The language of a text, as langdetect finds it, seeded and with its inner loops in numpy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 SEED = 0
 LONGEST_MATCH = 3000
-"""More than langdetect's patterns of addresses, which it blanks, can span together."""
+"""More characters than langdetect's patterns of addresses (which it blanks) can span together."""
 
 REMEMBERED = 20_000
 LONG_WORD = 30
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class Alphabet(dict[str, str]):
-    """langdetect's normal form of each character met so far."""
+    """A table of langdetect's normal form of each character, filled as characters come."""
 
     def __missing__(self, character: str) -> str:
         normal: str = NGram.normalize(character)
@@ -34,7 +34,7 @@ class Alphabet(dict[str, str]):
 
 
 class Factory(DetectorFactory):  # type: ignore[misc]  # langdetect has no types
-    """langdetect's profiles, in one order on every machine, with what its detectors need of them at hand."""
+    """langdetect's profiles in one order on every machine, as arrays."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,11 +47,11 @@ class Factory(DetectorFactory):  # type: ignore[misc]  # langdetect has no types
         self._short = lru_cache(maxsize=REMEMBERED)(self._grams)
 
     def grams(self, word: str) -> tuple[str, ...]:
-        """The grams of a word that are in some profile; a word with a blank at its end counts with it."""
+        """Return the grams of a word that are in some profile. A blank at its end belongs to the word."""
         return self._short(word) if len(word) < LONG_WORD else self._grams(word)
 
     def _grams(self, word: str) -> tuple[str, ...]:
-        """One to three characters that end at each one; not inside capitals."""
+        """Return the grams of one to three characters that end at each character, except inside capitals."""
         found: list[str] = []
         grams = last = " "
         for character in word if word != " " else "":
@@ -66,21 +66,21 @@ class Factory(DetectorFactory):  # type: ignore[misc]  # langdetect has no types
 
 
 class QuickDetector(Detector):  # type: ignore[misc]
-    """langdetect's detector, to the last bit: the same draws, the same products, the same order of sums."""
+    """langdetect's detector with the same result to the last bit: the same draws, products and sums."""
 
     def __init__(self, factory: Factory) -> None:
         super().__init__(factory)
         self._factory = factory
 
     def _extract_ngrams(self) -> list[str]:
-        """The grams of every word; a word takes the blank after it along, so the last one may differ."""
+        """Return the grams of every word. A word includes the blank after it, so the last one may differ."""
         text = "".join(map(self._factory.alphabet.__getitem__, self.text))
         *words, last = text.split(" ")
         found = [gram for word in words for gram in self._factory.grams(word + " ")]
         return [*found, *self._factory.grams(last)]
 
     def _detect_block(self) -> None:
-        """The mean over trials of the languages' probabilities; each trial draws grams until one is sure.
+        """Return each language's probability, the mean over trials. A trial draws grams until one is sure.
 
         Raises:
             LangDetectException: no gram of the text is in any profile.
@@ -111,7 +111,7 @@ class QuickDetector(Detector):  # type: ignore[misc]
 
 
 class LanguageDetector:
-    """Names the language of a text; each has draws of its own, so that the order of texts does not matter."""
+    """Detects languages. Each text has draws of its own, so the order of texts does not matter."""
 
     name = f"langdetect {version('langdetect')} seed {SEED}"
 
@@ -120,7 +120,7 @@ class LanguageDetector:
         return Factory()
 
     def language(self, text: str) -> str | None:
-        """The code of the likeliest language; None where `text` has no letters to go by."""
+        """Return the code of the likeliest language, or None if `text` has no letters to go by."""
         detector = QuickDetector(self._factory)
         try:
             detector.append(head(text, detector))
@@ -131,7 +131,7 @@ class LanguageDetector:
 
 
 def head(text: str, detector: Detector) -> str:
-    """As much of `text` as the detector looks at: so many characters are left when addresses are blanked.
+    """Return the part of `text` that the detector reads, which is cut after addresses are blanked.
 
     Its pattern of mail addresses tries 64 lengths at every letter, which takes long on long texts.
     """

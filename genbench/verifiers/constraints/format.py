@@ -1,4 +1,4 @@
-"""Marks that a text must carry: bullets, highlights, sections, titles, placeholders, a postscript, JSON."""
+"""Rules on marks: bullets, highlights, sections, titles, placeholders, a postscript, JSON."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def number_placeholders(text: Text, want: NumberPlaceholders) -> Fault:
 
 
 def _placeholders(line: str) -> int:
-    """Shortest matches of `[…]`; by hand, since a regex is quadratic on a line of opening brackets."""
+    """Count the shortest matches of `[…]`. A regex would be quadratic on a line of opening brackets."""
     count, end = 0, 0
     while (start := line.find("[", end)) >= 0 and (close := line.find("]", start + 1)) >= 0:
         count, end = count + 1, close + 1
@@ -59,7 +59,7 @@ class Postscript(Kwargs):
 
 
 def postscript(text: Text, want: Postscript) -> Fault:
-    """Anywhere in the text; "P.P.S." satisfies "P.S." (defect D6)."""
+    """Look for the marker anywhere in the text. "P.P.S." satisfies "P.S." (defect D6)."""
     pattern = POSTSCRIPTS.get(want.postscript_marker, want.postscript_marker.lower())
     return None if re.search(pattern, text.lower) else postscript_fault(want)
 
@@ -73,13 +73,13 @@ class NumberBulletLists(Kwargs):
 
 
 def number_bullet_lists(text: Text, want: NumberBulletLists) -> Fault:
-    """`---` rules count, and a lone `*` takes the next line into its bullet (defect D4)."""
+    """Count bullets. `---` rules count, and a lone `*` takes the next line into its bullet (defect D4)."""
     found = _bullets(text.raw, STAR_BULLET) + _bullets(text.raw, DASH_BULLET)
     return equal(found, want.num_bullets, "bullet points")
 
 
 def _bullets(text: str, bullet: re.Pattern[str]) -> int:
-    """Non-overlapping matches of `^\\s*` and `bullet`, `^` being a line start.
+    """Count non-overlapping matches of `^\\s*` and `bullet`, with `^` at line starts.
 
     By hand, since the regex tries every blank line anew against all that follow: quadratic.
     """
@@ -98,7 +98,7 @@ def _bullets(text: str, bullet: re.Pattern[str]) -> int:
 
 
 def constrained_response(text: Text, _: NoKwargs) -> Fault:
-    """Contained, not equal (defect D5)."""
+    """Look for one of the sentences anywhere in the text (defect D5)."""
     return None if any(option in text.stripped for option in OPTIONS) else "none of the three allowed answers"
 
 
@@ -107,7 +107,7 @@ class NumberHighlights(Kwargs):
 
 
 def number_highlighted_sections(text: Text, want: NumberHighlights) -> Fault:
-    """Two scans, for `*x*` and for `**x**`, that overlap: `***x***` is two (defect D10)."""
+    """Count `*x*` and `**x**` in two scans that overlap: `***x***` is two (defect D10)."""
     single = sum(1 for found in SINGLE_STARS.findall(text.raw) if found.strip("*").strip())
     double = sum(
         1 for found in DOUBLE_STARS.findall(text.raw) if found.removeprefix("**").removesuffix("**").strip()
@@ -126,7 +126,7 @@ def multiple_sections(text: Text, want: MultipleSections) -> Fault:
 
 
 def json_format(text: Text, _: NoKwargs) -> Fault:
-    """Any JSON value, `NaN` too (defect D9)."""
+    """Accept any JSON value, and `NaN` too (defect D9)."""
     try:
         json.loads(unfenced(text.raw))
     except RecursionError:
@@ -137,7 +137,7 @@ def json_format(text: Text, _: NoKwargs) -> Fault:
 
 
 def unfenced(text: str) -> str:
-    """`text` without a code fence around it."""
+    """Return `text` without a code fence around it."""
     body = text.strip()
     for fence in FENCES:
         body = body.removeprefix(fence)
@@ -150,7 +150,7 @@ def title(text: Text, _: NoKwargs) -> Fault:
 
 
 def _title(line: str) -> str:
-    """What the longest `<<…>>` of a line holds; by hand, since a regex is quadratic on a line of `<`."""
+    """Return what is inside the longest `<<…>>` of a line. A regex would be quadratic on a line of `<`."""
     start, end = line.find("<<"), line.rfind(">>")
     return line[start : end + 2].lstrip("<").rstrip(">").strip() if 0 <= start < end - 2 else ""
 

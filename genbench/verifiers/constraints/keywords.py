@@ -1,4 +1,4 @@
-"""Which words and letters a text holds."""
+"""Rules on the words and letters of a text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Existence(Kwargs):
 
 
 def existence(text: Text, want: Existence) -> Fault:
-    """Found anywhere, inside other words too (defect D3)."""
+    """Look for every keyword anywhere, inside other words too (defect D3)."""
     missing = [word for word in want.keywords if not re.search(word, text.raw, re.IGNORECASE)]
     return missing_fault(missing)
 
@@ -75,7 +75,7 @@ class LetterFrequency(Kwargs):
 
 
 def letter_frequency(text: Text, want: LetterFrequency) -> Fault:
-    """Any one character counts as the letter.
+    """Count a letter, which may be any one character.
 
     Older official code replaces one outside a-z by a random letter (defect D1), which decides the
     IFEval keys 1122 (`#`) and 1129 (`!`) by chance; the newest official code counts it, as here.

@@ -1,4 +1,4 @@
-"""Which language a text is in, and whether it is all capitals or all small letters of it."""
+"""Rules on the language of a text and on texts in capitals or small letters only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LANGUAGES = words(
     "af ar bg bn ca cs cy da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt lv mk ml mr ne nl no "
     "pa pl pt ro ru sk sl so sq sv sw ta te th tl tr uk ur vi zh-cn zh-tw"
 )
-"""The codes that langdetect 1.0.9 can answer with."""
+"""The codes that langdetect 1.0.9 can return."""
 
 
 def _known(code: str) -> str:
@@ -42,7 +42,7 @@ def response_language(text: Text, want: ResponseLanguage) -> Fault:
 
 
 def language_fault(found: str | None, wanted: str) -> Fault:
-    """A text whose language cannot be told (no letters) counts as followed, as in the official code."""
+    """Compare languages. A text without letters counts as followed, as in the official code."""
     return None if found in (wanted, None) else f"the language looks like '{found}', '{wanted}' wanted"
 
 
@@ -57,7 +57,7 @@ def capital_word_frequency(text: Text, want: CapitalWordFrequency) -> Fault:
 
 
 def english_capital(text: Text, _: NoKwargs) -> Fault:
-    """All-capital English is often taken for another language (defect D2)."""
+    """Require English capitals. They are often taken for another language (defect D2)."""
     return capitals_fault(text.raw) or language_fault(text.language, "en")
 
 

@@ -20,7 +20,7 @@ def newline(text: Text, _: NoKwargs) -> Fault:
 
 
 def emoji(text: Text, _: NoKwargs) -> Fault:
-    """A sentence ends with an emoji, or the next one begins with it (the splitter puts it there)."""
+    """Require an emoji at the end of each sentence, or where the splitter puts it: before the next one."""
     sentences = [unmarked(sentence).strip() for sentence in text.sentences]
     for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
         if not sentence:
@@ -31,7 +31,7 @@ def emoji(text: Text, _: NoKwargs) -> Fault:
 
 
 def line_indent(text: Text, _: NoKwargs) -> Fault:
-    """Each line is indented more than the one before; some blank lines stay in (defect B6)."""
+    """Require each line to be indented more than the one before. Some blank lines stay in (defect B6)."""
     return indent_fault(_without_most_blanks(text.lines))
 
 
@@ -44,7 +44,7 @@ def indent_fault(lines: list[str]) -> Fault:
 
 
 def _without_most_blanks(lines: list[str]) -> list[str]:
-    """What is left when blank lines are removed from a list while it is walked.
+    """Return what is left when blank lines are removed from a list while it is walked.
 
     Each blank line met removes the first line equal to it, and the line that moves up is never met.
     """
@@ -67,12 +67,12 @@ class Separator(Kwargs):
 
 
 def listed(text: Text, want: Separator) -> Fault:
-    """Anywhere, not at line starts alone (defect B13)."""
+    """Look for the separator anywhere, not only at line starts (defect B13)."""
     return compared(text.raw.count(want.sep), "at least", 2, f"list items marked {quoted(want.sep)}")
 
 
 def thesis(text: Text, _: NoKwargs) -> Fault:
-    """An italic statement with text after it; `<em>` is cut as if it were `<i>` (defect B8)."""
+    """Require an italic statement with text after it. `<em>` is cut as if it were `<i>` (defect B8)."""
     start = _find_first(text.raw, ("<i>", "<em>"))
     if start < 0:
         return "no text in italics (<i> or <em>)"
@@ -86,12 +86,12 @@ def thesis(text: Text, _: NoKwargs) -> Fault:
 
 
 def _find_first(text: str, tags: tuple[str, str]) -> int:
-    """Where the first tag stands, or the second where there is no first; -1 where there is neither."""
+    """Return the place of the first tag, or else of the second, or -1 if there is neither."""
     return text.find(tags[0]) if tags[0] in text else text.find(tags[1])
 
 
 def sub_bullets(text: Text, _: NoKwargs) -> Fault:
-    """A text without stars follows, and stars of bold text count (defect B5)."""
+    """Require dashes under stars. A text without stars follows, and bold stars count (defect B5)."""
     for piece in text.raw.split("*")[1:]:
         if "-" not in piece:
             return f"no '-' between {quoted('*' + piece[:40])} and the next '*'"
@@ -99,7 +99,7 @@ def sub_bullets(text: Text, _: NoKwargs) -> Fault:
 
 
 def no_bullets_bullets(text: Text, _: NoKwargs) -> Fault:
-    """Sentences, then bullets; a blank line ends the sentences too (defect B7)."""
+    """Require sentences, then bullets. A blank line ends the sentences too (defect B7)."""
     sentences = bullets = 0
     closed = False
     for line in text.lines:

@@ -1,4 +1,4 @@
-"""How long a text is: sentences, paragraphs, words, and how a numbered paragraph begins."""
+"""Rules on length: sentences, paragraphs, words, and the first word of a numbered paragraph."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NumberParagraphs(Kwargs):
 
 
 def number_paragraphs(text: Text, want: NumberParagraphs) -> Fault:
-    """Pieces between `***`; a blank first or last piece is not counted, any other blank one is a fault."""
+    """Count pieces between `***`. A blank first or last one is not counted, any other one is a fault."""
     pieces = DIVIDER.split(text.raw)
     blank = [index for index, piece in enumerate(pieces) if not piece.strip()]
     if any(0 < index < len(pieces) - 1 for index in blank):
@@ -62,7 +62,7 @@ class NthParagraphFirstWord(Kwargs):
 
 
 def nth_paragraph_first_word(text: Text, want: NthParagraphFirstWord) -> Fault:
-    """The official count leaves blank pieces out, the official index does not (defect D7)."""
+    """Check a paragraph's first word. The count leaves blank pieces out, the index does not (defect D7)."""
     pieces = text.raw.split("\n\n")
     count = sum(1 for piece in pieces if piece.strip())
     if want.nth_paragraph > count:
@@ -76,13 +76,13 @@ def nth_paragraph_first_word(text: Text, want: NthParagraphFirstWord) -> Fault:
 
 
 def leading_word(paragraph: str) -> str:
-    """The first word up to a mark; opening quotes are removed in the official order, each kind once."""
+    """Return the first word up to a mark. Opening quotes are removed once each, in the official order."""
     word = paragraph.split(maxsplit=1)[0].lstrip("'").lstrip('"')
     return "".join(takewhile(lambda char: char not in WORD_END, word)).lower()
 
 
 def first_word_fault(found: str, want: NthParagraphFirstWord) -> Fault:
-    """The fault of a paragraph that begins with another word."""
+    """Return the fault of a paragraph that begins with another word."""
     wanted = want.first_word.lower()
     if found == wanted:
         return None

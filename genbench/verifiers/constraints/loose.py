@@ -1,10 +1,10 @@
-"""The eight variants of a text that loose accuracy forgives with: no stars, no first or last line."""
+"""The eight variants of a text for loose accuracy: without stars, without first or last line."""
 
 from __future__ import annotations
 
 
 def variants(text: str) -> tuple[str, ...]:
-    """The variants that are not blank, each once; the text itself first.
+    """Return the variants that are not blank, each once, the text itself first.
 
     Without its first line, its last line, or both, trimmed; and each of the four with every `*` deleted
     (not trimmed again). Lines are the pieces between newlines.

@@ -1,4 +1,4 @@
-"""IFBench's rules under mode `fixed`: what the prompts ask, where the official check asks something else."""
+"""IFBench's rules under mode `fixed`, for prompts that ask something else than the official check."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def options(text: Text, want: shape.Options) -> Fault:
 
 
 def thesis(text: Text, _: NoKwargs) -> Fault:
-    """Some italic statement that is closed by its own tag, with text after it."""
+    """Require an italic statement that is closed by its own tag, with text after it."""
     opened: re.Match[str] | None = None
     for tag in ITALICS.finditer(text.raw):
         if not tag.group(1):
@@ -73,7 +73,7 @@ def thesis(text: Text, _: NoKwargs) -> Fault:
 
 
 def sub_bullets(text: Text, _: NoKwargs) -> Fault:
-    """Lines: each `*` bullet has a `-` line below it before the next one."""
+    """Require a `-` line below each `*` bullet, before the next one."""
     bullets, bare = 0, False
     for line in text.lines:
         body = line.lstrip()
@@ -89,7 +89,7 @@ def sub_bullets(text: Text, _: NoKwargs) -> Fault:
 
 
 def no_bullets_bullets(text: Text, want: NoKwargs) -> Fault:
-    """Blank lines are left out, and the sentences before the bullets end in a full stop."""
+    """Require sentences that end in a full stop, then bullets. Blank lines do not matter."""
     lines = [line for line in text.lines if line.strip()]
     if fault := layout.no_bullets_bullets(text.of("\n".join(lines)), want):
         return fault

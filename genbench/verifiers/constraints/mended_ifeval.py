@@ -1,4 +1,4 @@
-"""IFEval's rules under mode `fixed`: what the prompts ask, where the official check asks something else."""
+"""IFEval's rules under mode `fixed`, for prompts that ask something else than the official check."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MARKER_LEAD = "*_#> \t"
 
 
 def _word(word: str) -> re.Pattern[str]:
-    """A literal word, not inside another one."""
+    """Return the pattern of a literal word that is not inside another one."""
     return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
 
 
@@ -66,7 +66,7 @@ def forbidden_words(text: Text, want: ForbiddenWords) -> Fault:
 
 
 def response_language(text: Text, want: language.ResponseLanguage) -> Fault:
-    """The detector tells two kinds of Chinese apart; 'zh' is either."""
+    """Compare languages. The detector tells two kinds of Chinese apart, and 'zh' means either."""
     found = text.language
     return _language_fault(
         "zh" if want.language == "zh" and found in ("zh-cn", "zh-tw") else found, want.language
@@ -78,7 +78,7 @@ def _language_fault(found: str | None, wanted: str) -> Fault:
 
 
 def english_capital(text: Text, _: NoKwargs) -> Fault:
-    """The detector leaves words in capitals out, so it is asked about the text in small letters."""
+    """Require English capitals. The detector skips such words, so it gets the text in small letters."""
     return language.capitals_fault(text.raw) or _language_fault(text.of(text.lower).language, "en")
 
 
@@ -113,7 +113,7 @@ def nth_paragraph_first_word(text: Text, want: length.NthParagraphFirstWord) -> 
 
 
 def postscript(text: Text, want: format.Postscript) -> Fault:
-    """At the start of a line."""
+    """Look for the marker at the start of a line."""
     marker = re.sub(r"\W", "", want.postscript_marker).lower()
     spelt = r"\.?\s?".join(map(re.escape, marker)) + (r"(?!\w|\.?\s?p?\.?\s?s\b)" if marker else "")
     pattern = re.compile(spelt if marker else re.escape(want.postscript_marker.lower()))

@@ -36,7 +36,7 @@ def _sentences(text: Text) -> int:
 
 
 def number_words(text: Text, want: NumberWords) -> Fault:
-    """In Chinese and Japanese every character is a word, and so is an emoji."""
+    """Count words. In Chinese and Japanese every character is a word, and so is an emoji."""
     found = _characters(text.raw) if text.language in CHINESE_OR_JAPANESE else len(text.words)
     return compared(found, want.relation, want.num_words, "words")
 
@@ -47,7 +47,7 @@ def _characters(text: str) -> int:
 
 
 def quotation(text: Text, want: NoKwargs) -> Fault:
-    """English, Chinese or Japanese marks."""
+    """Require English, Chinese or Japanese quotation marks."""
     body = text.stripped
     if len(body) >= 2 and body[0] + body[-1] in QUOTES:
         return None

@@ -1,4 +1,4 @@
-"""The sentence rules of IFBench's code of July 2025, before it went over to Punkt."""
+"""The sentence rules of IFBench's code of July 2025, before it used Punkt."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _END = re.compile(r"[.?!]")
 
 
 def old_sentences(text: str) -> list[str]:
-    """The sentences of `text`; end marks are moved out of closing quotes."""
+    """Return the sentences of `text`. End marks are moved out of closing quotes."""
     body = f" {text}  ".replace("\n", " ")
     for pattern, replacement in _RULES:
         body = re.sub(pattern, replacement, body)

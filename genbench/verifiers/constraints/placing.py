@@ -1,4 +1,4 @@
-"""IFBench's `words:` and `sentence:` rules on where words stand: keywords at places, first and last words."""
+"""IFBench's `words:` and `sentence:` rules on the places of words and keywords."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from genbench.verifiers.constraints.wordlists import EDGE, unmarked
 
 
 def last_first(text: Text, _: NoKwargs) -> Fault:
-    """The last word of each sentence is the first of the next."""
+    """Require each sentence to begin with the last word of the one before."""
     for first, second in pairwise(text.sentences):
         ending, beginning = first.rstrip(EDGE).split(), second.lstrip(EDGE).split()
         if not ending or not beginning:
@@ -32,7 +32,7 @@ def last_first(text: Text, _: NoKwargs) -> Fault:
 
 
 def paragraph_last_first(text: Text, _: NoKwargs) -> Fault:
-    """Each line begins and ends with the same word."""
+    """Require each line to begin and end with the same word."""
     for line in text.lines:
         words = line.strip().lower().strip(EDGE).split()
         if words and words[0] != words[-1]:
@@ -65,7 +65,7 @@ class KeywordAtEnds(Kwargs):
 
 
 def words_position(text: Text, want: KeywordAtEnds) -> Fault:
-    """The second word and the second-last are the keyword; a final mark is not a word."""
+    """Require the keyword as second and second-last word. A final mark is not a word."""
     tokens = text.tokens
     last = 3 if tokens and tokens[-1] in string.punctuation else 2
     if len(tokens) < last:
@@ -100,7 +100,7 @@ def alliteration_increment(text: Text, _: NoKwargs) -> Fault:
 
 
 def _alliteration(sentence: str) -> int:
-    """Words in runs that begin with the same character."""
+    """Score runs of words that begin with the same character. Scores must rise from sentence to sentence."""
     words = [word for token in sentence.lower().split() if (word := token.lstrip(EDGE))]
     score, in_run = 0, False
     for first, second in pairwise(words):

@@ -1,4 +1,4 @@
-"""Sentences and word tokens: nltk's Punkt with an abbreviation list, or with the tables of a named folder."""
+"""Sentences and word tokens: nltk's Punkt with its tables, or with an abbreviation list."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from genbench.verifiers.constraints.word_tokens import WordTokenizer
 
 TABLES = tuple(PUNKT_TABLES)
 CLOSING = frozenset("\"')]}")
-"""What `re_boundary_realignment` can begin with."""
+"""The characters that `re_boundary_realignment` can begin with."""
 
 
 class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
-    """nltk's splitter in one loop, and with a memory: loose variants ask about the same places again."""
+    """nltk's splitter in one loop and with a cache, because loose variants ask about the same places."""
 
     def __init__(self, parameters: PunktParameters) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
         self._remembered = lru_cache(maxsize=4096)(self.text_contains_sentbreak)
 
     def sentences(self, text: str) -> list[str]:
-        """What `tokenize` gives; closing quotes and brackets are drawn to the sentence that they close."""
+        """Return what `tokenize` gives. Closing quotes and brackets belong to the sentence before."""
         pieces = self._pieces(text)
         found: list[str] = []
         drawn = 0
@@ -45,12 +45,12 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
         return found
 
     def _closing(self, text: str, start: int, stop: int) -> str:
-        """The closing marks, with the blanks after them, that the piece of `text` begins with."""
+        """Return the closing marks at the start of a piece of `text`, with the blanks after them."""
         match = self._lang_vars.re_boundary_realignment.match(text, start, stop)
         return match.group() if match else ""
 
     def _pieces(self, text: str) -> list[tuple[int, int]]:
-        """Where sentences start and stop by their end marks alone."""
+        """Return starts and ends of sentences by their end marks only."""
         pieces: list[tuple[int, int]] = []
         start = 0
         for mark, word in self._last_marks(text):
@@ -60,7 +60,7 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
         return [*pieces, (start, len(text.rstrip()))]
 
     def _last_marks(self, text: str) -> Iterator[tuple[re.Match[str], int]]:
-        """Of each word the last mark that may end a sentence, and where that word starts."""
+        """Yield the last mark of each word that may end a sentence, and the start of that word."""
         mark: re.Match[str] | None = None
         word = before = 0
         for following in self._lang_vars.period_context_re().finditer(text):
@@ -75,7 +75,7 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
             yield mark, word
 
     def _breaks(self, context: str) -> bool:
-        """Whether the words around a mark hold a sentence's end; long ones are not worth remembering."""
+        """Return whether a sentence ends between the words around a mark. Long ones are not cached."""
         found: bool = (self._remembered if len(context) < 200 else self.text_contains_sentbreak)(context)
         return found
 
@@ -83,8 +83,8 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]  # nltk has no types
 class Splitter:
     """Splits English text into sentences and tokens.
 
-    `folder` holds the four `punkt_tab` tables that the official code loads; without it, Punkt knows the
-    abbreviations of this package and nothing else, which is the same on every machine.
+    `folder` contains the four `punkt_tab` tables that the official code loads. Without it, Punkt knows only
+    the abbreviations of this package, which are the same on every machine.
     """
 
     def __init__(self, folder: Path | None = None, abbreviations: Collection[str] = ABBREVIATIONS) -> None:
@@ -93,9 +93,11 @@ class Splitter:
         self._tokens_of = lru_cache(maxsize=512)(WordTokenizer().tokens)
 
     def sentences(self, text: str) -> list[str]:
+        """Return the sentences of a text."""
         return self._punkt.sentences(text)
 
     def tokens(self, text: str) -> list[str]:
+        """Return the word tokens of all sentences."""
         return [token for sentence in self.sentences(text) for token in self._tokens_of(sentence)]
 
 
@@ -106,7 +108,7 @@ def _untrained(abbreviations: Collection[str]) -> PunktParameters:
 
 
 def _tables(folder: Path) -> PunktParameters:
-    """The tables in `folder`.
+    """Read the tables in `folder`.
 
     Raises:
         UnavailableError: one of the four files is missing.
@@ -114,7 +116,7 @@ def _tables(folder: Path) -> PunktParameters:
     missing = [name for name in TABLES if not (folder / name).is_file()]
     if missing:
         raise UnavailableError(
-            f"{folder}: no {', '.join(missing)}; punkt_dir must hold the English punkt_tab tables "
+            f"{folder}: no {', '.join(missing)}; punkt_dir must contain the English punkt_tab tables "
             f"({', '.join(TABLES)}), or be left out"
         )
     return load_punkt_params(FileSystemPathPointer(str(folder)))

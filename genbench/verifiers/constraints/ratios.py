@@ -13,7 +13,7 @@ from genbench.verifiers.constraints.text import Text
 from genbench.verifiers.constraints.wordlists import STOP_WORDS
 
 OVERLAP_TOLERANCE = 2.0
-"""Percentage points on either side."""
+"""The tolerance in percentage points on either side."""
 
 Percentage = Annotated[float, Field(ge=0, le=100)]
 
@@ -55,7 +55,7 @@ class Overlap(Kwargs):
 
 
 def overlap(text: Text, want: Overlap) -> Fault:
-    """Trigrams of characters, not of words (defect B9)."""
+    """Compare trigrams of characters, not of words (defect B9)."""
     return overlap_fault(_trigrams(text.raw), _trigrams(want.reference_text), want)
 
 
@@ -64,7 +64,7 @@ def _trigrams(text: str) -> set[str]:
 
 
 def overlap_fault(found: Set[object], reference: Set[object], want: Overlap) -> Fault:
-    """The fault of a share of `found` in `reference` that is off by more than two points."""
+    """Return the fault of a share of `found` in `reference` that is off by more than two points."""
     if not found:
         return "shorter than one trigram"
     share = 100 * len(found & reference) / len(found)
@@ -74,7 +74,7 @@ def overlap_fault(found: Set[object], reference: Set[object], want: Overlap) -> 
 
 
 def sentence_words(text: Text, _: NoKwargs) -> Fault:
-    """Three sentences of equal length; that their words differ is never checked (defect B4)."""
+    """Require three sentences of equal length. Whether their words differ is not checked (defect B4)."""
     lengths = [len(sentence.strip()) for sentence in text.sentences]
     if len(lengths) != 3:
         return f"{len(lengths)} sentences, exactly 3 wanted"

@@ -37,12 +37,12 @@ class RepeatSpan(Kwargs):
 
 
 def repeat_span(text: Text, want: RepeatSpan) -> Fault:
-    """Characters, though the prompts ask for words (defect B1)."""
+    """Compare a span of characters, though the prompts ask for words (defect B1)."""
     return span_fault(text, want.prompt_to_repeat[want.n_start : want.n_end + 1])
 
 
 def span_fault(text: Text, span: str) -> Fault:
-    """The fault of a text that is not `span`, up to case and outer blanks."""
+    """Return the fault of a text that is not `span`, up to case and outer blanks."""
     same = text.stripped.lower() == span.strip().lower()
     return None if same else f"{quoted(text.stripped)}, {quoted(span.strip())} wanted"
 

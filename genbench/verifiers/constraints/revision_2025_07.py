@@ -1,4 +1,4 @@
-"""IFBench's rules as the code of the paper (2 July 2025) had them, where the newest code differs."""
+"""IFBench's rules of 2 July 2025, the code of the paper, for ids whose newest code differs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CURLY = str.maketrans("“”", '""')
 
 
 def person_names(text: Text, want: counts.AtLeastN) -> Fault:
-    """Inside other words too."""
+    """Match inside other words too."""
     found = sum(1 for name in PERSONS if name in text.raw)
     return compared(found, "at least", want.N, "different names of the list")
 
@@ -27,7 +27,7 @@ def pronouns(text: Text, want: counts.AtLeastN) -> Fault:
 
 
 def keyword(text: Text, want: placing.KeywordInSentence) -> Fault:
-    """Inside other words too."""
+    """Match inside other words too."""
     if len(text.sentences) < want.N:
         return f"{len(text.sentences)} sentences, so none has number {want.N}"
     found = want.word.lower() in text.sentences[want.N - 1].lower()
@@ -35,7 +35,7 @@ def keyword(text: Text, want: placing.KeywordInSentence) -> Fault:
 
 
 def keywords_specific_position(text: Text, want: placing.KeywordAtPlace) -> Fault:
-    """Marks are words, and the case of letters counts."""
+    """Require the keyword at a place. Marks are words, and the case of letters counts."""
     if len(text.sentences) < want.n:
         return f"{len(text.sentences)} sentences, so none has number {want.n}"
     tokens = text.tools.tokens(text.sentences[want.n - 1])
@@ -46,7 +46,7 @@ def keywords_specific_position(text: Text, want: placing.KeywordAtPlace) -> Faul
 
 
 def words_position(text: Text, want: placing.KeywordAtEnds) -> Fault:
-    """A final mark is a word, and the case of letters counts."""
+    """Require the keyword at both places. A final mark is a word, and the case of letters counts."""
     tokens = text.tokens
     if len(tokens) < 2:
         return "too few words"
@@ -55,7 +55,7 @@ def words_position(text: Text, want: placing.KeywordAtEnds) -> Fault:
 
 
 def repeat_change(text: Text, want: repeats.RepeatChange) -> Fault:
-    """Everything after the first character, not after the first word."""
+    """Compare everything after the first character, not after the first word."""
     if text.raw == want.prompt_to_repeat:
         return "the request is repeated without a change"
     same = text.raw[1:] == want.prompt_to_repeat[1:]
@@ -63,14 +63,14 @@ def repeat_change(text: Text, want: repeats.RepeatChange) -> Fault:
 
 
 def repeat_span(text: Text, want: repeats.RepeatSpan) -> Fault:
-    """Words, the last one excluded. (n_start 0 drew a random start; it is taken as 0 here.)"""
+    """Compare words without the last one. The official code drew a random start for n_start 0."""
     span = want.prompt_to_repeat.split()[want.n_start : want.n_end]
     same = text.stripped.lower().split() == [word.lower() for word in span]
     return None if same else f"{quoted(text.stripped)}, {quoted(' '.join(span))} wanted"
 
 
 def title_case(text: Text, _: NoKwargs) -> Fault:
-    """A single small letter is no fault."""
+    """Require title case. A single small letter is accepted."""
     for token in text.tokens:
         first, rest = token[0], token[1:]
         if first.islower() and (rest.islower() or rest.isupper()):
@@ -79,7 +79,7 @@ def title_case(text: Text, _: NoKwargs) -> Fault:
 
 
 def quote_unquote(text: Text, _: NoKwargs) -> Fault:
-    """Curly double quotes are quotes."""
+    """Require something after every quotation. Curly double quotes are quotes."""
     straight = text.raw.translate(CURLY).replace(shape.QUOTED_QUOTE, "")
     return shape.quotation_fault("".join(straight.split()))
 

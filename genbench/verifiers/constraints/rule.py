@@ -1,4 +1,4 @@
-"""What a constraint is made of: an id, typed kwargs, and a function that says why a text breaks it."""
+"""A rule: an id, typed kwargs, and a function that says why a text breaks it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from genbench.verifiers.constraints.text import Text
 
 Fault = str | None
-"""One sentence that says why the text breaks the rule; None where it follows it."""
+"""One sentence that says why the text breaks the rule. None if the text follows it."""
 
 Relation = Literal["less than", "at least"]
 
 
 class Kwargs(BaseModel):
-    """The kwargs of an instruction id; unknown keys are refused."""
+    """The kwargs of an instruction id. Unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -38,7 +38,7 @@ class Rule(Generic[K]):
     kwargs: type[K]
     check: Callable[[Text, K], Fault]
     tagger: bool = False
-    """It cannot be checked without a part-of-speech tagger."""
+    """Whether it needs a part-of-speech tagger."""
 
 
 Rules = tuple[Rule[Any], ...]
@@ -69,17 +69,17 @@ TrimmedPattern = Annotated[str, AfterValidator(_trimmed), AfterValidator(_compil
 
 
 def compared(found: int, relation: Relation, wanted: int, noun: str) -> Fault:
-    """The fault of a count that must stand in `relation` to `wanted`."""
+    """Return the fault of a count that must be less than, or at least, `wanted`."""
     if relation == "less than":
         return None if found < wanted else f"{found} {noun}, fewer than {wanted} wanted"
     return None if found >= wanted else f"{found} {noun}, at least {wanted} wanted"
 
 
 def equal(found: int, wanted: int, noun: str) -> Fault:
-    """The fault of a count that must be exactly `wanted`."""
+    """Return the fault of a count that must be exactly `wanted`."""
     return None if found == wanted else f"{found} {noun}, exactly {wanted} wanted"
 
 
 def quoted(text: str, width: int = 60) -> str:
-    """`text` in quotes for a fault, cut to `width` characters."""
+    """Return `text` in quotes for a fault, cut to `width` characters."""
     return repr(text if len(text) <= width else text[: width - 1] + "…")

@@ -1,4 +1,4 @@
-"""Every instruction id with its rule: IFEval's 25 and IFBench's 58, as they are, mended, or older."""
+"""Every instruction id with its rule: IFEval's 25 and IFBench's 58, official, mended or older."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ IFBENCH: Rules = (
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """One instruction of one prompt: its rule and its kwargs, both checked."""
+    """One instruction of one prompt: its rule and its checked kwargs."""
 
     rule: Rule[Any]
     kwargs: Kwargs
@@ -59,9 +59,13 @@ class Constraint:
 class Rulebook:
     """The rules of one mode and one revision of the official checkers.
 
-    `official` keeps the defects that published numbers contain, `fixed` mends them (see mended_*.py).
-    `revision` is of IFBench's checkers: "2025-07" is the code of the paper. `multilingual` takes the three
-    rules in which Multi-IF's checkers look at the language.
+    Args:
+        mode: `official` keeps the defects that published numbers contain, `fixed` mends them.
+        revision: of IFBench's checkers. "2025-07" is the code of the paper.
+        multilingual: use the three rules in which Multi-IF's checkers depend on the language.
+
+    Raises:
+        ConfigError: there is no such mode or revision, or they do not go together.
     """
 
     def __init__(
@@ -82,10 +86,11 @@ class Rulebook:
 
     @property
     def ids(self) -> tuple[str, ...]:
+        """Every instruction id, sorted."""
         return tuple(sorted(self._rules))
 
     def constraint(self, item: Any, where: str) -> Constraint:
-        """The constraint that `item`, ``{"id": …, kwarg: …}``, describes; null kwargs count as absent.
+        """Return the constraint that `item` (``{"id": …, kwarg: …}``) describes. Null kwargs count as absent.
 
         Raises:
             DataError: unknown id, or kwargs that the id does not take; `where` says whose.

@@ -17,7 +17,7 @@ NOT_QUOTES = string.digits + string.punctuation.replace('"', "")
 
 
 def parentheses(text: Text, _: NoKwargs) -> Fault:
-    """Five levels of matching brackets; a wrong closing one starts all over."""
+    """Require five levels of matching brackets. A wrong closing bracket starts the count again."""
     stack: list[str] = []
     deepest = 0
     for char in text.raw:
@@ -35,7 +35,7 @@ def parentheses(text: Text, _: NoKwargs) -> Fault:
 
 
 def quotes(text: Text, _: NoKwargs) -> Fault:
-    """Three levels of alternating quotes; an apostrophe is a quote too."""
+    """Require three levels of alternating quotes. An apostrophe is a quote too."""
     stack: list[str] = []
     deepest = 0
     for char in text.raw:
@@ -56,7 +56,7 @@ class Options(Kwargs):
 
 
 def options(text: Text, want: Options) -> Fault:
-    """Lettered options must be given exactly, others up to case and marks around them (defect B13)."""
+    """Require one of the options: lettered ones exactly, others up to case and outer marks (defect B13)."""
     choices = [choice.strip() for choice in want.options.split(_separator(want.options))]
     if LETTERED.match(want.options):
         right = text.raw in choices
@@ -70,13 +70,13 @@ def _separator(options: str) -> str:
 
 
 def quote_unquote(text: Text, _: NoKwargs) -> Fault:
-    """Something is said after every quotation; curly quotes are not seen (defect B2)."""
+    """Require something after every quotation. Curly quotes are not seen (defect B2)."""
     body = "".join(text.raw.replace(QUOTED_QUOTE, "").split())
     return quotation_fault(body)
 
 
 def quotation_fault(body: str) -> Fault:
-    """The fault of a text without blanks whose quotations stand alone."""
+    """Return the fault of a text (without blanks) with a quotation that nothing follows."""
     if '""' in body:
         return "nothing stands between two quotations"
     return "the text ends with a quotation" if body.strip(NOT_QUOTES).endswith('"') else None

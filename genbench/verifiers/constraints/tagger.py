@@ -1,4 +1,4 @@
-"""Parts of speech: nltk's averaged perceptron with the weights of a named folder."""
+"""Parts of speech: nltk's averaged perceptron with the weights of a folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from genbench.data.nltk_data import TAGGER_FILES
 from genbench.errors import UnavailableError
 
 CONTEXT = 3
-"""The first tag depends on the first three words: the tagger looks two words ahead."""
+"""The number of words that decide the first tag: the tagger looks two words ahead."""
 
 
 class Tagger:
@@ -22,7 +22,7 @@ class Tagger:
         missing = [name for name in TAGGER_FILES if not (folder / name).is_file()]
         if missing:
             raise UnavailableError(
-                f"{folder}: no {', '.join(missing)}; tagger_dir must hold nltk's tagger "
+                f"{folder}: no {', '.join(missing)}; tagger_dir must contain nltk's tagger "
                 "averaged_perceptron_tagger_eng as three JSON files, "
                 "or be left out (words:start_verb is then unavailable)"
             )
@@ -35,6 +35,6 @@ class Tagger:
         return PerceptronTagger(loc=str(self._folder))
 
     def first_tag(self, tokens: list[str]) -> str:
-        """The Penn Treebank tag of the first of `tokens` (at least one)."""
+        """Return the Penn Treebank tag of the first of `tokens` (at least one)."""
         tag: str = self._tagger.tag(tokens[:CONTEXT])[0][1]
         return tag

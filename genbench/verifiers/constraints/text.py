@@ -1,4 +1,4 @@
-"""A text as the constraints see it: each view of it (words, sentences, language) is made once."""
+"""A text as rules read it. Each view of it (words, sentences, language) is made once."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Protocol
 
 WORD = re.compile(r"\w+")
-"""A word of the official code: a run of `\\w` of the standard library (nltk 3.10's own differs)."""
+"""A word of the official code: a run of `\\w` of the standard library (nltk 3.10 differs)."""
 
 
 class Tools(Protocol):
-    """What a text is read with."""
+    """The tools that a text is read with."""
 
     def sentences(self, text: str) -> list[str]: ...
 
@@ -23,7 +23,7 @@ class Tools(Protocol):
 
 
 class Text:
-    """One response, or one loose variant of it."""
+    """One response or one loose variant of it."""
 
     def __init__(self, raw: str, tools: Tools) -> None:
         self.raw = raw
@@ -39,7 +39,7 @@ class Text:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The pieces between newlines alone (other line separators are plain characters)."""
+        """The pieces between newlines. Other line separators are plain characters."""
         return self.raw.split("\n")
 
     @cached_property
@@ -52,14 +52,14 @@ class Text:
 
     @cached_property
     def tokens(self) -> list[str]:
-        """nltk's word tokens of each sentence: "can't" is two, a hyphenated word one."""
+        """nltk's word tokens of each sentence. "can't" is two tokens, a hyphenated word is one."""
         return self.tools.tokens(self.raw)
 
     @cached_property
     def language(self) -> str | None:
-        """ISO 639-1 code; None where the text has no letters to go by."""
+        """The ISO 639-1 code of the language, or None if the text has no letters to go by."""
         return self.tools.language(self.raw)
 
     def of(self, raw: str) -> Text:
-        """Another text, read with the same tools."""
+        """Return another text that is read with the same tools."""
         return Text(raw, self.tools)

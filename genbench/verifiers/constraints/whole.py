@@ -1,4 +1,4 @@
-"""How a text is put together as a whole: what it begins and ends with, two answers in one, no commas."""
+"""Rules on a whole text: its start and end, two answers in one, no commas."""
 
 from __future__ import annotations
 

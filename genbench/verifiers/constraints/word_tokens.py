@@ -1,4 +1,4 @@
-"""nltk's word tokenizer with its replacements done by quicker means: the same tokens, sooner."""
+"""nltk's word tokenizer with quicker replacements and the same tokens."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PADDED = (r" \1 ", r" \g<0> ")
 
 
 class Replacer(Protocol):
-    """What nltk's tokenizer wants of a compiled pattern."""
+    """The part of a compiled pattern that nltk's tokenizer calls."""
 
     def sub(self, replacement: str, text: str, /) -> str: ...
 
 
 class Pad:
-    """Puts blanks around each of some characters; a pattern does it character by character in Python."""
+    """Puts blanks around each of some characters. A pattern would call Python for each of them."""
 
     def __init__(self, characters: str) -> None:
         self._padded = [(character, f" {character} ") for character in characters]
@@ -41,7 +41,7 @@ class Swap:
 
 
 class Expand:
-    """Puts groups into a template; before Python 3.12 `re` does that in slow Python."""
+    """Puts groups into a template. Before Python 3.12 `re` does that in slow Python."""
 
     def __init__(self, pattern: re.Pattern[str], template: str) -> None:
         self._pattern = pattern
@@ -55,7 +55,7 @@ class Expand:
 
 
 class Contraction:
-    """Parts a word such as "cannot"; the pattern is tried only where an ASCII text has the word."""
+    """Splits a word such as "cannot". The pattern is tried only if an ASCII text has the word."""
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self._pattern = pattern
@@ -71,7 +71,7 @@ Rule = tuple[Replacer, str]
 
 
 def sooner(rule: Rule) -> Rule:
-    """`rule` without a pattern where it only pads single characters or swaps a fixed text."""
+    """Return a quicker `rule` if it only pads single characters or replaces a fixed text."""
     pattern, replacement = rule
     if not isinstance(pattern, re.Pattern):
         return rule
@@ -86,14 +86,14 @@ def sooner(rule: Rule) -> Rule:
 
 
 def _class_members(pattern: re.Pattern[str]) -> str:
-    """The characters of a pattern that is one character class; empty where it is none."""
+    """Return the characters of a pattern that is one character class, or an empty text if it is not."""
     if not SINGLE_CHARACTERS.fullmatch(pattern.pattern):
         return ""
     return "".join(character for character in map(chr, range(0x3000)) if pattern.fullmatch(character))
 
 
 class WordTokenizer(NLTKWordTokenizer):  # type: ignore[misc]  # nltk has no types
-    """Tokens of one sentence, exactly nltk's, in time linear in its length."""
+    """nltk's tokens of one sentence in time linear in its length."""
 
     STARTING_QUOTES: ClassVar = [
         (Pad("«“‘„"), ""),

@@ -18,7 +18,7 @@ PRIMES = frozenset(n for n in range(2, 100) if all(n % divisor for divisor in ra
 
 
 def plain_words(text: Text) -> list[str]:
-    """The tokens between blanks, in small letters and without marks."""
+    """Return the tokens between blanks, in small letters and without marks."""
     return unmarked(text.lower).split()
 
 
@@ -77,7 +77,7 @@ def repeats(text: Text, want: Repeats) -> Fault:
 
 
 def odd_even_syllables(text: Text, _: NoKwargs) -> Fault:
-    """Words with digits have no syllables for the counter, which is even."""
+    """Require odd and even syllables by turns. Words with digits have none, which is even."""
     words = plain_words(text)
     counts = [syllapy.count(word) for word in words]
     for place in range(1, len(counts)):

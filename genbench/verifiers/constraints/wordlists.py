@@ -7,12 +7,12 @@ import string
 
 
 def words(listed: str) -> frozenset[str]:
-    """The words of a list that is written as text."""
+    """Return the words of a list that is written as text."""
     return frozenset(listed.split())
 
 
 PUNCTUATION = frozenset(string.punctuation)
-"""The 32 ASCII marks; others (dashes, curly quotes) are letters to IFBench."""
+"""The 32 ASCII marks. Others (dashes, curly quotes) are letters to IFBench."""
 EDGE = string.punctuation + " "
 _NO_MARKS = str.maketrans("", "", string.punctuation)
 
@@ -42,9 +42,9 @@ STOP_WORDS = words(
     "too under until up ve very was wasn we were weren what when where which while who whom why will with "
     "won wouldn y you your yours yourself yourselves"
 )
-"""nltk's stop words that a run of word characters can equal (the others hold apostrophes)."""
+"""nltk's stop words without an apostrophe, which a run of word characters can equal."""
 
 
 def unmarked(text: str) -> str:
-    """`text` without the ASCII marks."""
+    """Return `text` without the ASCII marks."""
     return text.translate(_NO_MARKS)
