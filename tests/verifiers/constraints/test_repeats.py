@@ -1,0 +1,44 @@
+"""IFBench's `repeat:` rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from genbench.verifiers.constraints import repeats
+from genbench.verifiers.constraints.rule import NoKwargs
+from genbench.verifiers.constraints.text import Text
+from genbench.verifiers.constraints.tools import Toolbox
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("Tell me a joke", None),
+        ("Write   me a joke", None),
+        ("Give me a joke", "the request is repeated without a change"),
+        ("Give you a joke", "more than the first word of the request is changed"),
+        ("Tell me a Joke", "more than the first word of the request is changed"),
+    ],
+)
+def test_the_first_word_alone_changes(tools: Toolbox, text: str, fault: str | None) -> None:
+    want = repeats.RepeatChange(prompt_to_repeat="Give me a joke")
+    found = repeats.repeat_change(Text(text, tools), want)
+    # Other blanks are a change of the request, though no word differs.
+    assert found == fault
+
+
+def test_the_fixed_sentence_is_repeated_up_to_case_and_blanks(tools: Toolbox) -> None:
+    assert repeats.repeat_simple(Text(f"  {repeats.ONLY.upper()}\n", tools), NoKwargs()) is None
+    assert repeats.repeat_simple(Text(f"Sure: {repeats.ONLY}", tools), NoKwargs()) is not None
+
+
+def test_a_span_is_of_characters_with_both_ends(tools: Toolbox) -> None:
+    want = repeats.RepeatSpan(prompt_to_repeat="Explain it", n_start=2, n_end=5)
+    assert (
+        repeats.repeat_span(
+            Text(" LAIN", tools), repeats.RepeatSpan(prompt_to_repeat="Explain it", n_start=3, n_end=6)
+        )
+        is None
+    )
+    assert repeats.repeat_span(Text("plai", tools), want) is None
+    assert repeats.repeat_span(Text("pla", tools), want) == "'pla', 'plai' wanted"
