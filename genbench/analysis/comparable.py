@@ -146,6 +146,7 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
 
 
 def _trace_differences(name: str, base: Traces, tuned: Traces) -> Iterator[Difference]:
+    """Yield differences of prompts, length limits and references, sample by sample."""
     yield from _mapped(base.prompts, tuned.prompts, f"prompts.{name}", "samples")
     yield from _mapped(base.max_tokens, tuned.max_tokens, f"max_tokens.{name}", "problems")
     yield from _mapped(base.references, tuned.references, f"references.{name}", "problems")

@@ -57,9 +57,24 @@ def compare(
     pairing = _pairing(*sides, allow, strict_contract)
     family, notes = _family(*sides, pairing.tasks, gating)
     found = {name: _paired(*pair, pairing.seed(name)) for name, pair in pairing.tasks.items()}
-    decision = decide(
-        found, seed=pairing.seed(""), gating=family, margins=_margins(pairing.tasks, margins or {})
-    )
+    margins = _margins(pairing.tasks, margins or {})
+    decision = decide(found, seed=pairing.seed(""), gating=family, margins=margins)
+    exit_code = decision.exit_code(strict=strict) if gate else 0
+    return _comparison(pairing, found, decision, notes, gate=gate, strict=strict, exit_code=exit_code)
+
+
+def _comparison(
+    pairing: _Pairing,
+    found: Mapping[str, Paired],
+    decision: Gate,
+    notes: Sequence[str],
+    *,
+    gate: bool,
+    strict: bool,
+    exit_code: int,
+) -> Comparison:
+    """Return the record of a comparison."""
+    sides = pairing.base, pairing.tuned
     return Comparison(
         format=1,
         base=_side_record(pairing.base),
@@ -72,7 +87,7 @@ def compare(
         notes=(*_origin_notes(*sides), *notes),
         gate=gate,
         strict=strict,
-        exit_code=decision.exit_code(strict=strict) if gate else 0,
+        exit_code=exit_code,
     )
 
 

@@ -125,6 +125,7 @@ def _shares(scores: Scores, statuses: StatusesLike, name: str) -> dict[Status, F
 
 
 def _check_lengths(base: StatusesLike, tuned: StatusesLike) -> None:
+    """Raise NotComparableError if the runs have different numbers of problems."""
     if len(base) != len(tuned):
         raise NotComparableError(
             f"base has {len(base)} problems, tuned {len(tuned)}: compare runs of the same problems"

@@ -95,5 +95,6 @@ def _times(row: Sequence[int], factor: Sequence[int], size: int) -> list[int]:
 
 
 def _check_k(n: int, k: int) -> None:
+    """Raise InputError if k is not in 1..n."""
     if not 1 <= k <= n:
         raise InputError(f"a metric of k = {k} draws needs 1 <= k <= {n}, the samples that the problem has")

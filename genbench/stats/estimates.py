@@ -64,11 +64,9 @@ def estimate(
     Args:
         metric: `acc`, avg@k, pass@k, pass^k or maj@k. pass and maj count a sample as right at score 1.
         scores: (n, k) or ragged, with NaN or None for an excluded sample.
-        seed: the seed of the resampling.
         groups: (n,) the cluster above each problem.
         answers: the extracted answers, needed for maj@k.
-        k: the planned number of samples of each problem. With fewer the value is missing, never scaled.
-            Without `k`, unequal numbers are mentioned in `ci_method`.
+        k: the planned samples of each problem. With fewer the value is missing, never scaled.
         label: the name in the result instead of the metric's own (`acc_norm` …).
 
     Raises:
@@ -86,23 +84,41 @@ def estimate(
     empty = replace(empty, bounds=bounds)
     if np.isnan(values).any():
         return replace(empty, missing=undetermined(asked, values, draws))
-    per_value = float(matrix.scored.mean()) / (1 if asked.is_mean else draws)
+    units = _Units(groups, seed, level, resamples)
+    return _with_value(empty, asked, matrix, values, draws=draws, units=units)
+
+
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """How the units of an estimate are resampled."""
+
+    groups: Sequence[str | None] | None
+    seed: int
+    level: float
+    resamples: int
+
+
+def _with_value(
+    empty: Estimate, metric: Metric, scores: Scores, values: Floats, *, draws: int, units: _Units
+) -> Estimate:
+    """Return the estimate with its value and both intervals, from the problems' values (n,)."""
+    per_value = float(scores.scored.mean()) / (1 if metric.is_mean else draws)
     interval = problem_interval(
         values,
-        seed=seed,
-        groups=groups,
-        draws=max(per_value, 1.0) if matrix.is_binary else None,
-        level=level,
-        resamples=resamples,
+        seed=units.seed,
+        groups=units.groups,
+        draws=max(per_value, 1.0) if scores.is_binary else None,
+        level=units.level,
+        resamples=units.resamples,
     )
-    clusters = cluster(values, groups)
-    rerun_ci, rerun_method = _rerun(asked, matrix, level)
+    clusters = cluster(values, units.groups)
+    rerun_ci, rerun_method = _rerun(metric, scores, units.level)
     return replace(
         empty,
         value=clusters.mean,
         se=clusters.se,
         ci=interval.bounds,
-        ci_method=interval.method + _ragged_words(matrix),
+        ci_method=interval.method + _ragged_words(scores),
         rerun_ci=rerun_ci,
         rerun_ci_method=rerun_method,
     )
@@ -180,6 +196,7 @@ def check_shapes(
 
 
 def _resolved(metric: Metric, scores: Scores, k: int | None) -> str:
+    """Return the metric's name with its k, as in avg@8."""
     if metric.kind == "acc":
         return "acc"
     drawn = "k" if scores.is_ragged else scores.k
@@ -208,6 +225,7 @@ def undetermined(metric: Metric, values: Floats, draws: int) -> str:
 
 
 def _ragged_words(scores: Scores) -> str:
+    """Return the range of samples per problem in words, empty if all have the same number."""
     if not scores.is_ragged:
         return ""
     return f"; ragged: {scores.k} to {int(scores.drawn.max())} samples a problem"

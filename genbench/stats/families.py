@@ -29,6 +29,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 def _back_in_order(sorted_values: Floats, order: np.ndarray[tuple[int], np.dtype[np.intp]]) -> list[float]:
+    """Return sorted values in their original order."""
     values = np.empty_like(sorted_values)
     values[order] = sorted_values
     return [float(value) for value in values]

@@ -155,6 +155,7 @@ def pool(tasks: Mapping[str, Paired], *, seed: int, resamples: int = RESAMPLES) 
 
 
 def _decide(task: Paired, draft: TaskGate) -> TaskGate:
+    """Return the draft with its decision."""
     p_worse = draft.p_regression_adjusted if draft.gating else task.p_regression
     p_better = draft.p_improvement_adjusted if draft.gating else task.p_improvement
     verdict: GateVerdict = "INCONCLUSIVE"
@@ -168,11 +169,13 @@ def _decide(task: Paired, draft: TaskGate) -> TaskGate:
 
 
 def _is_non_inferior(task: Paired, margin: float) -> bool:
+    """Return whether there are enough problems and the lower bound is above minus the margin."""
     many = task.clusters is not None and task.clusters.count >= MIN_PROBLEMS
     return many and task.lower is not None and task.lower > -margin
 
 
 def _suite(verdicts: list[GateVerdict], pooled: Pooled, alpha: float) -> GateVerdict:
+    """Return the decision on the suite from those on the gating tasks and the pooled difference."""
     if "REGRESSED" in verdicts or pooled.p_regression <= alpha:
         return "REGRESSED"
     if "IMPROVED" in verdicts or pooled.p_improvement <= alpha:

@@ -114,6 +114,7 @@ def problem_interval(
 
 
 def _wilson_words(p: float, n: float, units: str) -> str:
+    """Return the method of a Wilson interval in words, and why it was used."""
     where = (
         "all right"
         if p == 1
@@ -152,4 +153,5 @@ def rerun_interval(scores: Scores, *, level: float = LEVEL) -> Interval | None:
 
 
 def _normal(p: float, half: float, method: str) -> Interval:
+    """Return the interval p ± half within [0, 1]."""
     return Interval(max(0.0, p - half), min(1.0, p + half), method)

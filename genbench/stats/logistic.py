@@ -52,6 +52,7 @@ def fit_logistic(design: Floats, outcomes: Floats, groups: Floats) -> Fit:
 
 
 def _sandwich(design: Floats, outcomes: Floats, groups: Floats, beta: Floats) -> Floats:
+    """Return the covariance of the coefficients that is valid under clustering by group."""
     mean = expit(design @ beta)
     bread = np.linalg.inv((design * (mean * (1 - mean))[:, None]).T @ design)
     residuals = design * (outcomes - mean)[:, None]

@@ -79,9 +79,11 @@ def false_alarm_band(first: ScoresLike, second: ScoresLike, *, same_seed: bool =
 
 
 def _share_changed(a: Scores, b: Scores) -> float:
+    """Return the share of samples with another score, over those that both runs scored."""
     both = ~np.isnan(a.values) & ~np.isnan(b.values)
     return float((a.values[both] != b.values[both]).mean()) if both.any() else 0.0
 
 
 def _half_width(variance: float) -> float:
+    """Return the half width of a 95 % normal interval."""
     return float(ndtri((1 + LEVEL) / 2)) * math.sqrt(variance)

@@ -93,6 +93,7 @@ def bootstrap_means(clusters: Clusters, *, seed: int, resamples: int = RESAMPLES
 
 
 def _gather_means(clusters: Clusters, rng: np.random.Generator, resamples: int) -> Floats:
+    """Return the means (resamples,) of gathered clusters, in chunks that stay in the cache."""
     count = clusters.count
     equal = bool((clusters.sizes == clusters.sizes[0]).all())
     index = np.uint16 if count <= 2**16 else np.uint32

@@ -117,6 +117,7 @@ def as_scores(scores: ScoresLike) -> Scores:
 
 
 def _check(values: Floats, drawn: Ints) -> None:
+    """Raise InputError for no problem, a problem without samples, or a score outside [0, 1]."""
     if len(drawn) == 0:
         raise InputError("no problems: at least one is needed for an estimate")
     if drawn.min() == 0:

@@ -94,6 +94,7 @@ def mcnemar(base: Scores, tuned: Scores) -> McNemar | None:
 
 
 def _all_sums(units: Floats) -> Floats:
+    """Return the sums (2^n,) under every pattern of signs."""
     sums = np.zeros(1)
     for unit in units:
         sums = np.concatenate([sums + unit, sums - unit])

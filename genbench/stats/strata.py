@@ -100,6 +100,7 @@ def compare_strata(
 
 
 def _strata(labels: Labels, n: int) -> dict[str, list[int]]:
+    """Return the positions of the problems of each stratum, sorted by name."""
     if len(labels) != n:
         raise InputError(f"{len(labels)} stratum labels for {n} problems: one is needed for each")
     names = sorted({label for label in labels if label is not None})
@@ -107,4 +108,5 @@ def _strata(labels: Labels, n: int) -> dict[str, list[int]]:
 
 
 def _pick(values: Sequence[T] | None, rows: Sequence[int]) -> list[T] | None:
+    """Return the values at the given positions, or None for None."""
     return None if values is None else [values[i] for i in rows]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from genbench.cli import output
+from genbench.runs.status_record import RunsStatus
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,9 @@ def test_checks_are_lines_or_a_json_list(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_record_is_printed_by_the_text_module_of_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    record = {"format": 1, "runs": []}
+    record = RunsStatus(format=1, runs=())
     output.print_record(record, "status_text", as_json=True)
-    assert json.loads(capsys.readouterr().out) == record
+    assert json.loads(capsys.readouterr().out) == {"format": 1, "runs": []}
     output.print_record(record, "status_text", as_json=False)
     assert "{" not in capsys.readouterr().out
 

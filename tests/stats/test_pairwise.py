@@ -1,0 +1,60 @@
+"""Bradley-Terry strengths of small tournaments that can be worked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from genbench.errors import InputError
+from genbench.stats.pairwise import Pair, bradley_terry, length_controlled
+
+
+def pairs(first: str, second: str, wins: int, losses: int, ties: int = 0) -> list[Pair]:
+    scores = [1.0] * wins + [0.0] * losses + [0.5] * ties
+    return [Pair(first, second, score, f"p{i}") for i, score in enumerate(scores)]
+
+
+def test_a_tie_is_half_a_win_for_each_side() -> None:
+    with_ties = bradley_terry(pairs("x", "y", 20, 10, ties=10), "y")["x"]
+    assert with_ties.value == pytest.approx(math.log(25 / 15))
+
+
+def test_which_side_is_named_first_does_not_matter() -> None:
+    there = bradley_terry(pairs("x", "y", 20, 10), "y")["x"]
+    back = bradley_terry(pairs("y", "x", 10, 20), "y")["x"]
+    assert (there.value, there.se) == pytest.approx((back.value, back.se))
+
+
+def test_a_changed_reference_shifts_all_strengths_alike() -> None:
+    games = pairs("a", "b", 12, 8) + pairs("b", "c", 12, 8) + pairs("a", "c", 14, 6)
+    by_a, by_c = bradley_terry(games, "a"), bradley_terry(games, "c")
+    for name in ("b", "c"):
+        assert by_c[name].value - by_c["a"].value == pytest.approx(by_a[name].value)
+    assert (by_a["a"].value, by_a["a"].ci) == (0.0, (0.0, 0.0))
+
+
+def test_pairs_of_one_problem_are_one_cluster() -> None:
+    once = bradley_terry(pairs("x", "y", 20, 10), "y")["x"]
+    twice = bradley_terry(pairs("x", "y", 20, 10) * 2, "y")["x"]
+    assert twice.value == pytest.approx(once.value)
+    assert twice.se == pytest.approx(once.se)
+
+
+def test_no_pairs_are_refused() -> None:
+    with pytest.raises(InputError, match="in no pair; models: none"):
+        bradley_terry([], "x")
+
+
+def test_the_win_rate_at_equal_lengths_is_a_half_if_only_length_decides() -> None:
+    ours, theirs = [20, 20, 10, 10] * 10, [10, 10, 20, 20] * 10
+    scores = [1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0] * 5
+    found = length_controlled(scores, ours, theirs, [str(i) for i in range(40)])
+    assert found.value == pytest.approx(0.5)
+    assert found.slope > 0
+    assert found.ci[0] < 0.5 < found.ci[1]
+
+
+def test_one_side_that_always_wins_is_refused() -> None:
+    with pytest.raises(InputError, match="everything it is compared in"):
+        length_controlled([1.0] * 8, list(range(1, 9)), [4] * 8, [str(i) for i in range(8)])

@@ -1,0 +1,44 @@
+"""Quantiles of scipy.special are those of scipy.stats, which takes a second to import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.stats
+from scipy.special import bdtr, ndtr, ndtri, stdtrit
+
+LEVELS = [0.5, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999, 1 - 1e-9]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_normal_quantiles_are_equal_to_the_last_digit(level: float) -> None:
+    assert float(ndtri(level)) == float(scipy.stats.norm.ppf(level))
+    assert float(ndtri(1 - level)) == float(scipy.stats.norm.ppf(1 - level))
+
+
+def test_normal_probabilities_are_equal_to_the_last_digit() -> None:
+    for z in np.linspace(-8, 8, 101):
+        assert float(ndtr(z)) == float(scipy.stats.norm.cdf(z))
+
+
+@pytest.mark.parametrize("level", LEVELS[:-1])
+@pytest.mark.parametrize("degrees", [1, 2, 3, 10, 29, 197, 4999])
+def test_t_quantiles_agree_to_twelve_digits(level: float, degrees: int) -> None:
+    assert float(stdtrit(degrees, level)) == pytest.approx(scipy.stats.t.ppf(level, degrees), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 5, 34, 500])
+def test_binomial_probabilities_agree_to_twelve_digits(n: int) -> None:
+    for count in range(0, n + 1, max(1, n // 7)):
+        assert float(bdtr(count, n, 0.5)) == pytest.approx(scipy.stats.binom.cdf(count, n, 0.5), rel=1e-12)
+
+
+def test_the_statistics_do_not_import_scipy_stats() -> None:
+    modules = ["agreement", "causes", "estimates", "gate", "noise", "paired", "pairwise", "power", "strata"]
+    code = "import sys\n" + "".join(f"import genbench.stats.{name}\n" for name in modules)
+    code += "assert 'scipy.special' in sys.modules\nassert 'scipy.stats' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
