@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from genbench.analysis.compare import compare
 from genbench.analysis.followed import headline_mode
-from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.sides import Side
 from genbench.reports.compare_text import compare_text
 from tests.known import known
 from tests.project.test_json_schema import problems_of
@@ -85,16 +86,21 @@ def test_the_table_shows_the_form_that_makes_the_score(make: Make) -> None:
     assert {row.name: row.base for row in known(strict.instructions).kinds} == {COMMA: 1.0, QUOTED: 0.0}
 
 
-def test_ifbench_scores_by_the_loose_form_unless_the_suite_says_otherwise() -> None:
-    def side(verifier: str, chosen: dict[str, str]) -> Side:
-        described = {"verifier": {"name": verifier}}
-        task = SideTask("form", ("p",), ((1.0,),), described=described)
-        manifest = {"suite": {"config": {"tasks": [{"name": None, "task": "form", "verifier": chosen}]}}}
-        return Side(Path("run"), "m", "id", {"form": task}, manifest)
+def ifbench(run: Path, headline: str | None = None) -> Path:
+    """The run as if IFBench's verifier had made its verdicts, with its option `headline` in the suite."""
+    path = run / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["tasks"]["form"]["verifier"]["name"] = "ifbench"
+    manifest["suite"]["config"]["tasks"][0]["verifier"] = {"headline": headline} if headline else {}
+    path.write_text(json.dumps(manifest))
+    return run
 
-    assert headline_mode(side("ifbench", {}), "form") == "loose"
-    assert headline_mode(side("ifbench", {"headline": "strict"}), "form") == "strict"
-    assert headline_mode(side("ifeval", {}), "form") == "strict"
+
+def test_ifbench_scores_by_the_loose_form_unless_the_suite_says_otherwise(make: Make) -> None:
+    run = ifbench(make("b", lambda i: "plain words"))
+    assert known(compare(run, run).tasks["form"].instructions).mode == "loose"
+    ifbench(run, headline="strict")
+    assert known(compare(run, run).tasks["form"].instructions).mode == "strict"
 
 
 def test_a_score_file_has_no_form_of_its_own() -> None:

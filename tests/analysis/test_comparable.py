@@ -1,0 +1,108 @@
+"""What two sides must share: how differences are named, let through and refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from genbench.analysis.comparable import (
+    KINDS,
+    Difference,
+    check_names,
+    settle,
+    shares_seeds,
+    side_differences,
+    suspicions,
+)
+from genbench.errors import InputError, NotComparableError
+from tests.analysis.score_sides import score_side, side_task
+
+FOUND = [Difference("terms.dtype", "a -> b"), Difference("terms.seed", "1 -> 2"), Difference("k.t", "2 -> 1")]
+
+
+def names(*differences: Difference) -> list[str]:
+    return [item.name for item in differences]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_difference_can_be_let_through(kind: str) -> None:
+    check_names([kind, f"{kind}.task"])
+    assert settle([Difference(f"{kind}.task", "1 -> 2")], [kind], "not comparable") != []
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(InputError, match="--allow prompt: unknown difference name; did you mean 'prompts'"):
+        check_names(["prompt"])
+
+
+def test_a_difference_is_printed_as_its_name_and_what_differs() -> None:
+    assert str(FOUND[0]) == "terms.dtype: a -> b"
+
+
+def test_what_remains_is_listed_with_the_options_that_let_it_through() -> None:
+    with pytest.raises(NotComparableError) as caught:
+        settle(FOUND, ["terms.dtype"], "not comparable (a -> b)")
+    text = str(caught.value)
+    assert text.startswith("not comparable (a -> b):\n  terms.seed: 1 -> 2\n  k.t: 2 -> 1\n")
+    assert text.endswith("let the difference through with --allow terms --allow k")
+
+
+def test_a_first_part_lets_all_longer_names_through() -> None:
+    assert settle(FOUND, ["terms", "k.t"], "not comparable") == FOUND
+
+
+def test_a_longer_name_does_not_let_a_shorter_one_through() -> None:
+    with pytest.raises(NotComparableError):
+        settle([Difference("k", "2 -> 1")], ["k.t"], "not comparable")
+
+
+def test_a_long_list_of_differences_is_cut_and_counted() -> None:
+    many = [Difference(f"terms.t{number}", "1 -> 2") for number in range(45)]
+    with pytest.raises(NotComparableError) as caught:
+        settle(many, [], "not comparable")
+    assert "terms.t39" in str(caught.value)
+    assert "terms.t40" not in str(caught.value)
+    assert "... and 5 more" in str(caught.value)
+
+
+def test_equal_sides_do_not_differ() -> None:
+    task = side_task([[1.0, 0.0], [0.0, 0.0]])
+    assert list(side_differences(score_side(t=task), score_side("tuned.jsonl", t=task))) == []
+
+
+def test_tasks_of_one_side_are_named_with_their_side() -> None:
+    base, tuned = score_side(a=side_task([[1.0]], "a")), score_side(b=side_task([[1.0]], "b"))
+    assert list(side_differences(base, tuned)) == [
+        Difference("tasks.a", "only in base"),
+        Difference("tasks.b", "only in tuned"),
+    ]
+
+
+def test_problems_of_one_side_are_counted_and_the_first_three_named() -> None:
+    base = score_side(t=side_task([[1.0]] * 7))
+    tuned = score_side(t=side_task([[1.0]] * 2))
+    (found,) = side_differences(base, tuned)
+    assert str(found) == "problems.t: 5 of 7 only in base (p2, p3, p4, ...)"
+
+
+def test_another_k_is_a_difference() -> None:
+    base, tuned = score_side(t=side_task([[1.0, 0.0]])), score_side(t=side_task([[1.0]]))
+    assert names(*side_differences(base, tuned)) == ["k.t"]
+
+
+def test_groups_of_only_one_side_are_no_difference() -> None:
+    base = score_side(t=side_task([[1.0], [0.0]], groups=("g", "h")))
+    tuned = score_side(t=side_task([[1.0], [0.0]]))
+    assert list(side_differences(base, tuned)) == []
+
+
+def test_other_groups_are_counted_by_problem() -> None:
+    base = score_side(t=side_task([[1.0], [0.0]], groups=("g", "h")))
+    tuned = score_side(t=side_task([[1.0], [0.0]], groups=("g", "i")))
+    (found,) = side_differences(base, tuned)
+    assert str(found) == "groups.t: 1 of 2 problems differ; the first, problem p1: h -> i"
+
+
+def test_score_files_have_no_seeds_to_share_and_raise_no_suspicion() -> None:
+    task = side_task([[1.0]])
+    assert not shares_seeds(task, task)
+    assert list(suspicions(score_side(t=task), score_side("tuned.jsonl", t=task))) == []

@@ -1,0 +1,76 @@
+"""Schemas that are generated from the models: entries, references and descriptions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
+
+from genbench.reports.report_record import Report
+from genbench.reports.schemas import RECORDS, RECORDS_FILE, record_schema, schema_files, suite_schema
+from genbench.suite.config import SuiteConfig
+
+EMPTY = {
+    "format": 1,
+    "title": "s",
+    "tasks": [],
+    "published": [],
+    "runs": [],
+    "doubtful": [],
+    "comparisons": [],
+    "lead": "nothing",
+}
+
+
+def errors(record: object, name: str) -> list[str]:
+    checker = Draft202012Validator({**record_schema(), "$ref": f"#/$defs/{name}"})
+    return [error.message for error in checker.iter_errors(record)]
+
+
+def test_the_schemas_are_valid_schemas() -> None:
+    for schema in (record_schema(), suite_schema()):
+        Draft202012Validator.check_schema(schema)
+
+
+def test_every_reference_has_its_definition() -> None:
+    schema = record_schema()
+    text = json.dumps(schema)
+    targets = {part.split('"')[0] for part in text.split('"$ref": "#/$defs/')[1:]}
+    assert targets <= set(schema["$defs"])
+
+
+def test_a_record_of_a_model_follows_the_schema() -> None:
+    report = Report.from_json(EMPTY, "report.json")
+    assert errors(report.to_json(), "report") == []
+
+
+@pytest.mark.parametrize("key", EMPTY)
+def test_a_missing_key_is_an_error(key: str) -> None:
+    assert errors({name: value for name, value in EMPTY.items() if name != key}, "report") != []
+
+
+def test_an_unknown_key_is_an_error() -> None:
+    assert errors({**EMPTY, "more": 1}, "report") != []
+
+
+def test_a_key_that_may_be_absent_is_not_required() -> None:
+    required = record_schema()["$defs"]["JudgeCheck"]["required"]
+    assert "accuracy" not in required and "pinned_in" not in required
+    assert "stability" in required
+
+
+def test_the_files_are_written_with_a_final_newline() -> None:
+    files = schema_files()
+    assert set(files) == {RECORDS_FILE, Path("suites") / "suite.schema.json"}
+    assert all(text.endswith("}\n") for text in files.values())
+
+
+def test_the_description_names_every_command() -> None:
+    for name in RECORDS:
+        assert name in record_schema()["description"]
+
+
+def test_the_schema_of_suites_is_that_of_the_configuration() -> None:
+    assert suite_schema() == SuiteConfig.model_json_schema()
