@@ -83,7 +83,7 @@ def test_an_unknown_decision_is_refused() -> None:
             tasks=(),
             pooled_tasks=(),
             alpha=0.05,
-            verdict="WORSE",  # type: ignore[arg-type]
+            verdict="WORSE",
         )
 
 

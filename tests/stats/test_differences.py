@@ -92,6 +92,7 @@ def test_the_detectable_drop_is_z_standard_errors() -> None:
 def test_without_spread_the_detectable_drop_is_one_of_whole_problems() -> None:
     drop = smallest_detectable_drop(cluster(np.zeros(400)))
     # n d losses of whole problems have the standard error sqrt(d / n).
+    assert drop is not None
     assert drop == pytest.approx(z_sum() * math.sqrt(drop / 400))
 
 
