@@ -8,7 +8,6 @@ read; the one that belongs here is a plain string, for which no class and no fun
 from __future__ import annotations
 
 import base64
-import binascii
 import io
 import json
 import pickle
@@ -25,16 +24,19 @@ def unpack(public: str, private: str) -> list[tuple[str, str]]:
     """Return (input, output) of the public tests, then of the private ones.
 
     Raises:
-        DataError: a column is damaged, or a pickle holds more than a string.
+        DataError: A column is damaged, or a pickle has more than a string in it.
     """
     return [*_tests(public, "public_test_cases"), *_tests(_text(private), "private_test_cases")]
 
 
 def _tests(text: str, column: str) -> list[tuple[str, str]]:
     try:
-        return [(test["input"], test["output"]) for test in json.loads(text)]
-    except (ValueError, TypeError, KeyError) as error:
+        found = [(test["input"], test["output"]) for test in json.loads(text)]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise DataError(f"{column} is no list of tests with input and output: {error!r}") from None
+    if not all(isinstance(part, str) for test in found for part in test):
+        raise DataError(f"{column}: an input or an output of a test is no text")
+    return found
 
 
 def _text(private: str) -> str:
@@ -47,7 +49,9 @@ def _text(private: str) -> str:
         if packed.unconsumed_tail:
             raise DataError(f"private_test_cases is larger than {_LARGEST >> 20} MiB when unpacked")
         value = _StringOnly(io.BytesIO(data)).load()
-    except (binascii.Error, zlib.error, pickle.UnpicklingError, EOFError, ValueError, IndexError) as error:
+    except DataError:
+        raise
+    except Exception as error:  # a damaged pickle can raise anything
         raise DataError(f"private_test_cases cannot be unpacked: {error}") from None
     if not isinstance(value, str):
         raise DataError(f"private_test_cases holds a pickled {type(value).__name__}, not a string")

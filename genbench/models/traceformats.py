@@ -23,9 +23,14 @@ class TraceFormat:
     answer_opens: tuple[str, ...] = ()
     answer_close: str = ""
     harmony: bool = False
-    """Channels instead of tags: the answer is what stands in the `final` channel."""
+    """Channels instead of tags: the answer is the content of the `final` channel."""
     close_ends_any_message: bool = False
-    """The close tag ends answers too: where it is an end token, it alone shows no trace."""
+    """The close tag ends answers too: if it is an end token, it alone shows no trace."""
+
+    @property
+    def nests(self) -> bool:
+        """Whether a block can be inside another: tags can, phrases and ends of messages cannot."""
+        return not self.close_ends_any_message and not self.opens[0][0].isalnum()
 
 
 def _plain(name: str, open_tag: str, close_tag: str) -> TraceFormat:
@@ -49,7 +54,13 @@ _TABLE = (
     _cohere("cohere_command4"),
     _plain("gemma4", "<|channel>", "<channel|>"),
     _plain("kimi", "◁think▷", "◁/think▷"),
-    _plain("kimi_k3", "<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+    TraceFormat(
+        "kimi_k3",
+        ("<|open|>think<|sep|>",),
+        ("<|close|>think<|sep|>",),
+        answer_opens=("<|open|>response<|sep|>",),
+        answer_close="<|close|>response<|sep|>",
+    ),
     TraceFormat(
         "inkling",
         ("<|content_thinking|>",),
@@ -77,10 +88,10 @@ _THINK_FAMILY = frozenset({
 
 
 def resolve(name_or_tags: str | Mapping[str, str]) -> TraceFormat:
-    """The format of that name, or one with tags of one's own: `{open: …, close: …}`.
+    """Return the format of that name, or one with tags of its own: `{open: …, close: …}`.
 
     Raises:
-        ConfigError: the name is unknown, or the mapping has not exactly two differing tags.
+        ConfigError: The name is unknown, or the mapping has not exactly two differing tags.
     """
     if isinstance(name_or_tags, str):
         if name_or_tags in _THINK_FAMILY:
@@ -98,7 +109,7 @@ def resolve(name_or_tags: str | Mapping[str, str]) -> TraceFormat:
 
 
 def detect(chat_template: str | None, added_tokens: Sequence[str]) -> TraceFormat:
-    """The format that a model's chat template shows, else its added tokens, else `think`."""
+    """Return the format that a model's chat template shows, else its added tokens, else `think`."""
     template = chat_template or ""
     tokens = "".join(added_tokens)
     for place in (template, tokens):
@@ -109,7 +120,7 @@ def detect(chat_template: str | None, added_tokens: Sequence[str]) -> TraceForma
 
 
 def _marks(entry: TraceFormat, special_only: bool) -> list[str]:
-    """The texts that together show a format; the special tokens within them where only those are listed."""
+    """Return the texts that together show a format; with `special_only` the special tokens in them."""
     marks = [entry.opens[0], entry.closes[0]]
     if entry.answer_close.startswith("</"):
         marks.append(entry.answer_close)

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 
 from genbench.models.traceformats import TraceFormat
+from genbench.models.tracemarks import Marks, TracePatterns, patterns_of, tag_pattern
 from genbench.types import Answer, FinishReason, TraceStatus
 
-# What ends or begins a turn in the chat templates in use: behind such a mark nobody is thinking yet.
+# What ends or begins a turn in the chat templates in use: after such a mark nobody is thinking yet.
 _TURN = re.compile(
     r"<\|[^|<>\s]{1,40}\|>|<｜[^｜<>]{1,40}｜>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>|<\|turn>|<turn\|>"
 )
 
 
 def opened_by_prompt(prompt_text: str, fmt: TraceFormat) -> bool:
-    """Whether the rendered prompt ends inside a trace.
+    """Return whether the rendered prompt ends inside a trace.
 
-    A tag that a message merely mentions is none: after the open tag comes nothing, or, inside a
-    chat template, no further mark of a turn.
+    A tag that a message merely mentions does not count: after the open tag comes nothing, or in a chat
+    template no further mark of a turn.
     """
-    last_open = max((match.end() for match in _tag(fmt.opens).finditer(prompt_text)), default=-1)
+    last_open = max((match.end() for match in tag_pattern(fmt.opens).finditer(prompt_text)), default=-1)
     last_close = max((prompt_text.rfind(tag) for tag in fmt.closes), default=-1)
     if last_open < 0 or last_close >= last_open:
         return False
@@ -40,7 +38,7 @@ def split(
     finish_reason: FinishReason,
     end_tokens: Sequence[str] = (),
 ) -> Answer:
-    """The answer of a completion, and what its trace was.
+    """Return the answer of a completion, and what its trace was.
 
     Without any tag all of it is the answer, unless the prompt opened a trace. A trace that is never
     closed leaves no answer. `end_tokens` are special tokens that end the turn: they are taken off
@@ -59,7 +57,7 @@ def split(
 
 
 def _cut_end(text: str, end_tokens: Sequence[str]) -> str:
-    """`text` without the end tokens at its end; white space goes only where a token stood behind it."""
+    """Return `text` without the end tokens at its end, and without the white space before them."""
     tokens = tuple(token for token in end_tokens if token)
     keep = end = len(text)
     while tokens:
@@ -78,9 +76,10 @@ def _unwrap(answer: str, fmt: TraceFormat) -> str:
     inner = answer
     for mark in fmt.answer_opens:
         inner = inner.lstrip().removeprefix(mark) if inner.lstrip().startswith(mark) else inner
-    if inner is answer:
-        return answer
     close = fmt.answer_close
+    # The prompt may have opened the answer; a special token at its end is no part of it.
+    if inner is answer and not close.startswith("<|"):
+        return answer
     return inner.rstrip().removesuffix(close) if close and inner.rstrip().endswith(close) else inner
 
 
@@ -89,7 +88,7 @@ _HARMONY_ENDS = ("<|end|>", "<|return|>", "<|call|>")
 
 
 def _split_channels(text: str, opened: bool) -> tuple[TraceStatus, str, str]:
-    """Harmony: messages of named channels; `final` is the answer, `analysis` the trace."""
+    """Split harmony's messages of named channels: `final` is the answer, `analysis` the trace."""
     # A message that begins at once shows that nothing was written into the one that the prompt opened.
     opened = opened and not text.lstrip().startswith("<|channel|>")
     messages = _messages(text, "analysis" if opened else None)
@@ -104,7 +103,7 @@ def _split_channels(text: str, opened: bool) -> tuple[TraceStatus, str, str]:
 
 
 def _messages(text: str, channel: str | None) -> list[tuple[str, str]]:
-    """(channel, content) of each message; `channel` is the one that the prompt has opened already."""
+    """Return (channel, content) of each message; `channel` is the one that the prompt opened."""
     found: list[tuple[str, str]] = []
     header = None
     start = 0
@@ -132,16 +131,20 @@ def _messages(text: str, channel: str | None) -> list[tuple[str, str]]:
 def _split_blocks(
     text: str, fmt: TraceFormat, opened: bool, close_ends_turn: bool
 ) -> tuple[TraceStatus, str, str]:
-    """What stands outside all blocks, and inside them. Blocks do not nest."""
+    """Return the status, what is outside all blocks, and what is inside them.
+
+    A block ends with the close tag that matches its open tag, so that a block inside a block is trace too. If
+    there is no such tag, the next close tag ends it.
+    """
     if not opened and not _has_tag(text, fmt):
         return "absent", text, ""
-    patterns = _patterns(fmt)
+    patterns = patterns_of(fmt)
     lead = None if opened else patterns.leading.match(text)
     if not opened and lead is None:
         return _split_marked(text, fmt, seen=False, close_ends_turn=close_ends_turn)
     # A text that begins in a block: up to the close tag nothing else in it counts, and it may be long.
     start = lead.end() if lead else 0
-    close = patterns.close.search(text, start)
+    close = _end_of_block(text, start, patterns) if fmt.nests else patterns.close.search(text, start)
     if close is None:
         return "unclosed", _before(lead), text[start:]
     rest = text[close.end() :]
@@ -152,20 +155,35 @@ def _split_blocks(
     return status, _before(lead) + outside, inside + more
 
 
+def _end_of_block(text: str, start: int, patterns: TracePatterns) -> re.Match[str] | None:
+    """Return the close tag of the block that `start` is in: the matching one, else the next one."""
+    first = patterns.close.search(text, start)
+    repeated = patterns.leading.match(text, start)
+    inner = repeated.end() if repeated else start
+    if first is None or patterns.open.search(text, inner, first.start()) is None:
+        return first
+    depth = 1
+    for tag in patterns.tags.finditer(text, inner):
+        depth += 1 if tag.lastgroup == "open" else -1
+        if depth == 0:
+            return tag
+    return first
+
+
 def _has_tag(text: str, fmt: TraceFormat) -> bool:
     return any(tag in text for tag in (*(o.rstrip(">") for o in fmt.opens), *fmt.closes))
 
 
 def _before(lead: re.Match[str] | None) -> str:
-    """The white space before a block that begins the text."""
+    """Return the white space before a block that begins the text."""
     return lead["blank"] if lead else ""
 
 
 def _split_marked(
     text: str, fmt: TraceFormat, *, seen: bool, close_ends_turn: bool
 ) -> tuple[TraceStatus, str, str]:
-    """A text outside any block, tag by tag; `seen`: a block came before it."""
-    marks = _Marks(text, fmt)
+    """Split a text that begins outside any block; `seen` says that a block came before it."""
+    marks = Marks(text, fmt)
     outside: list[str] = []
     inside: list[str] = []
     in_block = False
@@ -174,6 +192,12 @@ def _split_marked(
         mark = marks.found[index]
         piece = text[position : mark.start()]
         is_open = mark.lastgroup == "open"
+        partner = marks.closing.get(index) if is_open and fmt.nests else None
+        if partner is not None:
+            outside.append(piece)
+            inside.append(text[mark.end() : marks.found[partner].start()])
+            seen, position, index = True, marks.found[partner].end(), partner + 1
+            continue
         # A close tag before any open tag: the template opened the trace, and its text goes back to the start.
         implied = not (seen or is_open or close_ends_turn or _begins_answer(text, fmt))
         (inside if in_block or implied else outside).append(piece)
@@ -187,109 +211,5 @@ def _split_marked(
 
 
 def _begins_answer(text: str, fmt: TraceFormat) -> bool:
-    """The text begins with the mark of an answer, so that no trace can have been open."""
+    """Return whether the text begins with the mark of an answer, so that no trace was open."""
     return bool(fmt.answer_opens) and text[:200].lstrip().startswith(fmt.answer_opens[-1])
-
-
-def _tag(spellings: Sequence[str]) -> re.Pattern[str]:
-    """An open tag; one in angle brackets may carry attributes (`<think signature="…">`)."""
-    return re.compile("|".join(_tag_source(tag) for tag in spellings))
-
-
-def _tag_source(tag: str) -> str:
-    if re.fullmatch(r"<[\w:.-]+>", tag):
-        return re.escape(tag[:-1]) + r"(?:\s[^<>]*+)?(?<!/)>"
-    return re.escape(tag)
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """The regular expressions of a format: its tags alone, and with the code marks around them."""
-
-    leading: re.Pattern[str]
-    close: re.Pattern[str]
-    marks: re.Pattern[str]
-
-
-# A format is written once and used for a million samples; building its patterns costs as much as a short one.
-@lru_cache(64)
-def _patterns(fmt: TraceFormat) -> _Patterns:
-    opens = _tag(fmt.opens).pattern
-    closes = "|".join(re.escape(tag) for tag in fmt.closes)
-    behind = "|".join(f"(?<={re.escape(tag)})" for tag in fmt.closes)
-    marks = (
-        rf"(?P<open>{opens})|(?P<close>{closes})"
-        rf"|(?P<fence>(?:^|{behind})[ \t]*+(?:`{{3,}}+(?=[^`\n]*$)|~{{3,}}+))"
-        r"|(?P<ticks>`++)|(?P<blank>\n(?:[ \t]*+\n)++)"
-    )
-    return _Patterns(
-        re.compile(rf"(?P<blank>\s*)(?:{opens})"), re.compile(closes), re.compile(marks, re.MULTILINE)
-    )
-
-
-class _Marks:
-    """The tags and code marks of a text in order; tells which tags are meant and which are code."""
-
-    def __init__(self, text: str, fmt: TraceFormat) -> None:
-        self.text = text
-        self.found = list(_patterns(fmt).marks.finditer(text))
-        self.tags = [i for i, mark in enumerate(self.found) if mark.lastgroup in ("open", "close")]
-        self.fences = [i for i, mark in enumerate(self.found) if mark.lastgroup == "fence"]
-        self.fence_number = {index: number for number, index in enumerate(self.fences)}
-        self.partner = self._pair_ticks()
-
-    def _pair_ticks(self) -> dict[int, int]:
-        """Each run of backticks to the next one of its length in the same paragraph."""
-        partner: dict[int, int] = {}
-        following: dict[int, int] = {}
-        for index in range(len(self.found) - 1, -1, -1):
-            mark = self.found[index]
-            if mark.lastgroup in ("blank", "fence"):
-                following.clear()
-            elif mark.lastgroup == "ticks":
-                length = mark.end() - mark.start()
-                if length in following:
-                    partner[index] = following[length]
-                following[length] = index
-        return partner
-
-    def next_tag(self, index: int, in_block: bool, seen: bool) -> int:
-        """The next mark from `index` on that is a tag: a close tag in a block, any outside of code else."""
-        while index < len(self.found):
-            kind = self.found[index].lastgroup
-            if kind == "close" or (kind == "open" and not in_block):
-                return index
-            if in_block or kind in ("blank", "open"):
-                index += 1
-            elif kind == "ticks":
-                index = self.partner.get(index, index) + 1
-            else:
-                index = self._behind_fence(index, seen)
-        return index
-
-    def _behind_fence(self, index: int, seen: bool) -> int:
-        """The first mark behind the fenced code that begins at `index`; an open end is the text's end.
-
-        Before any tag was seen the text may be a trace whose open tag stood in the prompt, and traces
-        hold odd fences: there a fence that meets another opening one, or that never ends while a
-        close tag follows, is no code.
-        """
-        fence = self.found[index][0].lstrip()
-        for number in range(self.fence_number[index] + 1, len(self.fences)):
-            other = self.fences[number]
-            mark = self.found[other]
-            if not mark[0].lstrip().startswith(fence):
-                continue
-            if self._is_bare(mark):
-                return other + 1
-            if not seen:
-                return index + 1
-        return index + 1 if not seen and self._next_is_close(index) else len(self.found)
-
-    def _is_bare(self, mark: re.Match[str]) -> bool:
-        line_end = self.text.find("\n", mark.end())
-        return not self.text[mark.end() : line_end if line_end >= 0 else None].strip()
-
-    def _next_is_close(self, index: int) -> bool:
-        number = bisect_left(self.tags, index)
-        return number < len(self.tags) and self.found[self.tags[number]].lastgroup == "close"

@@ -1,31 +1,51 @@
 """Turns on this machine: programs run together, and one that timed out on a busy core runs again alone.
 
-Workers live in several processes, so the turns are file locks; they are a courtesy between runs of one
-user. Where they cannot be had in time, the program runs all the same.
+Workers are in several processes, so the turns are file locks. They are a courtesy between runs of one user:
+if a turn cannot be had in time, the program runs all the same.
 """
 
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 _PATIENCE_S = 30.0
 _PAUSE_S = 0.02
+_REST = 3.0
+"""Time for everybody after a turn alone, in lengths of it: one user's programs are alone a quarter of it."""
+_LONGEST_REST_S = 300.0
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn that has been given. Call `tick` now and then: it ends a turn alone that lasts too long."""
+
+    end: float = math.inf
+    release: Callable[[], None] | None = None
+
+    def tick(self) -> None:
+        """Let the others run again if the time to be alone is over; the program goes on among them."""
+        if self.release is not None and time.monotonic() >= self.end:
+            self.release()
+            self.release = None
 
 
 class Turns:
     """Shared and sole turns, for one worker (locks belong to open files, so each worker opens its own).
 
-    Two locks: whoever wants to be alone first closes the gate, so that it cannot wait for ever.
+    There are two locks: whoever wants to be alone first closes the gate, so that it cannot wait for ever. The
+    gate's file says from when on somebody may be alone again (seconds of the monotonic clock, as text).
 
     Args:
-        folder: where the two lock files lie; None: the system's temporary folder.
+        folder: folder of the two lock files; None takes the system's temporary folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -34,25 +54,64 @@ class Turns:
         self._floor = _open(place / f"genbench-sandbox-{os.getuid()}.floor")
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self) -> Iterator[Turn]:
+        """Give a turn among others."""
         with _held(self._gate, fcntl.LOCK_SH):
             pass
         with _held(self._floor, fcntl.LOCK_SH):
-            yield
+            yield Turn()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        with _held(self._gate, fcntl.LOCK_EX), _held(self._floor, fcntl.LOCK_EX):
-            yield
+    def alone(self, most_s: float) -> Iterator[Turn]:
+        """Give a turn in which nobody else runs, for at most `most_s` seconds.
+
+        Whoever has to wait too long for it, since others were alone just before, runs together with others.
+        """
+        if not self._wait_for_rest():
+            with self.together() as turn:
+                yield turn
+            return
+        with ExitStack() as locks:
+            locks.enter_context(_held(self._gate, fcntl.LOCK_EX))
+            locks.enter_context(_held(self._floor, fcntl.LOCK_EX))
+            began = time.monotonic()
+            locks.callback(self._rest_after, began)
+            yield Turn(began + most_s, locks.close)
+
+    def _wait_for_rest(self) -> bool:
+        """Wait until somebody may be alone again. Return False if that takes too long."""
+        end = time.monotonic() + _PATIENCE_S
+        while (left_s := self._rest_s()) > 0:
+            if time.monotonic() + min(left_s, _PAUSE_S) > end:
+                return False
+            time.sleep(min(left_s, 10 * _PAUSE_S))
+        return True
+
+    def _rest_s(self) -> float:
+        """Return for how many seconds nobody may be alone."""
+        try:
+            left_s = float(os.pread(self._gate, 64, 0)) - time.monotonic() if self._gate is not None else 0.0
+        except ValueError:
+            return 0.0
+        # A time that lies far ahead was written before the machine was started anew.
+        return left_s if 0 < left_s <= _LONGEST_REST_S else 0.0
+
+    def _rest_after(self, began: float) -> None:
+        now = time.monotonic()
+        if self._gate is not None:
+            until = now + min(_REST * (now - began), _LONGEST_REST_S)
+            with suppress(OSError):
+                os.pwrite(self._gate, f"{until:<64.3f}".encode(), 0)
 
     def close(self) -> None:
+        """Close the lock files."""
         for fd in (self._gate, self._floor):
             if fd is not None:
                 os.close(fd)
 
 
 def _open(path: Path) -> int | None:
-    """The lock file, which must be ours: the folder may be anyone's."""
+    """Open a lock file, which must be ours: the folder may be anyone's. Return None if it is not."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:

@@ -15,6 +15,7 @@ from genbench.sandbox.worker import SandboxError, Worker
 
 _TRIES = 3
 """Cages that may die under one program. Not two: what kills cages at random must not mark an innocent one."""
+_HONEST, _HONEST_CHECKS = Program("print(input())"), (Check("7\n", "7\n"),)
 
 
 class Sandbox:
@@ -47,10 +48,11 @@ class Sandbox:
         return str(self._worker.facts["interpreter"])
 
     def judge(self, program: Program, checks: Checks | Sequence[Check], limits: Limits) -> Judgement:
-        """The judgement on one program; `Checks` can be used again and stay open.
+        """Return the judgement on one program; `Checks` can be used again and stay open.
 
         Raises:
-            SandboxError: the cage died three times under this program.
+            DataError: An expected output cannot be read.
+        SandboxError: No program runs here any more, an honest one neither.
         """
         if isinstance(checks, Checks):
             return self._judge(program, checks, limits)
@@ -61,19 +63,39 @@ class Sandbox:
             own.close()
 
     def _judge(self, program: Program, checks: Checks, limits: Limits) -> Judgement:
-        for _ in range(_TRIES - 1):
+        """Judge a program; if its cage breaks, again in a fresh one and alone, so that it harms no other."""
+        why = ""
+        for attempt in range(_TRIES):
             try:
-                return self._try(program, checks, limits)
-            except SandboxError:
+                return self._try(program, checks, limits, alone=attempt > 0)
+            except SandboxError as error:
                 self.replaced += 1
-        return self._try(program, checks, limits)
+                why = str(error)
+        # Whatever a program does is its own failure, as long as an honest one runs here.
+        honest = self.judge_once(_HONEST, _HONEST_CHECKS)
+        if honest.verdict != "pass":
+            raise SandboxError(f"an honest program fails here ({honest.verdict}), after: {why}")
+        return Judgement("runtime_error", test=0, why=f"it broke its sandbox {_TRIES} times: {why}")
 
-    def _try(self, program: Program, checks: Checks, limits: Limits) -> Judgement:
+    def judge_once(self, program: Program, checks: Sequence[Check]) -> Judgement:
+        """Judge a program with no second try.
+
+        Raises:
+            SandboxError: The cage failed.
+        """
+        own = Checks(checks)
+        try:
+            return self._try(program, own, Limits(), alone=False)
+        finally:
+            own.close()
+
+    def _try(self, program: Program, checks: Checks, limits: Limits, *, alone: bool) -> Judgement:
         if self._worker is None:
             self._worker = Worker(self.cage)
         try:
-            return judge(self._worker, program, checks, limits, self._turns)
-        except SandboxError:
+            return judge(self._worker, program, checks, limits, self._turns, alone=alone)
+        except BaseException:
+            # Its zygote may have a reply on the way that the next program would take for its own.
             self._worker.close()
             self._worker = None
             raise

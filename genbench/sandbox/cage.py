@@ -8,7 +8,7 @@ import shutil
 import site
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -25,6 +25,8 @@ _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",  # a verdict on a program that iterates over a set must repeat
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
+    # glibc reserves 64 MiB of address space for each thread's arena, and address space is what is limited.
+    "MALLOC_ARENA_MAX": "1",
 }
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib")
 _CODE = Path(__file__).parent / "inside"
@@ -71,6 +73,31 @@ def _package(name: str) -> Path | None:
     return Path(places[0]) if places else None
 
 
+def _without_packages(folder: Path, hidden: Set[Path]) -> list[str]:
+    """Return what to make readable so that all of a folder is, but what is installed for Python.
+
+    A benchmark that is installed as a package may have its answers in it.
+    """
+    real = Path(os.path.realpath(folder))
+    if real in hidden:
+        return []
+    if not any(place.is_relative_to(real) for place in hidden):
+        return [str(folder)]
+    if folder.is_symlink():  # its target is made readable under its own name, if at all
+        return []
+    return [path for child in sorted(real.iterdir()) for path in _without_packages(child, hidden)]
+
+
+def _package_folders() -> set[Path]:
+    """Return the folders that Python packages are installed in, as real paths."""
+    stdlib = Path(sysconfig.get_path("stdlib"))
+    found = [Path(path) for path in site.getsitepackages([str(Path(sys.base_prefix)), sys.prefix])]
+    found += [stdlib / "site-packages", stdlib / "dist-packages", Path("/usr/lib/python3/dist-packages")]
+    found += Path("/usr/local/lib").glob("python3*/*-packages")
+    found += Path("/usr/lib").glob("python3*/*-packages")
+    return {Path(os.path.realpath(path)) for path in found if path.is_dir()}
+
+
 def _with_libraries(place: Path) -> list[Path]:
     """A package and the folder beside it that wheels put shared libraries in."""
     return [path for path in (place, place.with_name(f"{place.name}.libs")) if path.is_dir()]
@@ -80,7 +107,10 @@ def _bare(tier: Tier, places: dict[str, Path]) -> Cage:
     """The interpreter where it is; in tier B landlock takes away what is not in `readable`."""
     python = Path(os.path.realpath(sys.executable))
     packages = [str(path) for place in places.values() for path in _with_libraries(place)]
-    readable = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *_LIBRARIES, *packages]
+    folders = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *_LIBRARIES]
+    hidden = _package_folders()
+    readable = [path for folder in folders for path in _without_packages(Path(folder).resolve(), hidden)]
+    readable += packages
     devices = ["/dev/null", "/dev/urandom", "/etc/ld.so.cache"]
     return Cage(
         tier,

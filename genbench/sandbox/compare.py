@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from typing import Any
 
+from genbench.errors import DataError
+
+_LONGEST_SHOWN = 80
 _LONGEST_NUMBER = 100_000
 """Characters of a token that is read as a number; longer ones are equal only as text."""
 
@@ -37,6 +42,8 @@ def _same_line(actual: str, expected: str) -> bool:
 def _same_number(actual: str, expected: str) -> bool:
     if max(len(actual), len(expected)) > _LONGEST_NUMBER:
         return False
+    if not (actual.isascii() and expected.isascii()):  # Decimal reads the digits of every script
+        return False
     try:
         return Decimal(actual) == Decimal(expected)
     except InvalidOperation:
@@ -48,7 +55,7 @@ def same_json(answer: bytes, expected: str) -> bool:
     value = decoded(answer)
     if isinstance(value, tuple):
         value = list(value)
-    return _equal(value, _plain(json.loads(expected)))
+    return _equal(value, _plain(_json(expected)))
 
 
 def same_literal(answer: bytes, expected: str, tolerance: float | None) -> bool:
@@ -60,10 +67,19 @@ def same_literal(answer: bytes, expected: str, tolerance: float | None) -> bool:
 def _near(value: Any, wanted: Any, tolerance: float) -> bool:
     """Two numbers, or two lists of numbers, place by place."""
     if isinstance(value, int | float) and isinstance(wanted, int | float):
-        return abs(value - wanted) <= tolerance
+        return _distance(value, wanted) <= tolerance
     if isinstance(value, list | tuple) and isinstance(wanted, list | tuple) and len(value) == len(wanted):
         return all(_near(one, other, tolerance) for one, other in zip(value, wanted, strict=True))
     return False
+
+
+def _distance(value: float, wanted: float) -> float | Fraction:
+    """Return |value - wanted|; exactly if an integer is too large to become a float."""
+    try:
+        return abs(value - wanted)
+    except OverflowError:
+        finite = math.isfinite(wanted) if isinstance(wanted, float) else math.isfinite(value)
+        return abs(Fraction(value) - Fraction(wanted)) if finite else math.inf
 
 
 def _equal(value: Any, wanted: Any) -> bool:
@@ -134,8 +150,46 @@ def _key(value: Any) -> str:
 
 
 def shown(answer: bytes) -> str:
-    """A tagged value as text for people."""
+    """Return a tagged value as text for people."""
     value = decoded(answer)
     if isinstance(value, _Other):
         return f"<{value.name}>"
-    return json.dumps(json.loads(answer), ensure_ascii=False)
+    try:
+        text = json.dumps(json.loads(answer), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return "<a value that cannot be shown>"
+    return text.encode(errors="backslashreplace").decode()
+
+
+def check_expected(kind: str, output: str) -> None:
+    """Raise DataError if an expected output cannot be read: every program would fail by it.
+
+    Args:
+        kind: as in programs.Kind.
+    """
+    try:
+        if kind == "functional":
+            _plain(_json(output))
+        elif kind == "assert" and output:
+            _plain(ast.literal_eval(output))
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        wanted = "JSON" if kind == "functional" else "a Python literal"
+        raise DataError(f"the expected output {_cut(output)!r} is not {wanted}: {error}") from None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _json(text: str) -> Any:
+    return json.loads(text, parse_int=_integer)
+
+
+def _integer(digits: str) -> int:
+    """Return an integer of up to 100,000 digits; int() refuses more than 4,300."""
+    try:
+        return int(digits)
+    except ValueError:
+        if len(digits) > _LONGEST_NUMBER:
+            raise
+        return int(Decimal(digits))

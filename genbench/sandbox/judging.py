@@ -14,12 +14,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from genbench.sandbox.alone import Turns
+from genbench.errors import DataError
+from genbench.sandbox.alone import Turn, Turns
+from genbench.sandbox.compare import check_expected
 from genbench.sandbox.inside import board as statuses
-from genbench.sandbox.programs import Check, Judgement, Limits, Program
+from genbench.sandbox.programs import Check, Judgement, Kind, Limits, Program
 from genbench.sandbox.view import View
 from genbench.sandbox.worker import Ended, Files, Worker
 
+_RUNS_ALONE, _ALONE_SLACK_S = 2, 1.0
+"""How often a program may run alone, and the seconds beyond a test's own in which all others wait for it."""
 _STARVED = 0.95
 """A timed-out process with a smaller share of a core than this waited: for other processes, or asleep."""
 
@@ -29,6 +33,7 @@ class Checks:
 
     def __init__(self, all_: Sequence[Check]) -> None:
         self.all = tuple(all_)
+        self._readable: set[Kind] = set()
         texts = [check.input.encode(errors="surrogatepass") for check in self.all]
         ends = list(accumulate(map(len, texts), initial=0))
         self.spans = list(pairwise(ends))
@@ -36,16 +41,33 @@ class Checks:
         self.fd = os.memfd_create("inputs")
         write_all(self.fd, b"".join(texts))
 
+    def require_readable(self, kind: Kind) -> None:
+        """Raise DataError if the expected output of a test cannot be read; looked at once for each kind."""
+        if kind not in self._readable:
+            for number, check in enumerate(self.all, start=1):
+                try:
+                    check_expected(kind, check.output)
+                except DataError as error:
+                    raise DataError(f"test {number}: {error}") from None
+            self._readable.add(kind)
+
     def close(self) -> None:
         os.close(self.fd)
 
 
-def judge(worker: Worker, program: Program, checks: Checks, limits: Limits, turns: Turns) -> Judgement:
-    """The judgement on one program.
+def judge(
+    worker: Worker, program: Program, checks: Checks, limits: Limits, turns: Turns, *, alone: bool = False
+) -> Judgement:
+    """Return the judgement on one program. After any exception the worker is of no use any more.
+
+    Args:
+        alone: begin with nothing else of this user's running.
 
     Raises:
-        SandboxError: the cage failed; the worker is of no use any more.
+        DataError: An expected output cannot be read.
+        SandboxError: The cage failed.
     """
+    checks.require_readable(program.kind)
     with ExitStack() as stack:
         job = memory_file(stack, "job")
         told = {
@@ -55,28 +77,36 @@ def judge(worker: Worker, program: Program, checks: Checks, limits: Limits, turn
             "program": program.text,
         }
         write_all(job, json.dumps(told | {"spans": checks.spans}).encode())
-        return _settle(_Case(worker, program, checks, limits, job), turns)
+        return _settle(_Case(worker, program, checks, limits, job), turns, alone)
 
 
-def _settle(case: _Case, turns: Turns) -> Judgement:
-    """Runs until a test has failed for good or all have passed."""
+def _settle(case: _Case, turns: Turns, alone: bool) -> Judgement:
+    """Run until a test has failed for good or all have passed."""
     total, index, wall_s, spent_s = len(case.checks.all), 0, 0.0, 0.0
-    alone, share = False, case.limits.isolation == "program" or case.joined
+    share, runs_alone, threads_left = case.limits.isolation == "program" or case.joined, 0, False
     while index < total:
-        with turns.alone() if alone else turns.together():
-            passed, failed, ended = case.run(index, total - index if share else 1, spent_s)
-        wall_s, spent_s = wall_s + ended.wall_s, spent_s + ended.wall_s
+        # A test that runs again alone is one process: the rest must not sleep while others wait.
+        together = share and (case.joined or not alone)
+        with turns.alone(case.limits.wall_s + _ALONE_SLACK_S) if alone else turns.together() as turn:
+            passed, failed, ended, left = case.run(index, total - index if together else 1, spent_s, turn)
+        wall_s, spent_s, threads_left = wall_s + ended.wall_s, spent_s + ended.wall_s, threads_left or left
         if failed is None:
             index, alone = index + passed, False
-        elif failed.verdict == "timeout" and not alone and ended.cpu_s < _STARVED * ended.wall_s:
+        elif (
+            failed.verdict == "timeout"
+            and runs_alone < _RUNS_ALONE
+            and ended.cpu_s < _STARVED * ended.wall_s
+            and not alone
+        ):
             # The clock of a busy machine does not decide: once more, with nothing else of ours running.
             index, alone, wall_s, spent_s = (0 if case.joined else index + passed), True, 0.0, 0.0
+            runs_alone += 1
         elif passed == 0 or case.joined:
-            return replace(failed, wall_s=wall_s)
+            return replace(failed, wall_s=wall_s, threads_left=threads_left)
         else:
             # Once: a second try at every test would be a second guess for a program that guesses.
             index, share = index + passed, False
-    return Judgement("pass", wall_s=wall_s)
+    return Judgement("pass", wall_s=wall_s, threads_left=threads_left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +124,12 @@ class _Case:
         """All tests must run in one process, since its state is part of the rules."""
         return self.program.mode == "lcb-compat" or self.program.kind == "assert"
 
-    def run(self, first: int, count: int, spent_s: float) -> tuple[int, Judgement | None, Ended]:
-        """One process from test `first` on: how many passed, the failure after them, and its end.
+    def run(
+        self, first: int, count: int, spent_s: float, turn: Turn
+    ) -> tuple[int, Judgement | None, Ended, bool]:
+        """Run one process from test `first` on.
 
+        Return how many tests passed, the failure after them, the process's end, and if threads were left.
         No failure and fewer than `count` passed: the process ended between two tests; go on in a new one.
         """
         count = min(count, statuses.CAPACITY)
@@ -115,10 +148,15 @@ class _Case:
                 "input_bytes": self.checks.size,
                 "file_bytes": file_bytes,
             }
-            ended = self.worker.run(order, files, view.has_failed)
+
+            def has_failed() -> bool:
+                turn.tick()
+                return view.has_failed()
+
+            ended = self.worker.run(order, files, has_failed)
             passed, failure = view.conclude(ended, file_bytes)
             failure = None if failure is None else replace(failure, test=first + passed)
-            return passed, failure, ended
+            return passed, failure, ended, view.threads_left
 
     def _file_bytes(self, first: int, count: int) -> int:
         """Bytes that a process may write into one file: one test's cap and what the others should print."""

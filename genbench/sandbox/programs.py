@@ -71,3 +71,5 @@ class Judgement:
     actual: str = ""
     why: str = ""
     wall_s: float = 0.0
+    threads_left: bool = False
+    """In mode lcb-compat the program left threads running: the official evaluator may have read less."""

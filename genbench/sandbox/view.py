@@ -1,10 +1,11 @@
-"""The judge's look at one process of a program: test by test, what it answered and what that is worth."""
+"""What one process of a program has answered, test by test, and what the judge makes of it."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from genbench.sandbox.compare import same_json, same_literal, same_text, shown
 from genbench.sandbox.inside import board as statuses
@@ -16,8 +17,25 @@ CUT = 2000
 """Characters of an answer or a reason that a judgement keeps."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a program has shown for one test: its record and its output, copied once and final.
+
+    `is_long`: more output than the test may have; then `answer` is the beginning of it.
+    """
+
+    status: int
+    answer: bytes
+    end: int
+    is_long: bool
+
+
 class View:
-    """What a process that runs `checks` has answered: reads its board and its output, and compares."""
+    """Reads the board and the output of a process that runs `checks`, and compares.
+
+    Each test's record is read once and copied with its output. What was rejected stays rejected: a program
+    that shows one answer after another does not get a second guess.
+    """
 
     def __init__(
         self, board: Board, program: Program, checks: Sequence[Check], limits: Limits, files: Files
@@ -25,85 +43,93 @@ class View:
         self._board, self._program, self._checks, self._limits = board, program, checks, limits
         self._output, self._errors = files.output, files.errors
         self._passed, self._read = 0, 0
+        self._failed: Shown | None = None
+        self.threads_left = False
 
     def has_failed(self) -> bool:
-        """Whether a finished test has failed; may be asked while the process runs."""
+        """Return whether a finished test has failed; may be asked while the process runs."""
         self._advance()
-        return self._passed < len(self._checks) and self._board.record(self._passed)[0] != 0
+        return self._failed is not None
 
     def conclude(self, ended: Ended, file_bytes: int) -> tuple[int, Judgement | None]:
-        """How many tests passed in a row and what the next one failed by, once the process has ended.
+        """Return how many tests passed in a row and what the next one failed by, once the process has ended.
 
-        None: all passed, or the process ended between two tests.
+        None stands for no failure: all passed, or the process ended between two tests.
         """
         self._advance()
-        if self._left_in_a_test(ended):
-            self._board.finish(self._passed, statuses.OK, 0)
+        if self._failed is None and self._left_in_a_test(ended):
+            self._take(statuses.OK, 0)
             self._advance()
-        if self._passed == len(self._checks):
+        if self._failed is None and (self._passed == len(self._checks) or self._ended_between_tests(ended)):
             return self._passed, None
-        status, _ = self._board.record(self._passed)
-        begun = self._board.started[0] > self._passed
-        if (
-            status == 0
-            and self._passed > 0
-            and (ended.how == "stopped" or (ended.how == "ended" and not begun))
-        ):
-            return self._passed, None
-        verdict = self._by_record(status) if status else self._by_end(ended)
-        if verdict in ("runtime_error", "wrong") and self._is_full(file_bytes):
+        found = self._failed or self._shown(0, 0)
+        verdict = self._by_record(found.status) if found.status else self._by_end(ended)
+        if verdict in ("runtime_error", "wrong") and (found.is_long or self._is_full(file_bytes)):
             verdict = "output_limit"
-        return self._passed, Judgement(verdict, actual=self._actual(), why=self._why(verdict, ended))
+        why = self._why(verdict, found.status, ended)
+        return self._passed, Judgement(verdict, actual=self._actual(found), why=why)
 
     def _advance(self) -> None:
-        while self._passed < len(self._checks):
-            if self._board.record(self._passed)[0] != statuses.OK or not self._is_accepted():
+        """Take the records of finished tests in order, up to the first failure."""
+        while self._failed is None and self._passed < len(self._checks):
+            status, end = self._board.record(self._passed)
+            if status == 0:
                 return
-            self._read = self._end()
-            self._passed += 1
+            self._take(status, end)
 
-    def _is_accepted(self) -> bool:
-        return not self._is_long() and self._accepts(self._checks[self._passed], self._answer())
+    def _take(self, status: int, end: int) -> None:
+        """Accept or reject one test for good."""
+        found = self._shown(status, end)
+        self.threads_left = self.threads_left or bool(status & statuses.THREADS_LEFT)
+        if statuses.kind_of(status) == statuses.OK and not found.is_long and self._accepts(found.answer):
+            self._read, self._passed = found.end, self._passed + 1
+        else:
+            self._failed = found
 
-    def _accepts(self, check: Check, answer: bytes) -> bool:
-        if self._program.kind == "stdio":
-            return same_text(answer, check.output)
-        if self._program.kind == "functional":
-            return same_json(answer, check.output)
-        return not check.output or same_literal(answer, check.output, check.tolerance)
+    def _shown(self, status: int, end: int) -> Shown:
+        """Return a copy of what the current test has written; 0 as the end means the end of the file."""
+        size = os.fstat(self._output).st_size
+        end = min(max(end or size, self._read), size)
+        # The cap beyond what the test should print, which counts twice for other spellings.
+        cap = self._limits.output_bytes + 2 * len(self._checks[self._passed].output)
+        is_long = end - self._read > cap
+        return Shown(
+            status, os.pread(self._output, CUT if is_long else end - self._read, self._read), end, is_long
+        )
+
+    def _accepts(self, answer: bytes) -> bool:
+        """Return whether an answer is the expected one; one that cannot be compared is not."""
+        check = self._checks[self._passed]
+        try:
+            if self._program.kind == "stdio":
+                return same_text(answer, check.output)
+            if self._program.kind == "functional":
+                return same_json(answer, check.output)
+            return not check.output or same_literal(answer, check.output, check.tolerance)
+        except (ArithmeticError, ValueError, TypeError, RecursionError, MemoryError):
+            # The expected value was read before the program ran (compare.check_expected): it is the answer.
+            return False
 
     def _left_in_a_test(self, ended: Ended) -> bool:
-        """os._exit(0) is a normal end of a real process, and of nothing that is called."""
+        """Return whether the process ended quietly within a test: a normal end for a real process only."""
         quiet = self._program.kind == "stdio" and self._program.mode == "real"
         if not quiet or ended.how != "ended" or ended.status != 0 or self._passed == len(self._checks):
             return False
-        begun = self._board.started[0] > self._passed or self._passed == 0
-        return begun and self._board.record(self._passed)[0] == 0
+        return self._board.started[0] > self._passed or self._passed == 0
 
-    def _end(self) -> int:
-        """Where this test's answer ends; 0 on the board means at the end of the file."""
-        size = os.fstat(self._output).st_size
-        told = self._board.record(self._passed)[1]
-        return min(max(told or size, self._read), size)
-
-    def _answer(self, most: int | None = None) -> bytes:
-        size = self._end() - self._read
-        return os.pread(self._output, size if most is None else min(size, most), self._read)
-
-    def _is_long(self) -> bool:
-        """More than a test may print: the cap beyond what it should print, twice told for other spellings."""
-        cap = self._limits.output_bytes + 2 * len(self._checks[self._passed].output)
-        return self._end() - self._read > cap
+    def _ended_between_tests(self, ended: Ended) -> bool:
+        if self._passed == 0:
+            return False
+        begun = self._board.started[0] > self._passed
+        return ended.how == "stopped" or (ended.how == "ended" and not begun)
 
     def _is_full(self, file_bytes: int) -> bool:
-        return self._is_long() or any(
-            os.fstat(fd).st_size >= file_bytes for fd in (self._output, self._errors)
-        )
+        return any(os.fstat(fd).st_size >= file_bytes for fd in (self._output, self._errors))
 
     def _by_record(self, status: int) -> Result:
-        if status == statuses.OK:
+        if statuses.kind_of(status) == statuses.OK:
             return "wrong"
-        return "memory" if status == statuses.MEMORY else "runtime_error"
+        return "memory" if statuses.kind_of(status) == statuses.MEMORY else "runtime_error"
 
     def _by_end(self, ended: Ended) -> Result:
         """A process that ended, or was ended, within a test."""
@@ -117,14 +143,13 @@ class View:
             return "timeout" if ended.cpu_s >= total_s else "memory"
         return "runtime_error"
 
-    def _actual(self) -> str:
-        answer = self._answer(CUT if self._program.kind == "stdio" else None)
+    def _actual(self, found: Shown) -> str:
         if self._program.kind == "stdio":
-            return answer.decode(errors="backslashreplace")
-        return shown(answer)[:CUT] if answer else ""
+            return found.answer[:CUT].decode(errors="backslashreplace")
+        return shown(found.answer)[:CUT] if found.answer else ""
 
-    def _why(self, verdict: Result, ended: Ended) -> str:
-        """The end of the error output for an error, and the end of the process where that says more."""
+    def _why(self, verdict: Result, status: int, ended: Ended) -> str:
+        """Return the end of the error output for an error, and the process's end if that says more."""
         if verdict == "timeout":
             return f"over its time: {ended.wall_s:.2f} s of wall clock, {ended.cpu_s:.2f} s of CPU"
         if verdict != "runtime_error":
@@ -132,5 +157,15 @@ class View:
         size = os.fstat(self._errors).st_size
         said = os.pread(self._errors, CUT, max(0, size - CUT)).decode(errors="backslashreplace").strip()
         if ended.how == "ended" and ended.status < 0:
-            return f"{said}\nended by {signal.Signals(-ended.status).name}".strip()
+            return f"{said}\nended by {signal_name(-ended.status)}".strip()
+        if statuses.kind_of(status) == statuses.EXIT:
+            return f"{said}\nended with status {statuses.exit_code(status)}".strip()
         return said or f"ended with status {ended.status}"
+
+
+def signal_name(number: int) -> str:
+    """Return a signal's name; real-time signals have none in Python."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -86,6 +86,7 @@ class Worker:
         except OSError as error:
             self._release()
             raise SandboxError(f"{cage.label}: {error}") from None
+        self._orders = itertools.count()
         self.facts = self._greet()
 
     def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
@@ -161,7 +162,9 @@ class Worker:
             SandboxError: the zygote died or does not answer; the worker is of no use any more.
         """
         Board.wipe(self._board_fd)
+        number = next(self._orders)
         order = order | {"program": True, "threads": self._threads, "cpu_s": int(order["total_s"]) + 1}
+        order["number"] = number
         try:
             socket.send_fds(self._control, [json.dumps(order).encode()], files.all)
             reply = self._reply(order["total_s"] + _GRACE_S, enough)
@@ -169,11 +172,25 @@ class Worker:
             raise SandboxError(f"{self.cage.label}: {self._death()}") from None
         except OSError as error:
             raise SandboxError(f"{self.cage.label}: {error}") from None
-        ended = Ended(**json.loads(reply))
+        ended = self._ended(reply, number)
         if not ended.armed and ended.how == "ended":
             said = os.pread(files.errors, 4096, 0).decode(errors="replace")
             raise SandboxError(f"{self.cage.label}: a program's process could not be set up: {said}")
         return ended
+
+    def _ended(self, reply: bytes, number: int) -> Ended:
+        """Return what a reply says.
+
+        Raises:
+            SandboxError: It is not the reply to the order of that number.
+        """
+        try:
+            told = json.loads(reply)
+            if told.pop("number") == number:
+                return Ended(**told)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            pass
+        raise SandboxError(f"{self.cage.label}: the zygote's reply is not to the order that was given")
 
     def _reply(self, patience_s: float, enough: Callable[[], bool]) -> bytes:
         waited, looks = 0.0, 0

@@ -9,8 +9,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from genbench.data.packed_tests import unpack
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.sandbox.programs import Check
+from genbench.sandbox.readable import check_tests
 from genbench.tasks.published import published
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
@@ -167,6 +170,7 @@ def _read(place: int, row: Row) -> Problem:
         fn_name = json.loads(row["metadata"]).get("func_name")
     except (ValueError, TypeError, AttributeError):
         raise DataError(f"livecodebench, problem {problem_id}: metadata is {row['metadata']!r}") from None
+    _check_calls(problem_id, fn_name, row)
     kept = {
         "question": row["question_content"],
         "starter": row["starter_code"],
@@ -176,6 +180,21 @@ def _read(place: int, row: Row) -> Problem:
     }
     strata = {"difficulty": str(row["difficulty"]), "platform": str(row["platform"])}
     return Problem("livecodebench", problem_id, kept, strata | {"errata": _erratum(row)})
+
+
+def _check_calls(problem_id: str, fn_name: str | None, row: Row) -> None:
+    """Raise DataError if a function's tests cannot be read: one such test would fail every program.
+
+    The tests of programs that read and print are megabytes of text that need no reading: the verifier
+    unpacks them once before a run (CodeVerifier.check).
+    """
+    if not fn_name:
+        return
+    try:
+        tests = unpack(row["public_test_cases"], row["private_test_cases"])
+        check_tests("functional", [Check(given, wanted) for given, wanted in tests])
+    except DataError as error:
+        raise DataError(f"livecodebench, problem {problem_id}: {error}") from None
 
 
 def _erratum(row: Row) -> str:

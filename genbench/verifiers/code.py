@@ -6,41 +6,49 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from genbench.data.asserts import split
-from genbench.data.packed_tests import unpack
-from genbench.errors import ConfigError, nearest
+from genbench.errors import ConfigError, DataError, nearest
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.judging import Checks
 from genbench.sandbox.opening import TierWish
-from genbench.sandbox.programs import Check, Judgement, Kind, Limits, Mode, Program
+from genbench.sandbox.programs import Check, Judgement, Limits, Mode, Program
 from genbench.types import Case, Finding
+from genbench.verifiers import code_reference
+from genbench.verifiers.code_reference import is_forgeable, is_positive, kind_of, limits_of, read_tests
 
-_VERSION = "1"
+_VERSION = "2"
 _PROBLEMS_HELD = 2
-"""Problems whose tests stay unpacked: samples of one tend to come one after another, and tests are big."""
+"""Problems whose tests stay unpacked: samples of one problem tend to come one after another."""
 _CUT = 2000
 """Characters of a test's input and output that a finding shows."""
 _FENCE = "```"
 _SLACK_S = 120.0
-"""Beyond a program's own time, twice told: start of a cage, and waiting for a turn alone."""
+"""Seconds beyond twice a program's own time: for the start of a cage and the wait for a turn alone."""
 
 
 class CodeVerifier:
-    """Whether the program in an answer passes its tests.
+    """Tells whether the program in an answer passes its tests.
 
     Args:
         mode: `lcb-compat` runs programs as LiveCodeBench's own evaluator does, quirks included (for numbers
-            beside its leaderboard's); `real` as real processes.
+            next to its leaderboard's); `real` as real processes.
         tier: "a" or "b" insists on a tier of the sandbox; None takes the best that holds.
-        wall_s, memory_mib: limits of a test, over the reference's own.
-        unsafe_local_exec: without a sandbox. It runs whatever a model wrote.
+        wall_s: seconds of wall clock for a test, instead of the reference's own.
+        memory_mib: MiB of memory for a test, instead of the reference's own.
+        unsafe_local_exec: Run without a sandbox. It runs whatever a model wrote.
 
     A reference is ``{tests, kind, fn_name, limits, before, after, fences, forgeable}``. `tests` is a list of
     {input, output, tolerance} or of Python asserts, or LiveCodeBench's two columns as they are,
-    {public, private}, which stay packed on their way. `kind` is as in sandbox.programs; left out it is
+    {public, private}, which stay packed on their way. `kind` is as in sandbox.programs; without it, it is
     `assert` for asserts, `functional` with an `fn_name`, else `stdio`. `before` and `after` are put around
-    the program; fences `optional` takes an answer without any code block whole; `forgeable` says that some
-    tests run inside, where a hostile program could fake them.
+    the program. With fences `optional` an answer without any code block is taken whole. `forgeable` says that
+    some tests run inside, where a hostile program could fake them.
+
+    The detail of a finding has `forgeable` if a test runs inside or its wanted value is known to the program
+    (`assert f(x)`), and `threads_left` if a program of mode `lcb-compat` left threads running: there the
+    official evaluator reads what was printed at once, and this verifier waits for them within the limits.
+
+    Raises:
+        ConfigError: There is no such mode or tier, or a limit is not a positive number.
     """
 
     def __init__(
@@ -60,16 +68,19 @@ class CodeVerifier:
         self._tier: TierWish = tier
         self._unsafe = unsafe_local_exec
         given = {"wall_s": wall_s, "memory_mib": memory_mib}
+        for name, value in given.items():
+            if value is not None and not is_positive(value):
+                raise ConfigError(f"code verifier: {name} is {value!r}, want a positive number")
         self._limits = {name: value for name, value in given.items() if value is not None}
         self._box: Sandbox | None = None
         self._checks: OrderedDict[tuple[str, ...], Checks] = OrderedDict()
 
     @property
     def version(self) -> str:
-        """Opens the sandbox: its tier and its interpreter are part of what decides.
+        """Open the sandbox: its tier and its interpreter are part of what decides.
 
         Raises:
-            UnavailableError: there is no sandbox on this machine.
+            UnavailableError: There is no sandbox on this machine.
         """
         box = self._sandbox()
         return f"code {_VERSION}, {self._mode}, tier {box.cage.tier}, {box.interpreter}"
@@ -82,15 +93,19 @@ class CodeVerifier:
         reference = case.reference
         code = extract(case.answer.text, fences=reference.get("fences", "required"))
         facts: dict[str, Any] = {"mode": self._mode, "tier": self._sandbox().cage.tier}
-        if reference.get("forgeable"):
+        kind, checks = kind_of(reference), self._checks_of(reference["tests"])
+        if reference.get("forgeable") or is_forgeable(kind, checks.all):
             facts["forgeable"] = True
         if not code.strip():
             return Finding(0.0, "no_code", extracted=code, detail=facts)
         text = reference.get("before", "") + code + reference.get("after", "")
-        program = Program(text, _kind(reference), reference.get("fn_name"), self._mode)
-        checks = self._checks_of(reference["tests"])
+        program = Program(text, kind, reference.get("fn_name"), self._mode)
         judgement = self._sandbox().judge(program, checks, self._limits_of(reference))
         return _finding(judgement, code, checks, facts)
+
+    def check(self, reference: Any) -> None:
+        """Raise DataError if a reference cannot be judged by; asked before anything is drawn."""
+        code_reference.check_reference(reference)
 
     def close(self) -> None:
         if self._box is not None:
@@ -105,33 +120,23 @@ class CodeVerifier:
         return self._box
 
     def _limits_of(self, reference: Mapping[str, Any]) -> Limits:
-        return Limits(**(reference.get("limits", {}) | self._limits))
+        return limits_of(dict(reference.get("limits", {})) | self._limits)
 
     def _checks_of(self, tests: Any) -> Checks:
-        """The checks of a reference, unpacked once for the samples that follow one another."""
+        """Return the checks of a reference, unpacked once for the samples that follow one another."""
         key = (tests["public"], tests["private"]) if isinstance(tests, Mapping) else tuple(map(str, tests))
         if key not in self._checks:
             while len(self._checks) >= _PROBLEMS_HELD:
                 self._checks.popitem(last=False)[1].close()
-            self._checks[key] = Checks(_read(tests))
+            self._checks[key] = Checks(_required(read_tests(tests)))
         self._checks.move_to_end(key)
         return self._checks[key]
 
 
-def _kind(reference: Mapping[str, Any]) -> Kind:
-    if "kind" in reference:
-        kind: Kind = reference["kind"]
-        return kind
-    tests = reference["tests"]
-    if isinstance(tests, list) and all(isinstance(test, str) for test in tests):
-        return "assert"
-    return "functional" if reference.get("fn_name") else "stdio"
-
-
 def extract(text: str, *, fences: str = "required") -> str:
-    """The program: the lines between the last two fences (LiveCodeBench, extraction_utils.py:4-17).
+    """Return the program: the lines between the last two fences (LiveCodeBench, extraction_utils.py:4-17).
 
-    Fewer than two fences: nothing, or with `fences` optional the whole text where there is no fence at all.
+    With fewer than two fences there is none. With `fences` optional a text without any fence is the program.
     """
     lines = text.split("\n")
     places = [place for place, line in enumerate(lines) if _FENCE in line]
@@ -140,25 +145,11 @@ def extract(text: str, *, fences: str = "required") -> str:
     return text if fences == "optional" and not places else ""
 
 
-def _read(tests: Any) -> list[Check]:
-    if isinstance(tests, Mapping):
-        return [Check(given, wanted) for given, wanted in unpack(tests["public"], tests["private"])]
-    return [check for test in tests for check in _checks(test)]
-
-
-def _checks(test: Any) -> list[Check]:
-    """One test of a list; an assert that cannot be split is run as it is."""
-    if not isinstance(test, str):
-        return [Check(test["input"], test["output"], test.get("tolerance"))]
-    found = split(test)
-    if not found.complete:
-        return [Check(test, "")]
-    return [Check(lifted.input, lifted.output, lifted.tolerance) for lifted in found.lifted]
-
-
 def _finding(judgement: Judgement, code: str, checks: Checks, facts: dict[str, Any]) -> Finding:
-    """The judgement with the failing test side by side: its input, what was expected, what came."""
+    """Return the judgement with the failing test: its input, what was expected, what came."""
     detail = facts | {"tests": len(checks.all), "wall_s": round(judgement.wall_s, 3)}
+    if judgement.threads_left:
+        detail["threads_left"] = True
     if judgement.verdict == "pass":
         return Finding(1.0, extracted=code, detail=detail)
     if judgement.test is not None:
@@ -171,6 +162,13 @@ def _finding(judgement: Judgement, code: str, checks: Checks, facts: dict[str, A
             "why": judgement.why,
         }
     return Finding(0.0, judgement.verdict, extracted=code, detail=detail)
+
+
+def _required(checks: list[Check]) -> list[Check]:
+    """Return the checks; without any, every program would pass."""
+    if not checks:
+        raise DataError("code reference: there are no tests")
+    return checks
 
 
 def _cut(text: str) -> str:

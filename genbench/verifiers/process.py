@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ from genbench.verifiers.wire import HEADER, finding_from_record, frame
 
 _END_S = 5.0
 """A worker that has closed its end of the socket ends within this."""
+_BATCH_CHARACTERS = 4 << 20
+"""Characters of references that are checked at a time: those of code tasks are gigabytes of tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +134,13 @@ class WorkerProcess:
         """
         if key not in self._checking:
             return {}
-        self._write(frame({"key": key, "check": list(references)}))
-        reply = await self._read()
-        if "refused" in reply:
-            raise ConfigError(reply["refused"])
-        unavailable: dict[str, str] = reply["unavailable"]
+        unavailable: dict[str, str] = {}
+        for batch in _batches(references):
+            self._write(frame({"key": key, "check": batch}))
+            reply = await self._read()
+            if "refused" in reply:
+                raise ConfigError(reply["refused"])
+            unavailable |= reply["unavailable"]
         return unavailable
 
     def send(self, cases: list[tuple[int, bytes]]) -> None:
@@ -181,3 +185,28 @@ class WorkerProcess:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
+
+
+def _batches(references: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
+    """Yield the references in lists that are no larger in memory than a few problems' tests."""
+    batch: list[tuple[str, Any]] = []
+    size = 0
+    for item in references:
+        batch.append(item)
+        size += _characters(item[1])
+        if size > _BATCH_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _characters(value: Any) -> int:
+    """Return about how much text is in a JSON value."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(map(_characters, value.values())) + len(value)
+    if isinstance(value, list | tuple):
+        return sum(map(_characters, value)) + len(value)
+    return 8

@@ -264,3 +264,65 @@ def test_hostile_text_takes_linear_time(name: str) -> None:
         opened_by_prompt(text, fmt)
     # About 2 s at worst on a slow core; anything quadratic takes minutes.
     assert time.process_time() - started < 15
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "trace"),
+    [
+        ("<think>a <think>b</think> continues</think>rest", "rest", "a <think>b</think> continues"),
+        ("<think>a<think>b<think>c</think></think></think>rest", "rest", "a<think>b<think>c</think></think>"),
+        ("<think>a<think>b</think>c<think>d</think>e</think>rest", "rest", None),
+        ("hello <think>a <think>b</think> c</think> rest", "hello  rest", "a <think>b</think> c"),
+        ("<think>a</think>one<think>b<think>c</think>d</think>two", "onetwo", None),
+        ("<think>Outer <think> inner </think>visible", "visible", "Outer <think> inner "),
+        ("<think>a <think>b</think> one <think>c</think> two", " one  two", None),
+    ],
+)
+def test_a_block_inside_a_block_is_trace_too(text: str, answer: str, trace: str | None) -> None:
+    found = split(text, FORMATS["think"], False, "stop")
+    assert (found.text, found.trace_status) == (answer, "closed")
+    assert trace is None or found.trace == trace
+
+
+def test_a_block_inside_the_block_that_the_prompt_opened_is_trace_too() -> None:
+    found = split("a <think>b</think> c</think>rest", FORMATS["think"], True, "stop")
+    assert (found.text, found.trace) == ("rest", "a <think>b</think> c")
+
+
+def test_an_open_tag_that_repeats_the_prompts_opens_nothing_further() -> None:
+    found = split("<think>a</think>rest", FORMATS["think"], True, "stop")
+    assert (found.text, found.trace_status) == ("rest", "closed")
+
+
+@pytest.mark.parametrize("name", ["granite", "inkling"])
+def test_phrases_and_ends_of_messages_do_not_nest(name: str) -> None:
+    fmt = FORMATS[name]
+    opened, closed = fmt.opens[0], fmt.closes[0]
+    found = split(f"{opened}a {opened}b{closed}answer", fmt, False, "stop")
+    assert (fmt.nests, found.text) == (False, "answer")
+
+
+@pytest.mark.parametrize(
+    ("text", "opened"),
+    [
+        (
+            "<|open|>think<|sep|>a<|close|>think<|sep|><|open|>response<|sep|>42<|close|>response<|sep|>",
+            False,
+        ),
+        ("a<|close|>think<|sep|><|open|>response<|sep|>42<|close|>response<|sep|>", True),
+        ("a<|close|>think<|sep|>\n<|open|>response<|sep|>42", True),
+        ("a<|close|>think<|sep|>42<|close|>response<|sep|>", True),
+        ("<|open|>response<|sep|>42<|close|>response<|sep|>", False),
+        ("42<|close|>response<|sep|>", False),
+        ("42", False),
+    ],
+)
+def test_kimi_k3_has_no_marks_of_the_response_in_its_answer(text: str, opened: bool) -> None:
+    assert split(text, FORMATS["kimi_k3"], opened, "stop").text.strip() == "42"
+
+
+def test_many_nested_blocks_are_split_in_time() -> None:
+    began = time.process_time()
+    for text in ("<think>" * 30_000, "<think><think></think>" * 20_000, "a</think>" * 30_000):
+        split(text, FORMATS["think"], False, "stop")
+    assert time.process_time() - began < 10

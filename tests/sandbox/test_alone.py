@@ -25,7 +25,7 @@ def test_alone_waits_for_the_others_and_keeps_them_waiting(tmp_path: Path) -> No
     def alone() -> None:
         turns = Turns(tmp_path)
         started.set()
-        with turns.alone():
+        with turns.alone(5.0):
             order.append("alone")
             inside.set()
             time.sleep(0.2)
@@ -52,6 +52,6 @@ def test_a_lock_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     for name in ("gate", "floor"):
         (tmp_path / f"genbench-sandbox-{os.getuid()}.{name}").symlink_to(tmp_path / "elsewhere")
     turns = Turns(tmp_path)
-    with turns.alone():
+    with turns.alone(5.0):
         pass
     turns.close()

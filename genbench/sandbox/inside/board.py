@@ -12,13 +12,31 @@ import struct
 import time
 
 OK, EXIT, EXCEPTION, MEMORY = 1, 2, 3, 4
-"""How a test ended: normally, with an exit status, by an exception, out of memory. 0: not yet."""
+"""How a test ended: normally, with an exit status, by an exception, out of memory. 0 means not yet."""
+_KIND, _CODE_SHIFT = 0xFF, 8
+THREADS_LEFT = 1 << 16
+"""Set in a status if the program left threads running that it did not join (lcb-compat only)."""
 
 _HEADER = struct.Struct("<QQ")
 _RECORD = struct.Struct("<QQ")
 CAPACITY = 40_000
 """Tests that one process can report on."""
 SIZE = _HEADER.size + CAPACITY * _RECORD.size
+
+
+def exit_with(code: int) -> int:
+    """Return the status of a test that ended with a process exit code of 0 to 255."""
+    return EXIT | (code & 0xFF) << _CODE_SHIFT
+
+
+def kind_of(status: int) -> int:
+    """Return how a test ended (OK, EXIT, …), without what else its status says."""
+    return status & _KIND
+
+
+def exit_code(status: int) -> int:
+    """Return the exit code that a status carries."""
+    return status >> _CODE_SHIFT & 0xFF
 
 
 class Board:

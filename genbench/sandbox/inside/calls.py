@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any
 
 from . import board as statuses
+from .bindings import Bindings
 from .encode import tagged
 from .job import RESULTS, Job
 from .process import attempt, compiled, flush, join_threads, new_main, open_streams, report, run_code
@@ -36,11 +37,11 @@ def answer_calls(job: Job, prelude: dict[str, Any]) -> None:
                 method = _method(job, code, prelude)
             arguments = [json.loads(line) for line in job.input(index).decode().split("\n")]
             value = method(*arguments)
-            join_threads()
+            left = join_threads() and job.mode == "lcb-compat"
         except BaseException as error:
             _give_up(job, index, error)
             return
-        if not _answer(job, index, value):
+        if not _answer(job, index, value, statuses.THREADS_LEFT if left else 0):
             return
 
 
@@ -62,8 +63,13 @@ def _method(job: Job, code: CodeType, prelude: dict[str, Any]) -> Callable[..., 
     main = new_main(prelude)
     if job.mode == "lcb-compat":
         vars(main)["__name__"] = "solution"
-    run_code(code, main)
-    owner = vars(main)["Solution"]() if "class Solution" in job.program else main
+    names = Bindings(vars(main), prelude)
+    run_code(code, main, names)
+    owner: object = main
+    if "class Solution" in job.program:
+        owner = vars(main)["Solution"]()
+    else:
+        names.require(job.fn_name or "")
     found: Callable[..., Any] = getattr(owner, job.fn_name or "")
     return found
 
@@ -75,15 +81,18 @@ def answer_expressions(job: Job, prelude: dict[str, Any]) -> None:
     """
     open_streams()
     main = new_main(prelude)
+    names = Bindings(vars(main), prelude)
     for index in range(job.count):
         job.board.start(index)
         if index == 0:
-            status = attempt(lambda: run_code(compiled(job.program), main), job.program)
+            status = attempt(lambda: run_code(compiled(job.program), main, names), job.program)
             if status != statuses.OK:
                 job.board.finish(index, status, 0)
                 return
         try:
-            value = _evaluate(job.input(index).decode(), vars(main))
+            source = job.input(index).decode()
+            names.require_one_of(source)
+            value = _evaluate(source, vars(main))
         except BaseException as error:
             _give_up(job, index, error)
             return
@@ -99,8 +108,8 @@ def _evaluate(source: str, namespace: dict[str, Any]) -> Any:
     return eval(code, namespace)  # noqa: S307 - inside the cage; of statements, the value is None
 
 
-def _answer(job: Job, index: int, value: Any) -> bool:
-    """Writes a value; False where it cannot be written."""
+def _answer(job: Job, index: int, value: Any, flags: int = 0) -> bool:
+    """Write a value as the answer of a test. Return False if it cannot be written."""
     try:
         text = json.dumps(tagged(value)).encode()
         flush()
@@ -109,10 +118,12 @@ def _answer(job: Job, index: int, value: Any) -> bool:
     except BaseException as error:
         _give_up(job, index, error)
         return False
-    job.board.finish(index, statuses.OK, os.fstat(RESULTS).st_size)
+    job.board.finish(index, statuses.OK | flags, os.fstat(RESULTS).st_size)
     return True
 
 
 def _give_up(job: Job, index: int, error: BaseException) -> None:
     status = report(error, job.program)
-    job.board.finish(index, statuses.EXIT if status == statuses.OK else status, os.fstat(RESULTS).st_size)
+    job.board.finish(
+        index, statuses.exit_with(0) if status == statuses.OK else status, os.fstat(RESULTS).st_size
+    )

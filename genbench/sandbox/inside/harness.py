@@ -65,14 +65,14 @@ def run(job: Job, prelude: dict[str, Any]) -> None:
     main: list[Callable[[], object]] = []
     status = attempt(lambda: main.append(_entry(job.program, prelude)), job.program)
     if not main:
-        job.board.finish(0, status if status != statuses.OK else statuses.EXIT, 0)
+        job.board.finish(0, status if status != statuses.OK else statuses.exit_with(0), 0)
         return
     for index in range(job.count):
         job.board.start(index)
         status, text = _call(main[0], job.input(index).decode(), job.program)
         status = max(status, attempt(partial(_write, text), job.program))
         job.board.finish(index, status, os.fstat(RESULTS).st_size)
-        if status != statuses.OK:
+        if statuses.kind_of(status) != statuses.OK:
             return
 
 
@@ -143,7 +143,9 @@ def _call(entry: Callable[[], object], text: str, program: str) -> tuple[int, st
         pass
     except BaseException as error:
         status = report(error, program)
-    attempt(join_threads, program)
+    left: list[bool] = []
+    attempt(lambda: left.append(join_threads()), program)
+    status |= statuses.THREADS_LEFT if any(left) else 0
     sys.stdin, sys.stdout = before, out
     builtins.open = io.open
     return status, captured.getvalue()

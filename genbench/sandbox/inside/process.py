@@ -24,12 +24,15 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, cast
 
 from . import board as statuses
+from .bindings import Bindings
 from .job import Job
 from .prelude import RECURSION_LIMIT
 
 FILENAME = "program.py"
 _LAST_FRAMES = -20
 _DEFAULT_STACK = 0
+_LONG = 1 << 63
+"""Exit codes beyond a C long become status 255."""
 
 
 def run(job: Job, prelude: dict[str, Any]) -> None:
@@ -70,8 +73,12 @@ def compiled(text: str) -> CodeType:
     return compile(text, FILENAME, "exec", dont_inherit=True)
 
 
-def run_code(code: CodeType, module: ModuleType) -> None:
-    exec(code, vars(module))  # noqa: S102 - inside the cage; this is what it is for
+def run_code(code: CodeType, module: ModuleType, names: Bindings | None = None) -> None:
+    """Execute a program as a module; `names` notes what its module level binds."""
+    if names is None:
+        exec(code, vars(module))  # noqa: S102 - inside the cage; this is what it is for
+    else:
+        exec(code, vars(module), names)  # noqa: S102
 
 
 def attempt(step: Callable[[], object], text: str) -> int:
@@ -86,11 +93,8 @@ def attempt(step: Callable[[], object], text: str) -> int:
 def report(error: BaseException, text: str) -> int:
     """What Python says and returns when `error` ends a program."""
     if isinstance(error, SystemExit):
-        if error.code is None or error.code == 0:
-            return statuses.OK
-        if not isinstance(error.code, int):
-            _say(str(error.code))
-        return statuses.EXIT
+        code = _exit_code(error.code)
+        return statuses.OK if code == 0 else statuses.exit_with(code)
     if isinstance(error, MemoryError):
         _say("MemoryError")
         return statuses.MEMORY
@@ -101,6 +105,17 @@ def report(error: BaseException, text: str) -> int:
     except BaseException:  # an exception whose own methods fail
         _say(type(error).__name__)
     return statuses.EXCEPTION
+
+
+def _exit_code(code: object) -> int:
+    """Return the exit status that Python makes of a SystemExit's code; print a text as Python does."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return int(code) & 0xFF if -_LONG <= int(code) < _LONG else 0xFF
+    with suppress(BaseException):  # a code whose own methods fail
+        _say(str(code))
+    return 1
 
 
 def _own_frames(trace: TracebackType | None) -> TracebackType | None:
@@ -155,11 +170,16 @@ def _feed(data: bytes) -> None:
     os.lseek(0, 0, os.SEEK_SET)
 
 
-def join_threads() -> None:
-    """Waits for what the program left running, daemons excepted, as an interpreter does before it ends."""
-    own = threading.current_thread()
+def join_threads() -> bool:
+    """Wait for the threads that the program left running, daemons excepted, as an ending interpreter does.
+
+    Return whether there were any.
+    """
+    own, found = threading.current_thread(), False
     while left := [t for t in threading.enumerate() if t is not own and not t.daemon]:
         left[0].join()
+        found = True
+    return found
 
 
 def _end_threads() -> None:

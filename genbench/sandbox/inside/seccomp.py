@@ -42,6 +42,25 @@ _FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032, 1034)
 _IOCTL = (0x5401, 0x5413, 0x5421, 0x541B, 0x5450, 0x5451)  # TCGETS, TIOCGWINSZ, FIONBIO, FIONREAD, FIO(N)CLEX
 _PRCTL = (3, 15, 16, 0x53564D41)  # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA (glibc's malloc)
 
+_SOL_SOCKET = 1
+# SO_REUSEADDR, SO_SNDBUF, SO_RCVBUF, SO_KEEPALIVE, SO_LINGER, SO_RCVTIMEO, SO_SNDTIMEO. Not SO_ATTACH_FILTER
+# and its kin: a BPF program in the kernel is nothing that a computing program needs.
+_SET_OPTIONS = (2, 7, 8, 9, 13, 20, 21)
+_GET_OPTIONS = (
+    2,
+    3,
+    4,
+    7,
+    8,
+    9,
+    13,
+    20,
+    21,
+    30,
+    38,
+    39,
+)  # and SO_TYPE, SO_ERROR, SO_ACCEPTCONN, SO_PROTOCOL, SO_DOMAIN
+
 _RULES: tuple[tuple[str, tuple[_Test, ...]], ...] = (
     ("open", (_Test(1, (0,), _WRITING),)),
     ("openat", (_Test(2, (0,), _WRITING),)),
@@ -54,6 +73,8 @@ _RULES: tuple[tuple[str, tuple[_Test, ...]], ...] = (
     ("prlimit64", (_Test(0, (0,)), _Test(1, (3,)))),  # honest programs raise their own RLIMIT_STACK
     ("socketpair", (_Test(0, (1,)), _Test(1, (1,), 0xFFFFFFFF ^ 0x80800))),  # AF_UNIX, SOCK_STREAM
     ("sendto", (_Test(4, (0,), wide=True),)),  # to the peer, no address
+    ("setsockopt", (_Test(1, (_SOL_SOCKET,)), _Test(2, _SET_OPTIONS))),
+    ("getsockopt", (_Test(1, (_SOL_SOCKET,)), _Test(2, _GET_OPTIONS))),
 )
 
 

@@ -13,6 +13,7 @@ import sys
 import time
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from . import child, confine, landlock, prelude, process, seccomp, syscalls
@@ -65,6 +66,7 @@ def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
         import_module(package)
     for folder in setup["site"]:
         sys.path.remove(folder)
+    find_spec("genbench_no_such_module")  # lists the folders of sys.path, which tier B cannot do later
     sys.argv = [process.FILENAME]
     sys.setrecursionlimit(prelude.RECURSION_LIMIT)
     machine = syscalls.machine()
@@ -131,6 +133,7 @@ def _supervise(
         os.close(handle)
         os.close(ready_in)
     return {
+        "number": order["number"],
         "how": how,
         "status": os.waitstatus_to_exitcode(status),
         "armed": armed,

@@ -1,0 +1,112 @@
+"""One caller's sandbox: what breaks a cage, what an unreadable test does, and who suffers by it."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from genbench.errors import DataError
+from genbench.sandbox.box import Sandbox
+from genbench.sandbox.pool import Pool, Work
+from genbench.sandbox.programs import Check, Judgement, Limits, Program
+from genbench.sandbox.worker import SandboxError
+
+ADD = Program("a, b = map(int, input().split())\nprint(a + b)")
+ADD_CHECKS = [Check("3 4\n", "7\n")]
+LIMITS = Limits(wall_s=5.0, memory_mib=256)
+
+
+def test_an_unreadable_test_is_an_error_and_harms_no_neighbour() -> None:
+    called = Program("def f(x): return [x]", "functional", "f")
+    with Sandbox.open() as box:
+        for output in ("['010']", "True", "{", ""):
+            with pytest.raises(DataError, match="test 1: the expected output"):
+                box.judge(called, [Check("1", output)], LIMITS)
+            assert box.judge(called, [Check("1", "[1]")], LIMITS).verdict == "pass"
+            assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+
+
+def test_a_program_whose_cage_always_dies_fails_by_itself() -> None:
+    with Sandbox.open() as box:
+        assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+
+        def kill() -> None:
+            while box.replaced < 3:
+                worker = box._worker
+                if worker is not None:
+                    worker._process.kill()
+                time.sleep(0.05)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        judged = box.judge(Program("import time\ntime.sleep(4)"), ADD_CHECKS, LIMITS)
+        killer.join()
+        assert judged.verdict == "runtime_error" and "broke its sandbox" in judged.why
+        assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+
+
+def test_a_reply_to_another_order_is_refused() -> None:
+    with Sandbox.open() as box:
+        assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+        worker = box._worker
+        assert worker is not None
+        for reply in (b"{}", b"[]", b"nonsense", b'{"number": 99, "how": "ended"}', b'{"number": 5}'):
+            with pytest.raises(SandboxError, match="not to the order"):
+                worker._ended(reply, 5)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import signal\nsignal.raise_signal(40)",
+        "import signal\nsignal.raise_signal(64)",
+        "import os\nos.abort()",
+        "import sys\nsys.exit(1 << 80)",
+        "raise SystemExit(object())",
+        "import sys\nsys.stdout.close()\nsys.stderr.close()",
+    ],
+)
+def test_whatever_a_program_does_is_its_own_failure(program: str) -> None:
+    with Sandbox.open() as box:
+        assert box.judge(Program(program), ADD_CHECKS, LIMITS).verdict in ("runtime_error", "wrong")
+        assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+        assert box.replaced == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "math.factorial(300)",
+        "10 ** 400",
+        "-(10 ** 400)",
+        "float('inf')",
+        "float('nan')",
+        "1e308 * 10",
+        "[10 ** 400]",
+    ],
+)
+def test_a_huge_number_for_a_float_is_wrong(body: str) -> None:
+    program = Program(f"import math\ndef f(x): return {body}", "assert")
+    with Sandbox.open() as box:
+        assert box.judge(program, [Check("f(1)", "0.5", 1e-6)], LIMITS).verdict == "wrong"
+        assert box.judge(program, [Check("f(1)", "[0.5]", 1e-6)], LIMITS).verdict == "wrong"
+
+
+def test_a_pool_judges_many_programs_and_tells_exceptions() -> None:
+    told: dict[int, Judgement | Exception] = {}
+
+    def done(number: int, answer: Judgement | Exception) -> None:
+        told[number] = answer
+
+    with Pool(workers=2) as pool:
+        for number in range(6):
+            checks = [Check("1", "{")] if number == 3 else [Check("1", "[1]")]
+            program = Program("def f(x): return [x]", "functional", "f")
+            pool.submit(Work(program, checks, LIMITS, lambda answer, n=number: done(n, answer)))  # type: ignore[misc]
+    assert sorted(told) == list(range(6))
+    assert isinstance(told[3], DataError)
+    assert all(
+        isinstance(found, Judgement) and found.verdict == "pass" for n, found in told.items() if n != 3
+    )

@@ -1,0 +1,253 @@
+"""The modules that run inside the cage, each by itself."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections import Counter, OrderedDict
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from genbench.errors import DataError
+from genbench.sandbox.cage import candidates
+from genbench.sandbox.compare import check_expected, decoded, same_json, same_literal, same_text, shown
+from genbench.sandbox.inside import (
+    board,
+    calls,
+    child,
+    confine,
+    encode,
+    harness,
+    job,
+    landlock,
+    libc,
+    prelude,
+    process,
+    seccomp,
+    syscalls,
+    zygote,
+)
+from genbench.sandbox.judging import memory_file, write_all
+from genbench.sandbox.programs import Check
+from genbench.sandbox.readable import check_tests
+
+
+def test_a_board_keeps_records_and_is_wiped() -> None:
+    with ExitStack() as stack:
+        fd = memory_file(stack, "board")
+        board.Board.wipe(fd)
+        found = board.Board(fd)
+        found.start(2)
+        found.finish(2, board.OK, 17)
+        assert found.started[0] == 3 and found.record(2) == (board.OK, 17)
+        board.Board.wipe(fd)
+        assert found.started == (0, 0) and found.record(2) == (0, 0)
+        found.close()
+
+
+@pytest.mark.parametrize("code", [0, 1, 255])
+def test_a_status_carries_its_exit_code(code: int) -> None:
+    status = board.exit_with(code) | board.THREADS_LEFT
+    assert (board.kind_of(status), board.exit_code(status)) == (board.EXIT, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (None, board.OK),
+        (0, board.OK),
+        (False, board.OK),
+        (256, board.OK),
+        (1, board.exit_with(1)),
+        (True, board.exit_with(1)),
+        (-1, board.exit_with(255)),
+        (257, board.exit_with(1)),
+        (1 << 80, board.exit_with(255)),
+        ("text", board.exit_with(1)),
+        (0.0, board.exit_with(1)),
+    ],
+)
+def test_exit_codes_are_what_a_real_process_ends_with(code: Any, status: int) -> None:
+    assert process.report(SystemExit(code), "") == status
+    told = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.exit({code!r})"], stderr=subprocess.DEVNULL, check=False
+    )
+    assert told.returncode == (0 if status == board.OK else board.exit_code(status))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        3,
+        -(1 << 70),
+        2.5,
+        "a\ud800",
+        [1, [2, "x"]],
+        (1, (2,)),
+        {"a": [1]},
+        {1: 2},
+        {1, 2},
+        b"ab",
+        [],
+        {},
+    ],
+)
+def test_values_come_back_as_they_were(value: Any) -> None:
+    back = decoded(json.dumps(encode.tagged(value)).encode())
+    if isinstance(value, dict | set):
+        assert len(back) == len(value)
+    else:
+        assert back == value
+
+
+def test_subclasses_are_told_as_their_base() -> None:
+    assert encode.tagged(Counter("aab")) == encode.tagged({"a": 2, "b": 1})
+    assert encode.tagged(OrderedDict(a=1)) == encode.tagged({"a": 1})
+    assert encode.tagged(object()) == {"o": "object"}
+
+
+def test_a_future_import_is_refused_after_a_prelude() -> None:
+    calls.refuse_future("import os")
+    with pytest.raises(SyntaxError):
+        calls.refuse_future("from __future__ import annotations")
+
+
+def test_a_program_becomes_a_function_without_its_guard() -> None:
+    source = harness._wrapped(
+        harness._without_guard("import os\nx = 1\nif __name__ == '__main__':\n    print(x)")
+    )
+    assert source.startswith("import os") and "def wrapped_function():" in source and "__main__" not in source
+
+
+def test_a_job_is_read_from_memory_files() -> None:
+    with ExitStack() as stack:
+        told, inputs, page = (memory_file(stack, name) for name in ("job", "inputs", "board"))
+        board.Board.wipe(page)
+        spans = [[0, 2], [2, 5]]
+        record = {"mode": "real", "kind": "stdio", "fn_name": None, "program": "x", "spans": spans}
+        write_all(told, json.dumps(record).encode())
+        write_all(inputs, b"abcde")
+        found = job.read({"first": 1, "count": 1}, told, inputs, board.Board(page))
+        assert found.input(0) == b"cde"
+
+
+def test_the_prelude_has_the_names_of_contest_solutions_in_their_order() -> None:
+    names = prelude.names()
+    assert names["gcd"] is math.gcd and names["math"] is math
+    assert names["pow"] is pow and names["datetime"].__name__ == "datetime"
+
+
+def test_a_failed_call_names_itself() -> None:
+    assert libc.check(3, "call") == 3
+    with pytest.raises(OSError, match="some call"):
+        libc.check(-1, "some call")
+
+
+def test_this_kernel_tells_its_landlock_version() -> None:
+    assert landlock.abi() >= 0
+
+
+def test_the_filter_has_a_place_for_the_process_id() -> None:
+    machine = syscalls.machine("x86_64")
+    assert machine is not None and syscalls.machine("vax") is None
+    found = seccomp.build(machine)
+    assert found.for_process(1234) != found.for_process(4321)
+    assert len(found.code) % 8 == 0
+
+
+def test_only_harmless_socket_options_are_let_through() -> None:
+    machine = syscalls.machine("x86_64")
+    assert machine is not None
+    numbers = {machine.judged[name] for name in ("setsockopt", "getsockopt")}
+    assert not numbers & set(machine.plain)
+
+
+def test_address_space_is_measured_within_a_mebibyte() -> None:
+    code = "from genbench.sandbox.inside import confine; print(confine.address_space())"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (1 << 20) < int(told.stdout) < (1 << 36)
+    assert confine.OPEN_FILES > job.RESERVED
+
+
+def test_the_ground_of_a_program_is_what_the_zygote_made(tmp_path: Any) -> None:
+    with ExitStack() as stack:
+        fd = memory_file(stack, "board")
+        board.Board.wipe(fd)
+        ground = child.Ground(board.Board(fd), {}, 1 << 30, None, os.getpid())
+        assert ground.filter is None and ground.base_bytes == 1 << 30
+
+
+def test_the_clock_of_a_process_starts_anew_with_each_test() -> None:
+    with ExitStack() as stack:
+        fd = memory_file(stack, "board")
+        board.Board.wipe(fd)
+        page = board.Board(fd)
+        watch = zygote._Watch(page, 2, 1000, 1000, 10_000)
+        assert not watch.over(999) and watch.over(1000)
+        page.start(0)
+        assert not watch.over(1000)
+        assert watch.over(10_000)
+
+
+def test_what_is_installed_is_not_readable_in_tier_b() -> None:
+    (cage,) = candidates("b")
+    assert not any(path.endswith(("site-packages", "dist-packages")) for path in cage.readable)
+    assert any(path.endswith("/json") for path in cage.readable) or not cage.site
+    assert len(json.dumps(cage.readable)) < 60_000  # one message of the zygote's socket
+
+
+@pytest.mark.parametrize("text", ["١٢", "１２", "१२"])
+def test_digits_of_other_scripts_are_no_numbers(text: str) -> None:
+    assert not same_text(text.encode(), "12")
+    assert same_text(text.encode(), text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "output", "holds"),
+    [
+        ("functional", "[1, 2]", True),
+        ("functional", "1" * 5000, True),
+        ("functional", "['010']", False),
+        ("functional", "True", False),
+        ("functional", "", False),
+        ("functional", "[" * 100_000, False),
+        ("assert", "{1: (2, 3)}", True),
+        ("assert", "", True),
+        ("assert", "f(1)", False),
+        ("stdio", "[anything", True),
+    ],
+)
+def test_expected_outputs_are_read_or_refused(kind: str, output: str, holds: bool) -> None:
+    if holds:
+        check_expected(kind, output)
+    else:
+        with pytest.raises(DataError, match="the expected output"):
+            check_expected(kind, output)
+
+
+def test_tests_are_refused_with_their_number() -> None:
+    with pytest.raises(DataError, match="no tests"):
+        check_tests("stdio", [])
+    with pytest.raises(DataError, match="test 2: the input"):
+        check_tests("functional", [Check("1", "1"), Check("x", "1")])
+    with pytest.raises(DataError, match="test 1: the input"):
+        check_tests("assert", [Check("f(", "1")])
+
+
+def test_a_huge_integer_is_compared_exactly() -> None:
+    huge = json.dumps(encode.tagged(10**6000)).encode()
+    assert same_json(huge, str(10**4000) + "0" * 2000)
+    assert not same_literal(huge, "0.5", 1e-6)
+    assert same_literal(b"0.5000001", "0.5", 1e-6)
+
+
+def test_no_value_makes_showing_fail() -> None:
+    for answer in (b'"\\ud800"', b"[" * 3000 + b"]" * 3000, b"1" * 5000, b"{}", b"nonsense"):
+        assert isinstance(shown(answer).encode(), bytes)
