@@ -31,3 +31,19 @@ def own_judge(folder: Path, more: str = LABELS, prompt: str = "{question} {refer
 def shipped_judge(name: str) -> Judge:
     """Return a shipped judge, answered by a server that does not exist."""
     return Judge(read_judge(judge_path(name, Path()), ENGINE))
+
+
+def served_by(
+    url: str,
+    more: str = LABELS,
+    *,
+    folder: Path,
+    prompt: str = "{question} {reference} {answer}\n",
+    api_key_env: str | None = None,
+) -> Judge:
+    """Write a judge file to `folder` and read it with the server at `url` as its engine."""
+    own_judge(folder, more, prompt)
+    server = JudgeServer(
+        base_url=url, model="grader", revision=COMMIT, retries=0, timeout_s=5, api_key_env=api_key_env
+    )
+    return Judge(read_judge(folder / "own.yaml", JudgeConfig(server=server)))

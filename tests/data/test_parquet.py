@@ -1,0 +1,52 @@
+"""Rows of Parquet files, and their digest next to that of JSON Lines."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from genbench.data.digest import rows_digest
+from genbench.data.parquet import read_parquet
+from genbench.errors import DataError
+
+
+def test_rows_come_in_order_with_their_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"id": list(range(2500)), "text": [f"t{i}" for i in range(2500)]}), path)
+    rows = list(read_parquet(path))
+    assert [number for number, _ in rows] == list(range(1, 2501))
+    assert rows[2000][1] == {"id": 2000, "text": "t2000"}
+
+
+def test_values_are_plain_python(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    value = {"day": [datetime.date(2024, 5, 6)], "nested": [{"a": [1, 2], "b": None}]}
+    pq.write_table(pa.table(value), path)
+    ((_, row),) = read_parquet(path)
+    assert row == {"day": datetime.date(2024, 5, 6), "nested": {"a": [1, 2], "b": None}}
+
+
+def test_a_file_that_is_no_parquet_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    path.write_text("id,text")
+    with pytest.raises(DataError, match=r"rows\.parquet: no readable Parquet file \(after row 0\)"):
+        list(read_parquet(path))
+
+
+def test_parquet_and_json_of_one_dataset_have_one_digest() -> None:
+    parquet = [{"kwargs": {"n": 4, "word": None}, "day": datetime.date(2024, 5, 6), "x": float("nan")}]
+    lines = [{"kwargs": {"n": 4}, "day": "2024-05-06", "x": None}]
+    columns = ("kwargs", "day", "x")
+    assert rows_digest(parquet, columns) == rows_digest(lines, columns)
+
+
+def test_order_of_rows_and_values_decide_the_digest() -> None:
+    rows = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
+    whole = rows_digest(rows, ("a", "b"))
+    assert rows_digest(rows[::-1], ("a", "b")) != whole
+    assert rows_digest(rows, ("a",)) != whole
+    assert rows_digest([{"b": "x", "a": 1, "c": 9}, {"b": "y", "a": 2}], ("a", "b")) == whole
