@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from genbench import registry
 from genbench.analysis.samples import Sample, TaskSamples, task_samples
-from genbench.errors import InputError, RunFolderError, nearest
+from genbench.errors import ConfigError, InputError, RunFolderError
 from genbench.exchange.parquet import write_table
+from genbench.exchange.plugins import ExportedRun, export_with
 from genbench.store.folder import RunFolder
 from genbench.store.jsonlines import encode, replace
 
@@ -24,17 +26,22 @@ def export(run: Path, form: str, output: Path) -> Written:
     Raises:
         InputError: unknown format. RunFolderError: no run folder, or one that is not finished.
     """
-    if form not in _FORMATS:
-        raise InputError(f"--to {form}: no such format{nearest(form, _FORMATS)}")
+    try:
+        plug_in = registry.find("exporter", form)
+    except ConfigError as error:
+        raise InputError(f"--to: {error}") from error
     folder = RunFolder(run)
     manifest, results = folder.require_manifest(), folder.results()
     if results is None:
         raise RunFolderError(f"{run}: the run is not finished; continue it, or run: genbench score {run}")
     output.mkdir(parents=True, exist_ok=True)
-    return _FORMATS[form](folder, manifest, results, output)
+    if not plug_in.is_built_in:
+        return export_with(plug_in, ExportedRun(run, manifest, results), output)
+    written: Written = plug_in.load()(folder, manifest, results, output)
+    return written
 
 
-def _lm_eval(
+def lm_eval(
     folder: RunFolder, manifest: Mapping[str, Any], results: Mapping[str, Any], output: Path
 ) -> Written:
     """`samples_<task>_<time>.jsonl`, as `lm_eval run --log_samples` writes (read from 0.4.13)."""
@@ -74,7 +81,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _inspect(
+def inspect(
     folder: RunFolder, manifest: Mapping[str, Any], results: Mapping[str, Any], output: Path
 ) -> Written:
     """`<task>.json`, an Inspect log of version 2; `epoch` is the sample's number."""
@@ -152,7 +159,7 @@ def inspect_sample(sample: Sample, model: str) -> dict[str, Any]:
     return record
 
 
-def _hub(folder: RunFolder, manifest: Mapping[str, Any], results: Mapping[str, Any], output: Path) -> Written:
+def hub(folder: RunFolder, manifest: Mapping[str, Any], results: Mapping[str, Any], output: Path) -> Written:
     """A dataset repository: one Parquet file a task, and the card that names them as configs."""
     written = []
     for name in results["tasks"]:
@@ -180,10 +187,3 @@ def _write(path: Path, parts: Iterable[bytes]) -> None:
     with draft.open("wb") as file:
         file.writelines(parts)
     draft.replace(path)
-
-
-_FORMATS: dict[str, Callable[[RunFolder, Mapping[str, Any], Mapping[str, Any], Path], Written]] = {
-    "lm-eval": _lm_eval,
-    "inspect": _inspect,
-    "hf": _hub,
-}
