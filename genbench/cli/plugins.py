@@ -7,13 +7,16 @@ from dataclasses import asdict
 
 from genbench.cli.app import SETUP, app, examples
 from genbench.cli.options import JsonOption
-from genbench.cli.output import print_json, verbs
+from genbench.cli.output import lazy_module, print_json
 
 
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench plugins", "genbench plugins --json"))
 def plugins(as_json: JsonOption = False) -> None:
-    """List tasks, verifiers, metrics, engines, export formats and judge forms, and who brings them."""
-    registry = verbs("registry")
+    """List what a suite or a command can name.
+
+    Tasks, verifiers, metrics, engines, export formats and judge forms, each with the package that brings it.
+    """
+    registry = lazy_module("registry")
     found, mistakes = registry.plug_ins(), registry.mistakes()
     if as_json:
         keys = ("category", "name", "target", "package", "version")

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,9 @@ def light(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     return environment
 
 
-def core() -> dict[str, object]:
+def core() -> dict[str, Distribution]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return dict(closure(normal(line.partition(">")[0].partition("=")[0]) for line in requirements(project)))
+    return closure(normal(line.partition(">")[0].partition("=")[0]) for line in requirements(project))
 
 
 def test_the_core_requires_nothing_heavy() -> None:
