@@ -16,7 +16,7 @@ from genbench.errors import EXTRA_OF
 from tests.installed import ROOT, normal, requirements
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PINNED = ("math-verify", "latex2sympy2-extended", "sympy", "syllapy", "langdetect")
+PINNED = ("math-verify", "latex2sympy2-extended", "sympy", "mpmath", "syllapy", "langdetect")
 """Packages whose version decides verdicts."""
 
 
