@@ -1,4 +1,4 @@
-"""Comparing run folders: what is refused, what is let through, what is warned of, and why the score moved."""
+"""Comparisons of run folders: refusals, differences that are let through, warnings, and causes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def strong(i: int) -> list[str]:
 
 
 def edit(run: Path, change: Edit) -> Path:
-    """Changes the manifest on disk, as if the run had been another."""
+    """Change the manifest on disk, as if the run had been another."""
     path = run / "manifest.json"
     manifest = json.loads(path.read_text())
     change(manifest)

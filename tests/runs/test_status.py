@@ -1,4 +1,4 @@
-"""A run seen from outside: live, finished, stopped and killed, without a lock and without a write."""
+"""The status of live, finished, stopped and killed runs, read without a lock and without a write."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ N = 12
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A run whose programs sleep: there is time to look at it."""
+    """Return a folder with a suite whose programs sleep, so that there is time to read its status."""
     (tmp_path / "suite.yaml").write_text(SUITE)
     rows = [
         {"id": f"p{i}", "question": "?", "fn": "f", "tests": [{"input": "1", "output": "1"}]}
@@ -148,7 +148,7 @@ def test_a_time_limit_stops_as_a_signal_does_and_the_same_command_goes_on(place:
 
 
 def test_looking_at_a_run_from_its_own_process_keeps_its_lock(tmp_path: Path) -> None:
-    """Closing any descriptor of the lock's file would give a POSIX lock up."""
+    """Closing any descriptor of the lock's file would release a POSIX lock."""
     with RunFolder.writer(tmp_path / "m") as folder:
         folder.write_manifest(
             {
