@@ -9,9 +9,9 @@ from pathlib import Path
 
 from genbench.analysis.estimation_record import EstimatedTask, Estimation
 from genbench.analysis.metrics import plug_in_estimate
+from genbench.analysis.opening import open_side
 from genbench.analysis.records import EstimateRecord, estimate_fields
 from genbench.analysis.sides import SideTask
-from genbench.analysis.storedrun import open_side
 from genbench.analysis.table import estimate_seed
 from genbench.errors import InputError
 from genbench.protocols import ProblemScores
@@ -62,7 +62,7 @@ def _estimated_task(task: SideTask, seed: int) -> EstimatedTask:
     found = {metric: _estimate(task, metric, seed) for metric in dict.fromkeys((task.metric, *task.metrics))}
     return EstimatedTask(
         **estimate_fields(found[task.metric]),
-        metrics={item.metric: EstimateRecord.of(item) for item in found.values()},
+        metrics={item.metric: EstimateRecord.from_estimate(item) for item in found.values()},
         samples=task.samples,
         lacking=task.lacking,
         ragged=task.is_ragged,
@@ -124,4 +124,4 @@ def _strata(task: SideTask, seed: int) -> Iterator[tuple[str, dict[str, Estimate
             task.metric, task.scores, labels, seed=seed, groups=task.groups, answers=task.answers
         )
         if len(rows) > 1:
-            yield column, {name: EstimateRecord.of(row) for name, row in rows.items()}
+            yield column, {name: EstimateRecord.from_estimate(row) for name, row in rows.items()}

@@ -3,40 +3,51 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from genbench.analysis.results_record import Results
 from genbench.analysis.samples import Sample, task_samples
 from genbench.errors import ConfigError, GenbenchError, call_mistake, cause, place_of
 from genbench.registry import PlugIn
-from genbench.store.folder import RunFolder
+from genbench.store.manifest_record import Manifest
+from genbench.store.storedrun import StoredRun
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedRun:
     """A finished run, for an export format to read."""
 
-    path: Path
-    manifest: Mapping[str, Any]
-    """As manifest.json has it."""
-    results: Mapping[str, Any]
-    """As results.json has it."""
+    stored: StoredRun
+    """The run folder, opened for reading."""
+    results: Results
+    """results.json."""
+
+    @property
+    def path(self) -> Path:
+        """Return the run folder."""
+        return self.stored.path
+
+    @property
+    def manifest(self) -> Manifest:
+        """Return manifest.json."""
+        return self.stored.manifest
 
     @property
     def tasks(self) -> tuple[str, ...]:
         """Return the names of the run's tasks, in the order of the suite."""
-        return tuple(self.results["tasks"])
+        return tuple(self.results.tasks)
 
     @property
     def model(self) -> str:
         """Return the name of the model in the suite."""
-        return str(self.results["model"])
+        return self.results.model
 
     def samples(self, task: str) -> Iterator[Sample]:
         """Yield the samples of a task with prompt, answers, verdict and strata, one at a time."""
-        yield from task_samples(RunFolder(self.path), task)
+        yield from task_samples(self.stored, task)
 
 
 class Exporter(Protocol):

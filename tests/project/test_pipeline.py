@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,7 @@ def options(place: Path) -> RunOptions:
 def test_a_run_returns_folders_results_and_page_and_has_no_failures(place: Path) -> None:
     report = pipeline.run(options(place))
     assert report.folders == {"m": place / "out/m"}
-    assert report.results["m"]["tasks"]["sums"]["value"] == 0.5
+    assert report.results["m"].tasks["sums"].value == 0.5
     assert report.page is not None and report.page.is_file()
     assert (report.failures, list(report.notes)) == ([], [])
 
@@ -47,7 +46,7 @@ def test_a_run_returns_folders_results_and_page_and_has_no_failures(place: Path)
 def test_latest_results_are_those_that_the_run_returned(place: Path) -> None:
     report = pipeline.run(options(place))
     again = latest_results(place / "out/m")
-    assert json.loads(json.dumps(again["tasks"])) == json.loads(json.dumps(report.results["m"]["tasks"]))
+    assert again == report.results["m"]
 
 
 def test_a_folder_that_is_no_run_has_no_results(tmp_path: Path) -> None:
@@ -66,7 +65,7 @@ def test_score_makes_lost_verdicts_again(make_run: MakeRun) -> None:
     run = make_run("r", lambda _: [RIGHT, WRONG, RIGHT, WRONG], n=2)
     (run / "sums/verdicts.jsonl").unlink()
     report = pipeline.score(run, quiet=True)
-    assert report.results["m"]["tasks"]["sums"]["status_counts"] == {"correct": 4, "wrong": 4}
+    assert report.results["m"].tasks["sums"].status_counts == {"correct": 4, "wrong": 4}
 
 
 def test_a_report_that_cannot_be_written_does_not_lose_the_run(place: Path) -> None:
@@ -75,11 +74,13 @@ def test_a_report_that_cannot_be_written_does_not_lose_the_run(place: Path) -> N
     report = pipeline.run(options(place))
     assert report.page is None
     assert any("genbench report" in note for note in report.notes)
-    assert report.results["m"]["tasks"]["sums"]["value"] == 0.5
+    assert report.results["m"].tasks["sums"].value == 0.5
 
 
-def test_failures_name_the_model() -> None:
-    report = RunReport({}, {"a": {"failed": ["sums: too many"]}, "b": {"failed": []}})
+def test_failures_name_the_model(make_run: MakeRun) -> None:
+    good = latest_results(make_run("r", lambda _: [RIGHT] * 4, n=2))
+    bad = good.model_copy(update={"failed": ("sums: too many",)})
+    report = RunReport({}, {"a": bad, "b": good})
     assert report.failures == ["a: sums: too many"]
 
 

@@ -19,6 +19,7 @@ from genbench.runs.status import status
 from genbench.runs.status_record import RunProgress, RunsStatus
 from genbench.store.folder import RunFolder
 from tests.known import known
+from tests.manifests import manifest
 
 SUITE = """\
 models:
@@ -150,16 +151,7 @@ def test_a_time_limit_stops_as_a_signal_does_and_the_same_command_goes_on(place:
 def test_looking_at_a_run_from_its_own_process_keeps_its_lock(tmp_path: Path) -> None:
     """Closing any descriptor of the lock's file would release a POSIX lock."""
     with RunFolder.writer(tmp_path / "m") as folder:
-        folder.write_manifest(
-            {
-                "format": 1,
-                "model": {"name": "m"},
-                "suite": {"name": "s"},
-                "origin": {},
-                "tasks": {},
-                "attempts": [],
-            }
-        )
+        folder.write_manifest(manifest())
         assert known(status(tmp_path).runs[0].writer).pid == os.getpid()
         other = subprocess.run(
             [
