@@ -10,15 +10,14 @@ from genbench.analysis import comparable
 from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
 from genbench.analysis.followed import headline_mode
 from genbench.analysis.noise import band_for
-from genbench.analysis.opening import open_side, require_finished
 from genbench.analysis.pairs import compared_task
 from genbench.analysis.side_record import SideRecord
 from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.storedrun import open_side, require_finished
 from genbench.errors import InputError, NotComparableError, nearest
 from genbench.stats.gate import MARGIN, Gate
 from genbench.stats.gate import gate as decide
 from genbench.stats.paired import Paired, paired
-from genbench.stats.resample import derive_seed
 
 
 def compare(
@@ -53,41 +52,12 @@ def compare(
     if strict and not gate:
         raise InputError("--strict goes with --gate")
     comparable.check_names(allow)
-    return compare_sides(
-        open_side(Path(base), tasks),
-        open_side(Path(tuned), tasks),
-        gate=gate,
-        strict=strict,
-        gating=gating,
-        margins=margins,
-        allow=allow,
-        strict_contract=strict_contract,
-    )
-
-
-def compare_sides(
-    base: Side,
-    tuned: Side,
-    *,
-    gate: bool = False,
-    strict: bool = False,
-    gating: Sequence[str] = (),
-    margins: Mapping[str, float] | None = None,
-    allow: Sequence[str] = (),
-    strict_contract: bool = False,
-) -> Comparison:
-    """Compare two sides that are open already. The arguments are those of `compare`.
-
-    Raises:
-        InputError: a side cannot be used.
-        NotComparableError: the sides differ in what must be equal.
-    """
-    sides = base, tuned
+    sides = open_side(Path(base), tasks), open_side(Path(tuned), tasks)
     pairing = _pairing(*sides, allow, strict_contract)
     family, notes = _family(*sides, pairing.tasks, gating)
-    found = {name: _paired(*pair, pairing.seed(name)) for name, pair in pairing.tasks.items()}
+    found = {name: _paired(*pair) for name, pair in pairing.tasks.items()}
     margins = _margins(pairing.tasks, margins or {})
-    decision = decide(found, seed=pairing.seed(""), gating=family, margins=margins)
+    decision = decide(found, gating=family, margins=margins)
     exit_code = decision.exit_code(strict=strict) if gate else 0
     return _comparison(pairing, found, decision, notes, gate=gate, strict=strict, exit_code=exit_code)
 
@@ -148,10 +118,6 @@ class _Pairing:
     tasks: Mapping[str, tuple[SideTask, SideTask]]
     allowed: Sequence[comparable.Difference]
     circumstances: Sequence[comparable.Difference]
-
-    def seed(self, task: str) -> int:
-        """Return the seed of a task's resampling, the same for both orders of the sides."""
-        return derive_seed(*sorted((self.base.run_id, self.tuned.run_id)), task)
 
 
 def _pairing(base: Side, tuned: Side, allow: Sequence[str], strict_contract: bool) -> _Pairing:
@@ -218,12 +184,11 @@ def _margins(pairs: Mapping[str, tuple[SideTask, SideTask]], given: Mapping[str,
     return declared | dict(given)
 
 
-def _paired(base: SideTask, tuned: SideTask, seed: int) -> Paired:
+def _paired(base: SideTask, tuned: SideTask) -> Paired:
     """Return the paired difference of a task in its headline metric."""
     return paired(
         base.scores,
         tuned.scores,
-        seed=seed,
         metric=tuned.metric,
         groups=base.groups or tuned.groups,
         shared_seeds=comparable.shares_seeds(base, tuned),
@@ -243,7 +208,6 @@ def _compared_tasks(
             tuned,
             found[name],
             decision.tasks[name],
-            seed=pairing.seed(name),
             shared_seeds=comparable.shares_seeds(base, tuned),
             mode=headline_mode(pairing.tuned, name),
             noise=band_for(sides, tuned, (base.largest_k, tuned.largest_k)),
@@ -287,7 +251,7 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
                 f"{side.path}: a score file does not record decoding, prompts or verifiers; "
                 "only problems, samples and groups were checked"
             )
-        elif side.manifest.terms["engine"]["name"] == "responses":
+        elif side.manifest["terms"]["engine"]["name"] == "responses":
             yield f"{side.path}: ready responses do not record their decoding; it was not checked"
     if base.run_seed is not None and tuned.run_seed is not None:
         same = base.run_seed == tuned.run_seed

@@ -126,7 +126,7 @@ class JudgeFigures(JsonRecord):
     """What the results of one run say about its judge. Null: nothing was recorded."""
 
     unscored: Count | None = Field(description="samples without a verdict of the judge")
-    accuracy: CascadeAccuracy | None = Field(description="only the rule, and the rule and judge together")
+    accuracy: CascadeAccuracy | None = Field(description="the rule alone, and the rule and judge together")
     pairwise: PairwiseRecord | None = Field(description="outcomes of pairs")
     attempts: AttemptsRecord | None = Field(
         description="of judges with a label for answers that attempt nothing"
@@ -156,7 +156,6 @@ class ComparedTask(PairedRecord):
     )
     few_problems: bool = Field(description="whether there are too few problems for the test's error rate")
     ragged: bool = Field(description="whether problems have different numbers of samples")
-    seed: Count = Field(description="seed of the resampling")
     shared_seeds: bool = Field(description="whether sample j was drawn with one seed in both")
     mcnemar: McNemarRecord | None = Field(description="at k = 1 and scores of 0 and 1")
     causes: CausesRecord | None = Field(

@@ -9,7 +9,6 @@ from typing import Literal
 from genbench.analysis.sides import Side, SideTask
 from genbench.stats.families import benjamini_hochberg
 from genbench.stats.paired import Paired, paired
-from genbench.stats.resample import derive_seed
 from genbench.types import Verdict
 
 Mode = Literal["strict", "loose"]
@@ -49,7 +48,7 @@ def _shares(verdict: Verdict | None) -> dict[str, float]:
 
 
 def compare_kinds(
-    base: SideTask, tuned: SideTask, mode: Mode, *, seed: int, shared_seeds: bool
+    base: SideTask, tuned: SideTask, mode: Mode, *, shared_seeds: bool
 ) -> list[tuple[str, Paired, float | None]]:
     """Return each kind with its paired difference in `mode` and its q value, sorted by kind.
 
@@ -57,7 +56,7 @@ def compare_kinds(
     exploratory, as tables by stratum are.
     """
     found = [
-        (kind.partition("/")[2], _paired(base, tuned, kind, seed, shared_seeds))
+        (kind.partition("/")[2], _paired(base, tuned, kind, shared_seeds))
         for kind in base.followed
         if kind.startswith(f"{mode}/") and kind in tuned.followed
     ]
@@ -66,7 +65,7 @@ def compare_kinds(
     return [(kind, row, None if row.p_two_sided is None else next(q_values)) for kind, row in found]
 
 
-def _paired(base: SideTask, tuned: SideTask, kind: str, seed: int, shared_seeds: bool) -> Paired:
+def _paired(base: SideTask, tuned: SideTask, kind: str, shared_seeds: bool) -> Paired:
     """Return the paired difference of one kind over the problems that ask for it in both sides."""
     left, right = base.followed[kind], tuned.followed[kind]
     asked = [place for place in range(len(left)) if left[place] and right[place]]
@@ -74,7 +73,6 @@ def _paired(base: SideTask, tuned: SideTask, kind: str, seed: int, shared_seeds:
     return paired(
         [left[place] for place in asked],
         [right[place] for place in asked],
-        seed=derive_seed(str(seed), kind),
         metric="avg@k",
         groups=[groups[place] for place in asked] if groups else None,
         shared_seeds=shared_seeds,
@@ -89,8 +87,8 @@ def headline_mode(side: Side, task: str) -> Mode:
     """
     if side.manifest is None:
         return "strict"
-    default = _DEFAULTS.get(side.manifest.tasks[task].verifier.name, "strict")
-    for entry in side.manifest.suite.config["tasks"]:
+    default = _DEFAULTS.get(side.tasks[task].described["verifier"]["name"], "strict")
+    for entry in side.manifest["suite"]["config"]["tasks"]:
         if task == (entry["name"] or entry["task"]):
             return "loose" if entry["verifier"].get("headline", default) == "loose" else "strict"
     return default

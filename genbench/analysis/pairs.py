@@ -26,7 +26,6 @@ from genbench.stats.causes import Cause, split_by_cause, transitions
 from genbench.stats.estimates import parse_metric
 from genbench.stats.gate import TaskGate
 from genbench.stats.paired import Paired
-from genbench.stats.resample import derive_seed
 from genbench.stats.strata import compare_strata
 
 
@@ -36,7 +35,6 @@ def compared_task(
     found: Paired,
     decision: TaskGate,
     *,
-    seed: int,
     shared_seeds: bool,
     mode: Mode,
     noise: NoiseBand | None,
@@ -46,7 +44,6 @@ def compared_task(
     Args:
         found: the paired difference.
         decision: the gate's decision.
-        seed: the seed of the resampling of the exploratory tables.
         shared_seeds: whether sample j was drawn with one seed in both.
         mode: the form of instructions that makes the score.
         noise: the stored false-alarm band.
@@ -62,14 +59,13 @@ def compared_task(
         p_improvement_adjusted=decision.p_improvement_adjusted,
         few_problems=found.has_few_problems,
         ragged=base.is_ragged or tuned.is_ragged,
-        seed=seed,
         shared_seeds=shared_seeds,
         mcnemar=_mcnemar(found),
         causes=_causes(base, tuned, found),
         transitions=_transitions(base, tuned),
         tokens=_tokens(base, tuned),
-        strata=dict(_strata(base, tuned, seed, shared_seeds)),
-        instructions=_instructions(base, tuned, mode, seed, shared_seeds),
+        strata=dict(_strata(base, tuned, shared_seeds)),
+        instructions=_instructions(base, tuned, mode, shared_seeds),
         judge=_judge_pair(base, tuned),
         noise=noise,
     )
@@ -142,9 +138,9 @@ def _tokens(base: SideTask, tuned: SideTask) -> TokensRecord | None:
 
 def _token_use(task: SideTask) -> TokenUse | None:
     """Return the completion tokens of one side, or None if nobody counted them."""
-    if task.index is None or task.index.completion_tokens is None:
+    if task.traces is None or task.traces.completion_tokens is None:
         return None
-    total = task.index.completion_tokens
+    total = task.traces.completion_tokens
     return TokenUse(
         completion=total,
         per_sample=total / task.samples,
@@ -153,7 +149,7 @@ def _token_use(task: SideTask) -> TokenUse | None:
 
 
 def _strata(
-    base: SideTask, tuned: SideTask, seed: int, shared_seeds: bool
+    base: SideTask, tuned: SideTask, shared_seeds: bool
 ) -> Iterator[tuple[str, tuple[StratumDifference, ...]]]:
     """Yield each column with two or more strata: its name and its rows, with q values."""
     for column, labels in {**base.strata, **tuned.strata}.items():
@@ -163,7 +159,6 @@ def _strata(
             base.scores,
             tuned.scores,
             labels,
-            seed=derive_seed(str(seed), column),
             metric=tuned.metric,
             groups=base.groups or tuned.groups,
             shared_seeds=shared_seeds,
@@ -173,11 +168,9 @@ def _strata(
         yield column, tuple(_stratum(row.name, row.paired, row.q_value) for row in rows)
 
 
-def _instructions(
-    base: SideTask, tuned: SideTask, mode: Mode, seed: int, shared_seeds: bool
-) -> InstructionTable | None:
+def _instructions(base: SideTask, tuned: SideTask, mode: Mode, shared_seeds: bool) -> InstructionTable | None:
     """Return the table by kind of instruction, or None for a task without instructions."""
-    rows = compare_kinds(base, tuned, mode, seed=seed, shared_seeds=shared_seeds)
+    rows = compare_kinds(base, tuned, mode, shared_seeds=shared_seeds)
     if not rows:
         return None
     return InstructionTable(mode=mode, kinds=tuple(_stratum(*row) for row in rows))
@@ -192,4 +185,5 @@ def _judge_pair(base: SideTask, tuned: SideTask) -> JudgePair | None:
 
 def _judge_figures(task: SideTask) -> JudgeFigures:
     """Return the figures of one side's judge."""
-    return JudgeFigures(**{name: getattr(task.judged, name, None) for name in JudgeFigures.model_fields})
+    judged = task.judged or {}
+    return JudgeFigures(**{name: judged.get(name) for name in JudgeFigures.model_fields})

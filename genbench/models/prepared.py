@@ -11,7 +11,6 @@ from genbench.models import traceformats, traces
 from genbench.models.requests import RequestMaker
 from genbench.models.tokencount import Count
 from genbench.models.traceformats import FORMATS, TraceFormat
-from genbench.store.manifest_record import ReasoningRecord
 from genbench.suite.config import ModelConfig
 from genbench.types import Answer, Completion
 
@@ -34,12 +33,13 @@ class Reasoning:
         }
 
     @classmethod
-    def from_record(cls, record: ReasoningRecord) -> Reasoning:
+    def from_record(cls, record: Mapping[str, Any]) -> Reasoning:
         """Return what `record` was made from. A format without a registered name is made from its tags."""
-        if record.format in FORMATS:
-            return cls(FORMATS[record.format], record.end_tokens)
-        tags = {"open": record.open[0], "close": record.close[0]}
-        return cls(traceformats.resolve(tags), record.end_tokens)
+        name = record["format"]
+        if name in FORMATS:
+            return cls(FORMATS[name], tuple(record["end_tokens"]))
+        tags = {"open": record["open"][0], "close": record["close"][0]}
+        return cls(traceformats.resolve(tags), tuple(record["end_tokens"]))
 
     def split(self, item: Completion) -> Answer:
         """Return the completion's trace and answer."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
 from genbench.stats.intervals import LEVEL, Interval, t_quantile
+from genbench.stats.mover import mover_lower
 from genbench.stats.resample import Clusters
 from genbench.stats.scores import Scores
 
@@ -35,16 +36,13 @@ def difference_interval(clusters: Clusters, level: float = LEVEL) -> Interval:
 def lower_bound(clusters: Clusters, alpha: float = ALPHA) -> float:
     """Return the one-sided lower bound of the mean difference at confidence 1 - alpha.
 
-    If no cluster got worse, losses up to the exact binomial bound may exist unseen. The bound is then at
-    most minus that share.
+    See `mover_lower`. If no cluster got worse, losses up to the exact binomial bound may have gone unseen, so
+    the bound is not above that.
     """
-    if clusters.se is None:
-        return -1.0
-    t = float(stdtrit(clusters.count - 1, 1 - alpha))
-    bound = clusters.mean - t * clusters.se
-    if not (clusters.totals < 0).any():
+    bound = mover_lower(clusters, alpha)
+    if clusters.count > 1 and not (clusters.totals < 0).any():
         bound = min(bound, -unseen_share(clusters.count, alpha))
-    return max(-1.0, bound)
+    return bound
 
 
 def unseen_share(n: int, alpha: float) -> float:

@@ -15,7 +15,6 @@ from genbench.stats.differences import ALPHA
 from genbench.stats.families import holm
 from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired
-from genbench.stats.resample import RESAMPLES
 from genbench.stats.scores import Floats
 from genbench.stats.signflip import sign_flip
 
@@ -69,11 +68,9 @@ class Gate:
 def gate(
     tasks: Mapping[str, Paired],
     *,
-    seed: int,
     gating: Collection[str] | None = None,
     margins: Mapping[str, float] | None = None,
     alpha: float = ALPHA,
-    resamples: int = RESAMPLES,
 ) -> Gate:
     """Decide on each task and the suite, with at most `alpha` chance of a false alarm over all gating tasks.
 
@@ -98,7 +95,7 @@ def gate(
             tasks.items(), _drafts(tasks, family, margins, alpha, share), strict=True
         )
     }
-    pooled = pool(family, seed=seed, resamples=resamples)
+    pooled = pool(family)
     return Gate(gates, pooled, _suite([gates[name].verdict for name in names], pooled, share), share)
 
 
@@ -125,7 +122,7 @@ def _drafts(
     ]
 
 
-def pool(tasks: Mapping[str, Paired], *, seed: int, resamples: int = RESAMPLES) -> Pooled:
+def pool(tasks: Mapping[str, Paired]) -> Pooled:
     """Return the inverse-variance pooled difference over tasks.
 
     The p values flip the signs of all tasks' differences at once, with fixed weights. Unlike a normal p
@@ -150,7 +147,7 @@ def pool(tasks: Mapping[str, Paired], *, seed: int, resamples: int = RESAMPLES) 
     if len(tasks) == 1:
         only = tasks[names[0]]
         return Pooled(difference, only.ci, _p(only.p_regression), _p(only.p_improvement), names)
-    flips = sign_flip(np.concatenate(parts), seed=seed, resamples=resamples)
+    flips = sign_flip(np.concatenate(parts))
     return Pooled(difference, ci, flips.p_regression, flips.p_improvement, names)
 
 

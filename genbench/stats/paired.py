@@ -16,7 +16,7 @@ from genbench.stats.differences import (
 )
 from genbench.stats.estimates import AnswersLike, check_shapes, parse_metric, undetermined, values_and_bounds
 from genbench.stats.intervals import LEVEL
-from genbench.stats.resample import RESAMPLES, Clusters, cluster
+from genbench.stats.resample import Clusters, cluster
 from genbench.stats.scores import Floats, ScoresLike, as_scores
 from genbench.stats.signflip import McNemar, mcnemar, sign_flip
 
@@ -67,14 +67,12 @@ def paired(
     base: ScoresLike,
     tuned: ScoresLike,
     *,
-    seed: int,
     metric: str = "acc",
     groups: Sequence[str | None] | None = None,
     shared_seeds: bool = False,
     base_answers: AnswersLike | None = None,
     tuned_answers: AnswersLike | None = None,
     level: float = LEVEL,
-    resamples: int = RESAMPLES,
 ) -> Paired:
     """Compare two runs with the same problems in the same order. Their k may differ.
 
@@ -98,7 +96,7 @@ def paired(
         if np.isnan(values).any():
             return replace(head, missing=f"{name}: {undetermined(asked, values, draws)}")
         columns.append(values)
-    result = _with_tests(head, *columns, groups=groups, seed=seed, level=level, resamples=resamples)
+    result = _with_tests(head, *columns, groups=groups, level=level)
     if not asked.is_mean:
         return replace(result, rerun_ci_method="given for means only")
     rerun = rerun_difference(b, t, shared_seeds=shared_seeds, level=level)
@@ -116,14 +114,12 @@ def _with_tests(
     tuned: Floats,
     *,
     groups: Sequence[str | None] | None,
-    seed: int,
     level: float,
-    resamples: int,
 ) -> Paired:
     """Return `head` with the interval and tests of the problems' values (n,) in both runs."""
     clusters = cluster(tuned - base, groups)
     interval = difference_interval(clusters, level)
-    flips = sign_flip(clusters.totals, seed=seed, resamples=resamples)
+    flips = sign_flip(clusters.totals)
     return replace(
         head,
         base=cluster(base).mean,

@@ -1,4 +1,4 @@
-"""Sign-flip tests of a mean difference, exact or Monte Carlo, and McNemar's exact test."""
+"""Exact sign-flip tests of a mean difference, and McNemar's exact test."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr
 
-from genbench.stats.resample import CHUNK_DRAWS, RESAMPLES
+from genbench.stats.convolution import ROUNDED_CELLS, on_a_grid, tails
 from genbench.stats.scores import Floats, Scores
 
 EXACT_UP_TO = 16
 """Number of differences up to which all sign patterns (2^16) are enumerated."""
 UNIT = 2.0**32
 """Grid steps of the largest difference. Sums of 2^20 rounded differences are exact, so ties are counted."""
+
+
+SMALLEST_P = 5e-324
+"""No p value is zero: the observed signs are one of the patterns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,37 +42,43 @@ class McNemar:
     p_regression: float
 
 
-def sign_flip(differences: Floats, *, seed: int, resamples: int = RESAMPLES) -> SignFlip:
+def sign_flip(differences: Floats) -> SignFlip:
     """Test differences (n,), one per independent cluster, by flipping their signs.
 
-    Zeros have no sign to flip. Ties count as extreme. The test is exact for up to 16 non-zero differences,
-    and if they all have one size (at k = 1: the binomial law). Otherwise it is Monte Carlo with
-    p = (1 + #)/(resamples + 1), which is never zero (Phipson & Smyth 2010). If all differences are zero,
-    p is 1.
+    Zeros have no sign to flip. Ties count as extreme. Differences that share a unit, as means of k samples
+    do, are tested exactly: by the binomial law if all have one size, otherwise by convolution. Up to 16
+    others are summed over all sign patterns. More of them are rounded to a fine grid first, which keeps the
+    test exact for the rounded differences. If all differences are zero, p is 1.
     """
     moved = differences[differences != 0]
     if len(moved) == 0:
         return SignFlip(1.0, 1.0, 1.0, "exact: no problem differs")
-    units = np.rint(moved / np.abs(moved).max() * UNIT)
+    units, shared = on_a_grid(moved)
     if np.ptp(np.abs(units)) == 0:
         losses = int((units < 0).sum())
         both, below = binomial_p(losses, len(units))
         above = binomial_p(len(units) - losses, len(units))[1]
         return SignFlip(both, below, above, "exact sign-flip (binomial)")
+    if not shared and len(moved) <= EXACT_UP_TO:
+        return _all_patterns(moved)
+    method = "exact sign-flip" if shared else f"exact sign-flip of differences rounded to 1/{ROUNDED_CELLS:,}"
+    both, below, above = (max(p, SMALLEST_P) for p in tails(units))
+    return SignFlip(both, below, above, method)
+
+
+def _all_patterns(moved: Floats) -> SignFlip:
+    """Return the test of a few differences that share no unit, by summing all sign patterns."""
+    units = np.rint(moved / np.abs(moved).max() * UNIT)
     observed = float(units.sum())
     tolerance = len(units)  # rounding moves each of the two sums by at most half a unit per difference
-    if len(units) <= EXACT_UP_TO:
-        sums, extra, method = _all_sums(units), 0, "exact sign-flip"
-    else:
-        sums, extra = _random_sums(units, seed, resamples), 1
-        method = f"Monte Carlo sign-flip ({resamples:,} flips)"
+    sums = _all_sums(units)
     counts = (
         (np.abs(sums) >= abs(observed) - tolerance).sum(),
         (sums <= observed + tolerance).sum(),
         (sums >= observed - tolerance).sum(),
     )
-    two_sided, below, above = ((extra + int(count)) / (extra + len(sums)) for count in counts)
-    return SignFlip(two_sided, below, above, method)
+    both, below, above = (int(count) / len(sums) for count in counts)
+    return SignFlip(both, below, above, "exact sign-flip")
 
 
 def binomial_p(losses: int, discordant: int) -> tuple[float, float]:
@@ -99,17 +109,3 @@ def _all_sums(units: Floats) -> Floats:
     for unit in units:
         sums = np.concatenate([sums + unit, sums - unit])
     return sums
-
-
-def _random_sums(units: Floats, seed: int, resamples: int) -> Floats:
-    """Return sums (resamples,) under random signs: sum(±u) = 2 * (sum of u with the bit set) - sum(u)."""
-    rng = np.random.default_rng(seed)
-    count = len(units)
-    chunk = max(1, CHUNK_DRAWS // count)
-    sums = np.empty(resamples)
-    for start in range(0, resamples, chunk):
-        rows = min(chunk, resamples - start)
-        packed = rng.integers(0, 256, size=(rows, (count + 7) // 8), dtype=np.uint8)
-        bits = np.unpackbits(packed, axis=1, count=count).astype(np.float64)
-        sums[start : start + rows] = bits @ units
-    return np.asarray(2 * sums - units.sum(), dtype=np.float64)

@@ -65,13 +65,11 @@ def compare_strata(
     tuned: ScoresLike,
     labels: Labels,
     *,
-    seed: int,
     metric: str = "acc",
     groups: Sequence[str | None] | None = None,
     shared_seeds: bool = False,
     base_answers: AnswersLike | None = None,
     tuned_answers: AnswersLike | None = None,
-    resamples: int = RESAMPLES,
 ) -> tuple[Stratum, ...]:
     """Return the paired difference within each stratum, sorted by name, with q values of two-sided tests.
 
@@ -84,13 +82,11 @@ def compare_strata(
         name: paired(
             b.take(rows),
             t.take(rows),
-            seed=derive_seed(str(seed), name),
             metric=metric,
             groups=_pick(groups, rows),
             shared_seeds=shared_seeds,
             base_answers=_pick(base_answers, rows),
             tuned_answers=_pick(tuned_answers, rows),
-            resamples=resamples,
         )
         for name, rows in rows_of.items()
     }

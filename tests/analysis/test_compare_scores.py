@@ -1,4 +1,4 @@
-"""Comparisons of score files: odd inputs, decisions and exit codes, against numbers made by hand."""
+"""Comparing score files: odd inputs, verdicts and exit codes, held to hand-made numbers."""
 
 from __future__ import annotations
 

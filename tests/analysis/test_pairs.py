@@ -24,13 +24,12 @@ def compared(base: SideTask, tuned: SideTask, noise: NoiseBand | None = None) ->
     found = paired(
         base.scores,
         tuned.scores,
-        seed=1,
         metric=tuned.metric,
         base_answers=base.answers,
         tuned_answers=tuned.answers,
     )
-    decision = gate({"t": found}, seed=1).tasks["t"]
-    return compared_task(base, tuned, found, decision, seed=1, shared_seeds=False, mode="strict", noise=noise)
+    decision = gate({"t": found}).tasks["t"]
+    return compared_task(base, tuned, found, decision, shared_seeds=False, mode="strict", noise=noise)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +107,7 @@ def test_rows_of_a_table_are_those_of_the_statistics() -> None:
     base = side_task([[float(i % 3 == 0)] for i in range(20)], strata={"level": labels})
     tuned = side_task([[float(i % 2 == 0)] for i in range(20)], strata={"level": labels})
     rows = compared(base, tuned).strata["level"]
-    expected = compare_strata(base.scores, tuned.scores, labels, seed=0, metric="avg@k")
+    expected = compare_strata(base.scores, tuned.scores, labels, metric="avg@k")
     for row, other in zip(rows, expected, strict=True):
         assert (row.name, row.difference, row.q_value) == (other.name, other.paired.difference, other.q_value)
 

@@ -40,9 +40,9 @@ def task(base: list[list[float]] = MIXED, tuned: list[list[float]] = MIXED, **mo
         SideTask("t", tuple(map(str, range(len(scores)))), tuple(map(tuple, scores)))
         for scores in (base, tuned)
     )
-    found = paired(left.scores, right.scores, seed=0, metric="avg@k")
-    decision = gate({"t": found}, seed=0).tasks["t"]
-    made = compared_task(left, right, found, decision, seed=0, shared_seeds=False, mode="strict", noise=None)
+    found = paired(left.scores, right.scores, metric="avg@k")
+    decision = gate({"t": found}).tasks["t"]
+    made = compared_task(left, right, found, decision, shared_seeds=False, mode="strict", noise=None)
     return made.model_copy(update=more)
 
 

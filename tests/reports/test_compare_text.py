@@ -54,9 +54,9 @@ def compare_scores(base: list[list[float]], tuned: list[list[float]]) -> Compare
         SideTask("t", tuple(map(str, range(len(scores)))), tuple(map(tuple, scores)), metrics=("avg@k",))
         for scores in (base, tuned)
     )
-    found = paired(left.scores, right.scores, seed=0, metric="avg@k")
-    decision = gate({"t": found}, seed=0).tasks["t"]
-    return compared_task(left, right, found, decision, seed=0, shared_seeds=False, mode="strict", noise=None)
+    found = paired(left.scores, right.scores, metric="avg@k")
+    decision = gate({"t": found}).tasks["t"]
+    return compared_task(left, right, found, decision, shared_seeds=False, mode="strict", noise=None)
 
 
 def test_the_sentence_names_both_values_the_change_and_its_main_cause() -> None:

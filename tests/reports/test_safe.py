@@ -1,5 +1,3 @@
-"""Text of models that is printed without steering a terminal."""
-
 from __future__ import annotations
 
 import unicodedata

@@ -1,5 +1,3 @@
-"""Holm and Benjamini-Hochberg held to statsmodels and scipy."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Intervals of a mean held to statsmodels, scipy and closed forms."""
-
 from __future__ import annotations
 
 import math

@@ -1,5 +1,3 @@
-"""The smallest detectable drop, and the samples and problems that find a drop."""
-
 from __future__ import annotations
 
 import math

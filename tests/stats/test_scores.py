@@ -1,5 +1,3 @@
-"""Scores as a matrix: excluded samples, ragged problems, and what is refused."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Sign-flip tests held to enumeration and scipy, and McNemar's exact test."""
-
 from __future__ import annotations
 
 import math
@@ -36,7 +34,7 @@ def scipy_p(differences: np.ndarray[tuple[int], np.dtype[np.float64]], alternati
 )
 def test_exact_p_agrees_with_scipy(differences: list[float]) -> None:
     d = np.array(differences)
-    ours = sign_flip(d, seed=0)
+    ours = sign_flip(d)
     assert ours.method.startswith("exact")
     if len(d) > 1:
         assert ours.p_regression == pytest.approx(scipy_p(d, "less"))
@@ -49,12 +47,12 @@ def test_exact_p_agrees_with_scipy(differences: list[float]) -> None:
 def test_sums_that_are_equal_but_not_in_floating_point_are_ties() -> None:
     # 1/3 + 1/3 + 1/3 and 1 differ in the last bit by the order of adding.
     d = np.array([1 / 3, 1 / 3, 1 / 3, -1.0, 1 / 7, -1 / 7])
-    exact = sign_flip(np.rint(d * 21), seed=0)
-    assert sign_flip(d, seed=0) == exact
+    exact = sign_flip(np.rint(d * 21))
+    assert sign_flip(d) == exact
     assert exact.p_two_sided == 1.0
 
 
-def test_monte_carlo_p_is_near_the_exact_one_and_never_zero() -> None:
+def test_p_of_many_differences_is_exact_and_never_zero() -> None:
     rng = np.random.default_rng(4)
     d = rng.integers(-8, 7, size=60) / 8
     sums = {0: 1}
@@ -66,28 +64,35 @@ def test_monte_carlo_p_is_near_the_exact_one_and_never_zero() -> None:
         sums = new
     observed = round(d.sum() * 8)
     exact = sum(ways for total, ways in sums.items() if total <= observed) / 2**60
-    found = sign_flip(d, seed=1, resamples=40_000)
-    assert found.method == "Monte Carlo sign-flip (40,000 flips)"
-    assert found.p_regression == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
-    collapsed = sign_flip(-rng.random(200), seed=1)
-    assert collapsed.p_regression == collapsed.p_two_sided == pytest.approx(1 / 10_001)
+    found = sign_flip(d)
+    assert found.method == "exact sign-flip"
+    assert found.p_regression == pytest.approx(exact, rel=1e-12)
+    collapsed = sign_flip(-rng.random(200))
+    assert collapsed.method == "exact sign-flip of differences rounded to 1/131,072"
+    assert collapsed.p_regression == pytest.approx(2.0**-200, rel=1e-6)
     assert collapsed.p_improvement == 1.0
+    assert sign_flip(-rng.random(2000)).p_regression > 0
+
+
+def test_the_same_differences_always_have_the_same_p() -> None:
+    d = np.random.default_rng(6).normal(0, 1, 500)
+    assert sign_flip(d) == sign_flip(d[::-1])
 
 
 def test_all_differences_zero_give_p_one() -> None:
-    found = sign_flip(np.zeros(40), seed=0)
+    found = sign_flip(np.zeros(40))
     assert (found.p_two_sided, found.p_regression, found.p_improvement) == (1.0, 1.0, 1.0)
 
 
 @given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=40), st.integers(0, 5))
 def test_swapping_base_and_tuned_swaps_the_one_sided_tests(values: list[float], zeros: int) -> None:
     d = np.array(values)
-    forth, back = sign_flip(d, seed=3, resamples=500), sign_flip(-d, seed=3, resamples=500)
+    forth, back = sign_flip(d), sign_flip(-d)
     assert 0 < forth.p_two_sided <= 1
     if forth.method.startswith("exact"):
         assert forth.p_regression == back.p_improvement
         assert forth.p_two_sided == back.p_two_sided
-        padded = sign_flip(np.concatenate([d, np.zeros(zeros)]), seed=3)
+        padded = sign_flip(np.concatenate([d, np.zeros(zeros)]))
         assert padded == forth
 
 
@@ -114,7 +119,7 @@ def test_mcnemar_agrees_with_statsmodels_and_is_the_sign_flip_of_the_differences
     ours = mcnemar(as_scores(base), as_scores(tuned))
     assert ours is not None
     assert (ours.both_right, ours.base_only, ours.tuned_only, ours.both_wrong) == table
-    flips = sign_flip(np.subtract(tuned, base).ravel(), seed=0)
+    flips = sign_flip(np.subtract(tuned, base).ravel())
     assert (ours.p_two_sided, ours.p_regression) == (flips.p_two_sided, flips.p_regression)
     if base_only + tuned_only:
         theirs = statsmodels_mcnemar([[both_right, base_only], [tuned_only, both_wrong]], exact=True)

@@ -1,5 +1,3 @@
-"""Tables by stratum: rows, seeds and q values."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -37,7 +35,7 @@ def test_differences_by_stratum_have_q_values_over_the_table() -> None:
     labels = [f"subject {i % 7}" for i in range(210)]
     base = rng.integers(0, 2, (210, 4)).astype(float)
     tuned = rng.integers(0, 2, (210, 4)).astype(float)
-    rows = compare_strata(base, tuned, labels, seed=1)
+    rows = compare_strata(base, tuned, labels)
     assert [row.name for row in rows] == sorted(set(labels))
     p_values = [row.paired.p_two_sided for row in rows]
     assert [row.q_value for row in rows] == pytest.approx(scipy.stats.false_discovery_control(p_values))
@@ -48,7 +46,7 @@ def test_differences_by_stratum_have_q_values_over_the_table() -> None:
 def test_a_stratum_without_a_value_has_no_q_and_leaves_the_others_theirs() -> None:
     base = BASE.copy()
     base[1] = np.nan
-    easy, hard = compare_strata(base, TUNED, LABELS, seed=1)
+    easy, hard = compare_strata(base, TUNED, LABELS)
     assert hard.q_value is None
     assert hard.paired.missing is not None
     assert easy.q_value == easy.paired.p_two_sided

@@ -1,0 +1,55 @@
+"""One-sided lower bound of a mean difference that keeps its error when few problems collapse."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from genbench.stats.intervals import wilson
+from genbench.stats.resample import Clusters
+
+
+def mover_lower(clusters: Clusters, alpha: float) -> float:
+    """Return the lower bound of the mean difference at confidence 1 - alpha.
+
+    The difference is a mean gain minus a mean loss. Each gets a Wilson limit on its effective number of
+    problems, and the two limits are joined by the method of variance estimates recovery (Newcombe 1998, Zou
+    and Donner 2008) with the negative correlation that gain and loss of one sample have. A t bound assumes a
+    symmetric spread and grants non-inferiority up to four times too often if a few problems collapse.
+
+    Args:
+        clusters: differences tuned minus base, summed by cluster; problems are clusters of size 1.
+        alpha: error of the bound, in (0, 0.5].
+
+    Returns:
+        A value in [-1, 1]; -1 for a single cluster, which says nothing about others.
+    """
+    if clusters.count < 2:
+        return -1.0
+    shrink = (float(ndtri(1 - alpha)) / float(stdtrit(clusters.count - 1, 1 - alpha))) ** 2
+    loss = Clusters(np.maximum(-clusters.totals, 0.0), clusters.sizes)
+    gain = Clusters(np.maximum(clusters.totals, 0.0), clusters.sizes)
+    level = 1 - 2 * alpha
+    highest_loss = wilson(loss.mean, _effective(loss) * shrink, level)[1]
+    lowest_gain = wilson(gain.mean, _effective(gain) * shrink, level)[0] if gain.mean > 0 else 0.0
+    below = gain.mean - lowest_gain
+    above = highest_loss - loss.mean
+    spread = below**2 + above**2 - 2 * _correlation(loss, gain) * below * above
+    return max(-1.0, gain.mean - loss.mean - math.sqrt(max(0.0, spread)))
+
+
+def _effective(part: Clusters) -> float:
+    """Return how many 0/1 problems would show the spread of `part`."""
+    mean, se = part.mean, part.se
+    if not se or not 0 < mean < 1:
+        return float(part.count)
+    return mean * (1 - mean) / se**2
+
+
+def _correlation(loss: Clusters, gain: Clusters) -> float:
+    """Return the correlation of both means: a problem that gains cannot lose."""
+    if not loss.se or not gain.se:
+        return 0.0
+    return -loss.mean * gain.mean / ((loss.count - 1) * loss.se * gain.se)
