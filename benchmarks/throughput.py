@@ -281,7 +281,7 @@ def genbench_round(bench: Bench, path: Path, folder: Path) -> Clock:
     with Path(os.devnull).open("w") as sink, redirect_stdout(sink):
         pipeline.run(pipeline.RunOptions(str(path), run_dir=folder, quiet=True))
     run = folder / "tuned"
-    lines = sum((run / task / "verdicts.jsonl").read_bytes().count(b"\n") for task in KINDS)
+    lines = sum(file.read_bytes().count(b"\n") for file in run.glob("*/verdicts.jsonl"))
     assert lines == clock.verdicts == bench.samples, (lines, clock.verdicts, bench.samples)
     return clock
 
