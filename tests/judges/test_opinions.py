@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from genbench.judges.build import build_engine
+from genbench.judges.calibration import CalibrationCase
+from genbench.judges.checking import check
 from genbench.judges.judge import Judge
 from genbench.judges.opinions import Opinion, opinion_of, opinions_of
 from genbench.suite.config import JudgeConfig
@@ -77,3 +80,27 @@ def test_one_case_asks_one_question_for_each_prompt_of_the_form(tmp_path: Path, 
 
     assert asyncio.run(work()) is not None
     assert len(server.requests) + len(server.canaries) == 1
+
+
+def test_a_check_measures_the_opinions_on_known_cases(tmp_path: Path, server: Server) -> None:
+    judge = served_by(server.url, folder=tmp_path)
+    server.grade = lambda prompt: "YES" if "good" in prompt else "NO"
+    known = [
+        CalibrationCase(sample(text, question=f"q{number}"), (label,))
+        for number, (text, label) in enumerate(
+            [("good", "YES"), ("bad", "NO"), ("good", "NO"), ("bad", "NO")]
+        )
+    ]
+
+    async def work() -> Mapping[str, Any]:
+        engine = build_engine(judge.spec, JudgeConfig(), tmp_path, tmp_path)
+        await engine.start()
+        try:
+            return await check(judge, engine, known)
+        finally:
+            await engine.close()
+
+    record = asyncio.run(work())
+    assert (record["n"], record["unscored"], record["stability"]) == (4, 0, 1.0)
+    assert record["accuracy"] == 0.75 and record["verdicts"] == 4
+    assert [item["expected"] for item in record["disagreements"]] == ["NO"]

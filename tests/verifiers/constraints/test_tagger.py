@@ -10,6 +10,7 @@ from nltk.tag.perceptron import PerceptronTagger
 from genbench.errors import UnavailableError
 from genbench.verifiers.constraints.checking import outcomes
 from genbench.verifiers.constraints.rulebook import Rulebook
+from genbench.verifiers.constraints.tagger import CONTEXT, Tagger
 from genbench.verifiers.constraints.tools import Toolbox
 
 SENTENCES = [
@@ -48,3 +49,11 @@ def test_three_tokens_tag_the_first_as_the_whole_text_does(tagger_dir: Path) -> 
 def test_a_folder_without_the_weights_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=r"no averaged_perceptron_tagger_eng\.weights\.json"):
         Toolbox(tagger_dir=tmp_path)
+
+
+def test_a_tagger_is_known_by_the_digest_of_its_files(tagger_dir: Path) -> None:
+    tagger = Tagger(tagger_dir)
+    assert tagger.first_tag(["Run"]) == "VB" and CONTEXT == 3
+    weights = tagger_dir / "averaged_perceptron_tagger_eng.weights.json"
+    weights.write_text(weights.read_text() + " ")
+    assert Tagger(tagger_dir).name != tagger.name
