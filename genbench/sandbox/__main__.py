@@ -10,7 +10,7 @@ from genbench.sandbox.service import judge_stream
 
 
 def main() -> int:
-    """Judges standard input; an own error is a message and an exit code."""
+    """Judge standard input. An error of ours becomes a message and an exit code."""
     parser = argparse.ArgumentParser(prog="python -m genbench.sandbox", description=__doc__)
     parser.add_argument("--mode", choices=("real", "lcb-compat"), default="real")
     parser.add_argument("--tier", choices=("a", "b"), default=None)

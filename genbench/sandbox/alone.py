@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PATIENCE_S = 30.0
+_LEAVING_S = 2.0
+"""Seconds for which the gate stays closed while running programs end."""
 _PAUSE_S = 0.02
 _REST = 3.0
 """Time for everybody after a turn alone, in lengths of it: one user's programs are alone a quarter of it."""
@@ -67,16 +69,27 @@ class Turns:
 
         Whoever has to wait too long for it, since others were alone just before, runs together with others.
         """
-        if not self._wait_for_rest():
-            with self.together() as turn:
-                yield turn
-            return
         with ExitStack() as locks:
-            locks.enter_context(_held(self._gate, fcntl.LOCK_EX))
-            locks.enter_context(_held(self._floor, fcntl.LOCK_EX))
-            began = time.monotonic()
-            locks.callback(self._rest_after, began)
-            yield Turn(began + most_s, locks.close)
+            began = self._clear(locks) if self._wait_for_rest() else None
+            if began is not None:
+                yield Turn(began + most_s, locks.close)
+                return
+        with self.together() as turn:
+            yield turn
+
+    def _clear(self, locks: ExitStack) -> float | None:
+        """Keep all others out. Return when that began, or None if somebody does not leave soon.
+
+        Nobody can begin while the gate is closed, so that a long program must not keep it closed.
+        """
+        locks.enter_context(_held(self._gate, fcntl.LOCK_EX))
+        began = time.monotonic()
+        locks.callback(self._rest_after, began)
+        if self._floor is not None:
+            if not _acquired(self._floor, fcntl.LOCK_EX, _LEAVING_S):
+                return None
+            locks.callback(_released, self._floor)
+        return time.monotonic()
 
     def _wait_for_rest(self) -> bool:
         """Wait until somebody may be alone again. Return False if that takes too long."""
@@ -125,18 +138,22 @@ def _open(path: Path) -> int | None:
 
 @contextmanager
 def _held(fd: int | None, how: int) -> Iterator[None]:
-    if fd is None or not _acquired(fd, how):
+    if fd is None or not _acquired(fd, how, _PATIENCE_S):
         yield
         return
     try:
         yield
     finally:
-        with suppress(OSError):
-            fcntl.flock(fd, fcntl.LOCK_UN)
+        _released(fd)
 
 
-def _acquired(fd: int, how: int) -> bool:
-    end = time.monotonic() + _PATIENCE_S
+def _released(fd: int) -> None:
+    with suppress(OSError):
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def _acquired(fd: int, how: int, patience_s: float) -> bool:
+    end = time.monotonic() + patience_s
     while True:
         try:
             fcntl.flock(fd, how | fcntl.LOCK_NB)

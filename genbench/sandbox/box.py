@@ -33,7 +33,7 @@ class Sandbox:
 
     @classmethod
     def open(cls, tier: TierWish = None, *, unsafe_local_exec: bool = False) -> Self:
-        """The best sandbox of this machine.
+        """Return the best sandbox of this machine.
 
         Raises:
             UnavailableError: there is none.
@@ -42,7 +42,7 @@ class Sandbox:
 
     @property
     def interpreter(self) -> str:
-        """What runs the programs, with the versions that can decide a verdict."""
+        """Return what runs the programs, with the versions that can decide a verdict."""
         if self._worker is None:
             self._worker = Worker(self.cage)
         return str(self._worker.facts["interpreter"])

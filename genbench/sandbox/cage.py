@@ -51,7 +51,7 @@ class Cage:
 
 
 def candidates(tier: Literal["a", "b"] | None, packages: Sequence[str] = ("numpy",)) -> list[Cage]:
-    """The cages of a tier, or of both, best first; whether they hold here is for the self-test to say."""
+    """Return the cages of a tier, or of both, best first. The self-test says whether they hold here."""
     places = {name: place for name in packages if (place := _package(name)) is not None}
     found: list[Cage] = []
     if tier in (None, "a") and (bwrap := shutil.which("bwrap")) is not None:
@@ -63,7 +63,7 @@ def candidates(tier: Literal["a", "b"] | None, packages: Sequence[str] = ("numpy
 
 
 def unsafe(packages: Sequence[str] = ("numpy",)) -> Cage:
-    """No cage: limits of time and memory only. For people who have said that they want that."""
+    """Return no cage but limits of time and memory, for people who have said that they want that."""
     return _bare("unsafe", {name: place for name in packages if (place := _package(name)) is not None})
 
 
@@ -99,12 +99,12 @@ def _package_folders() -> set[Path]:
 
 
 def _with_libraries(place: Path) -> list[Path]:
-    """A package and the folder beside it that wheels put shared libraries in."""
+    """Return a package's folder and the one next to it that wheels put shared libraries in."""
     return [path for path in (place, place.with_name(f"{place.name}.libs")) if path.is_dir()]
 
 
 def _bare(tier: Tier, places: dict[str, Path]) -> Cage:
-    """The interpreter where it is; in tier B landlock takes away what is not in `readable`."""
+    """Return the interpreter where it is. In tier B landlock takes away what is not in `readable`."""
     python = Path(os.path.realpath(sys.executable))
     packages = [str(path) for place in places.values() for path in _with_libraries(place)]
     folders = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *_LIBRARIES]
@@ -124,7 +124,7 @@ def _bare(tier: Tier, places: dict[str, Path]) -> Cage:
 
 
 def _bubblewrap(bwrap: str, user: str, places: dict[str, Path]) -> Cage:
-    """Namespaces of its own and a file system of read-only folders under neutral names.
+    """Return a cage of its own namespaces and a file system of read-only folders under neutral names.
 
     As root without a user namespace the zygote takes a user id that nobody else has; in one (rootless,
     or a container) it appears as nobody. Not asked for: /proc, which containers with a masked one refuse,
@@ -150,7 +150,7 @@ def _bubblewrap(bwrap: str, user: str, places: dict[str, Path]) -> Cage:
 
 
 def _libraries() -> list[str]:
-    """System libraries: links stay links (merged /usr), and Debian's package folders are covered."""
+    """Return the options for system libraries: links stay links, and Debian's package folders are covered."""
     options = ["--perms", "0755", "--dir", "/usr"]
     for folder in ("/usr/lib", "/usr/lib64", "/lib", "/lib64"):
         if Path(folder).is_symlink():
@@ -163,7 +163,7 @@ def _libraries() -> list[str]:
 
 
 def _interpreter() -> list[str]:
-    """The interpreter and its library at a place that tells nothing about the host."""
+    """Return the options for the interpreter and its library, at a place that tells nothing of the host."""
     options = ["--perms", "0755", "--dir", _PYTHON, "--perms", "0755", "--dir", f"{_PYTHON}/bin"]
     options += ["--ro-bind", os.path.realpath(sys.executable), f"{_PYTHON}/bin/python"]
     prefix, stdlib = Path(sys.base_prefix), Path(sysconfig.get_path("stdlib"))

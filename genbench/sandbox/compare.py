@@ -21,7 +21,7 @@ _LONGEST_NUMBER = 100_000
 
 
 def same_text(actual: bytes, expected: str) -> bool:
-    """Line by line without outer blanks; lines that differ must be equal number by number, exactly."""
+    """Compare line by line without outer blanks. Lines that differ must be equal number by number."""
     wanted = expected.strip()
     if actual.strip() == wanted.encode(errors="surrogatepass"):
         return True
@@ -51,7 +51,7 @@ def _same_number(actual: str, expected: str) -> bool:
 
 
 def same_json(answer: bytes, expected: str) -> bool:
-    """A called function's value against JSON: Python's ==, an outermost tuple counting as a list."""
+    """Compare a called function's value with JSON by Python's ==. An outermost tuple counts as a list."""
     value = decoded(answer)
     if isinstance(value, tuple):
         value = list(value)
@@ -59,13 +59,13 @@ def same_json(answer: bytes, expected: str) -> bool:
 
 
 def same_literal(answer: bytes, expected: str, tolerance: float | None) -> bool:
-    """An expression's value against a Python literal; with a tolerance, numbers may be as far apart as it."""
+    """Compare an expression's value with a Python literal. Numbers may be `tolerance` apart."""
     value, wanted = decoded(answer), _plain(ast.literal_eval(expected))
     return _equal(value, wanted) or (tolerance is not None and _near(value, wanted, tolerance))
 
 
 def _near(value: Any, wanted: Any, tolerance: float) -> bool:
-    """Two numbers, or two lists of numbers, place by place."""
+    """Compare two numbers, or two lists of numbers place by place."""
     if isinstance(value, int | float) and isinstance(wanted, int | float):
         return _distance(value, wanted) <= tolerance
     if isinstance(value, list | tuple) and isinstance(wanted, list | tuple) and len(value) == len(wanted):
@@ -97,7 +97,7 @@ class _Other:
 
 
 def decoded(answer: bytes) -> Any:
-    """The value that a program wrote as tagged JSON (inside/encode.py); anything else equals nothing."""
+    """Return the value of tagged JSON (inside/encode.py). Anything else becomes what equals nothing."""
     try:
         return _untagged(json.loads(answer))
     except (ValueError, RecursionError, KeyError, TypeError, IndexError, AttributeError):
@@ -124,7 +124,7 @@ _TAGS: dict[str, Callable[[Any], Any]] = {
 
 
 def _plain(value: Any) -> Any:
-    """An expected value with its keys and members as `_untagged` makes them."""
+    """Return an expected value with its keys and members as `_untagged` makes them."""
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if isinstance(value, tuple):
@@ -137,7 +137,7 @@ def _plain(value: Any) -> Any:
 
 
 def _key(value: Any) -> str:
-    """A text, equal for equal values: a program can choose numbers that collide as keys, but not texts."""
+    """Return a text, equal for equal values. A program can choose numbers that collide, but not texts."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int):

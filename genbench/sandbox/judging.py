@@ -121,7 +121,7 @@ class _Case:
 
     @property
     def joined(self) -> bool:
-        """All tests must run in one process, since its state is part of the rules."""
+        """Whether all tests must run in one process, since its state is part of the rules."""
         return self.program.mode == "lcb-compat" or self.program.kind == "assert"
 
     def run(
@@ -159,14 +159,14 @@ class _Case:
             return passed, failure, ended, view.threads_left
 
     def _file_bytes(self, first: int, count: int) -> int:
-        """Bytes that a process may write into one file: one test's cap and what the others should print."""
+        """Return the bytes that a process may write into one file: a test's cap and the others' outputs."""
         expected = sum(2 * len(test.output) for test in self.checks.all[first : first + count])
         largest = max(end - start for start, end in self.checks.spans[first : first + count])
         return max(self.limits.output_bytes + expected, largest)
 
 
 def memory_file(stack: ExitStack, name: str) -> int:
-    """A file in memory that the stack closes."""
+    """Return a file in memory that the stack closes."""
     fd = os.memfd_create(name)
     stack.callback(os.close, fd)
     return fd

@@ -17,7 +17,7 @@ _TRIES = 3
 
 
 def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tuple[Cage, Worker]:
-    """A cage that has held against real attacks, and its first worker.
+    """Return a cage that has held against real attacks, and its first worker.
 
     Args:
         tier: "a" (bubblewrap) or "b" (landlock); None takes the best that holds.
@@ -44,7 +44,7 @@ def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tupl
 
 
 def _tried(cage: Cage) -> tuple[Worker, list[str]]:
-    """A worker and what its cage did not keep programs from.
+    """Return a worker and what its cage did not keep programs from.
 
     Raises:
         SandboxError: the cage does not start, or died three times under the attacks.

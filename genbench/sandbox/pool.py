@@ -49,7 +49,7 @@ class Pool:
             thread.start()
 
     def submit(self, work: Work) -> None:
-        """Queues a program; waits where too many wait already."""
+        """Queue a program. Wait if too many wait already."""
         self._queue.put(work)
 
     def _serve(self) -> None:
@@ -64,7 +64,7 @@ class Pool:
                 work.done(answer)
 
     def close(self) -> None:
-        """Waits for what is queued, then ends every cage."""
+        """Wait for what is queued, then end every cage."""
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:

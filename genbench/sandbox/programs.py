@@ -26,7 +26,7 @@ class Limits:
         return self.output_mib << 20
 
     def total(self, tests: int) -> float:
-        """Wall seconds for a program: by default a second more than the limit for each test, and five."""
+        """Return the wall seconds of a program: by default the limit and a second for each test, and 5."""
         return self.total_s if self.total_s is not None else (self.wall_s + 1) * tests + 5
 
 

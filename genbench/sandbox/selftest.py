@@ -68,7 +68,7 @@ class _Bait:
 
 
 def broken(worker: Worker) -> list[str]:
-    """What programs can do in this worker's cage that they must not; empty where it holds.
+    """Return what programs can do in this worker's cage that they must not. It is empty if the cage holds.
 
     An honest program that fails is listed too: a cage in which nothing runs is not one that holds.
     """

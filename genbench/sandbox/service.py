@@ -24,7 +24,7 @@ def judge_stream(
     workers: int | None = None,
     unsafe_local_exec: bool = False,
 ) -> None:
-    """One program a line in, one verdict a line out, in the order in which they fall.
+    """Read one program a line and write one verdict a line, in the order in which they are reached.
 
     In: {kind, fn_name, tests: [{input, output}], limits: {wall_s, memory_mib}, program}; other keys are
     passed over. Out: {i, verdict, detail, wall_s}, `i` being the line's number from 0.

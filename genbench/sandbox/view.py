@@ -132,7 +132,7 @@ class View:
         return "memory" if statuses.kind_of(status) == statuses.MEMORY else "runtime_error"
 
     def _by_end(self, ended: Ended) -> Result:
-        """A process that ended, or was ended, within a test."""
+        """Return the verdict of a process that ended, or was ended, within a test."""
         if ended.how == "timeout" or ended.status == -signal.SIGXCPU:
             return "timeout"
         if ended.status == -signal.SIGXFSZ:

@@ -109,7 +109,7 @@ class Worker:
         return process, ours
 
     def _environment(self) -> dict[str, str]:
-        """Of the cage's own start; bubblewrap clears it before anything runs inside.
+        """Return the environment of the cage's own start. Bubblewrap clears it before anything runs inside.
 
         Where bubblewrap is killed between its clone and its first word to it, the half of it that is left
         waits for ever (seen with 0.8: on an eventfd that it holds itself). Its run's guard knows it by this.
@@ -141,7 +141,7 @@ class Worker:
         return facts
 
     def _said(self) -> str:
-        """The last line on the cage's error output, once it has ended (or been ended)."""
+        """Return the last line on the cage's error output, once it has ended (or been ended)."""
         try:
             self._process.wait(1.0)
         except subprocess.TimeoutExpired:
@@ -151,12 +151,12 @@ class Worker:
         return text.splitlines()[-1] if text else ""
 
     def _death(self) -> str:
-        """How a zygote ended that hung up on us: it has nothing more to lose by being waited for."""
+        """Return how a zygote ended that hung up on us."""
         said = self._said()
         return f"the zygote died (exit status {self._process.returncode}{': ' + said if said else ''})"
 
     def run(self, order: dict[str, Any], files: Files, enough: Callable[[], bool]) -> Ended:
-        """One process for `order["count"]` tests; `enough` is asked now and then whether to stop it early.
+        """Run one process for `order["count"]` tests. `enough` says now and then whether to stop it.
 
         Raises:
             SandboxError: the zygote died or does not answer; the worker is of no use any more.
@@ -209,7 +209,7 @@ class Worker:
         raise OSError("the zygote does not answer")
 
     def close(self) -> None:
-        """Ends the cage and everything in it; waits until it is gone."""
+        """End the cage and everything in it, and wait until it is gone."""
         self._control.close()
         try:
             self._process.wait(_FAREWELL_S)
@@ -225,7 +225,7 @@ class Worker:
 
 
 def _private_uid() -> int:
-    """One for each cage (the zygote cannot choose it: in its namespace it always has the same pid).
+    """Return a user id for a cage (the zygote cannot choose it: in its namespace its pid is always the same).
 
     The kernel counts processes by user: one program's threads must not be what another one lacks.
     """
@@ -237,7 +237,7 @@ def _never() -> bool:
 
 
 def _threads_of_user() -> int:
-    """Threads that the kernel counts against our user id (a limit of ours must lie above)."""
+    """Return the threads that the kernel counts against our user id (a limit of ours must be above)."""
     count = 0
     for place in Path("/proc").glob("[0-9]*"):
         try:

@@ -23,13 +23,13 @@ _CANDIDATE = "candidate"
 
 
 def humaneval() -> SingleTurn:
-    """164 functions; their asserts are compared outside the sandbox where they can be split."""
+    """Return the task of 164 functions. Asserts that can be split are compared outside the sandbox."""
     dataset = HubDataset("openai/openai_humaneval", "openai_humaneval", "test", _COLUMNS, rows=164)
     return _task("humaneval", "HumanEval: 164 Python functions to complete", dataset, "MIT")
 
 
 def humaneval_plus() -> SingleTurn:
-    """The same functions with about eighty times the tests."""
+    """Return the task of the same functions with about eighty times the tests."""
     dataset = HubDataset("evalplus/humanevalplus", "default", "test", _COLUMNS, rows=164)
     return _task(
         "humaneval_plus", "HumanEval+: 164 Python functions with many more tests", dataset, "Apache-2.0"

@@ -72,7 +72,7 @@ class LiveCodeBench(SingleTurn):
     window: tuple[datetime.date | None, datetime.date | None] = (None, None)
 
     def problems(self, rows: Sequence[Row]) -> list[Problem]:
-        """The problems of the window.
+        """Return the problems of the window.
 
         Raises:
             DataError: two rows have one id, or a row cannot be read; also where no row is in the window.
@@ -89,7 +89,7 @@ class LiveCodeBench(SingleTurn):
 def livecodebench(
     release: str = "v4_v5", *, since: str | None = None, until: str | None = None, config: str | None = None
 ) -> SingleTurn:
-    """One release of LiveCodeBench, or a window of contest dates of it.
+    """Return the task of one release of LiveCodeBench, or of a window of contest dates of it.
 
     Args:
         release: `release_v1` … `release_v6` hold all problems up to then, `v1` … `v6` those that one added,
@@ -126,7 +126,7 @@ def livecodebench(
 
 
 def _span(release: str) -> tuple[int, int]:
-    """First and last increment of a release."""
+    """Return the first and last increment of a release."""
     numbers = range(1, len(_ADDED) + 1)
     spans = {f"release_v{last}": (1, last) for last in numbers}
     spans |= {f"v{one}": (one, one) for one in numbers}
@@ -137,7 +137,7 @@ def _span(release: str) -> tuple[int, int]:
 
 
 def _day(text: str | None, name: str, *, last: bool) -> datetime.date | None:
-    """A date, or the first or last day of a month."""
+    """Return a date, or the first or last day of a month."""
     if text is None:
         return None
     try:
@@ -154,7 +154,7 @@ def _is_between(day: datetime.date, first: datetime.date | None, last: datetime.
 
 
 def _date(row: Row) -> datetime.date:
-    """The contest's day; Parquet has it as a time, JSON as ISO text."""
+    """Return the contest's day. Parquet has it as a time, JSON as ISO text."""
     value = row["contest_date"]
     if isinstance(value, datetime.datetime):
         return value.date()
@@ -198,7 +198,7 @@ def _check_calls(problem_id: str, fn_name: str | None, row: Row) -> None:
 
 
 def _erratum(row: Row) -> str:
-    """What the benchmark itself says is wrong with the problem; sites differ in what its id is."""
+    """Return what the benchmark itself says is wrong with the problem. Sites differ in what its id is."""
     names = {str(row["question_id"]), "-".join(re.findall(r"[a-z0-9]+", str(row["question_title"]).lower()))}
     return next((what for what, listed in ERRATA.items() if names & set(listed)), "none")
 

@@ -27,7 +27,7 @@ _LIMITS = {"wall_s": 3.0, "memory_mib": 4096}
 
 
 def mbpp(config: str = "full") -> SingleTurn:
-    """The 500 test problems, or the 257 of them that were checked by hand (`sanitized`).
+    """Return the task of the 500 test problems, or of the 257 that were checked by hand (`sanitized`).
 
     Raises:
         ConfigError: there is no such config.
@@ -41,7 +41,7 @@ def mbpp(config: str = "full") -> SingleTurn:
 
 
 def mbpp_plus() -> SingleTurn:
-    """378 problems with many more tests."""
+    """Return the task of 378 problems with many more tests."""
     dataset = HubDataset("evalplus/mbppplus", "default", "test", _COLUMNS["plus"], rows=378)
     return _task("mbpp_plus", "MBPP+: small Python functions with many more tests", dataset, "Apache-2.0")
 

@@ -55,3 +55,61 @@ def test_a_lock_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     with turns.alone(5.0):
         pass
     turns.close()
+
+
+def test_a_turn_alone_that_lasts_too_long_lets_the_others_run(tmp_path: Path) -> None:
+    one, other = Turns(tmp_path), Turns(tmp_path)
+    ran = threading.Event()
+
+    def together() -> None:
+        with other.together():
+            ran.set()
+
+    with one.alone(0.1) as turn:
+        thread = threading.Thread(target=together)
+        thread.start()
+        assert not ran.wait(0.05)
+        time.sleep(0.1)
+        turn.tick()
+        assert ran.wait(5.0)
+    thread.join()
+    one.close()
+    other.close()
+
+
+def test_nobody_is_alone_again_at_once(tmp_path: Path) -> None:
+    turns = Turns(tmp_path)
+    with turns.alone(5.0):
+        time.sleep(0.2)
+    began = time.monotonic()
+    with turns.alone(5.0):
+        pass
+    assert time.monotonic() - began >= 0.5
+    turns.close()
+
+
+def test_a_file_with_nonsense_keeps_nobody_waiting(tmp_path: Path) -> None:
+    (tmp_path / f"genbench-sandbox-{os.getuid()}.gate").write_text("nonsense")
+    turns = Turns(tmp_path)
+    began = time.monotonic()
+    with turns.alone(5.0):
+        pass
+    assert time.monotonic() - began < 1
+    turns.close()
+
+
+def test_a_tick_of_a_shared_turn_does_nothing(tmp_path: Path) -> None:
+    turns = Turns(tmp_path)
+    with turns.together() as turn:
+        turn.tick()
+    turns.close()
+
+
+def test_a_program_that_does_not_leave_keeps_nobody_from_beginning(tmp_path: Path) -> None:
+    staying, hopeful, third = Turns(tmp_path), Turns(tmp_path), Turns(tmp_path)
+    began = time.monotonic()
+    with staying.together(), hopeful.alone(5.0), third.together():
+        waited = time.monotonic() - began
+    assert 1.0 < waited < 10.0
+    for turns in (staying, hopeful, third):
+        turns.close()

@@ -16,22 +16,21 @@ import pytest
 from genbench.errors import DataError
 from genbench.sandbox.cage import candidates
 from genbench.sandbox.compare import check_expected, decoded, same_json, same_literal, same_text, shown
-from genbench.sandbox.inside import (
-    board,
-    calls,
-    child,
-    confine,
-    encode,
-    harness,
-    job,
-    landlock,
-    libc,
-    prelude,
-    process,
-    seccomp,
-    syscalls,
-    zygote,
-)
+from genbench.sandbox.inside import board
+from genbench.sandbox.inside.calls import refuse_future
+from genbench.sandbox.inside.child import Ground
+from genbench.sandbox.inside.confine import OPEN_FILES
+from genbench.sandbox.inside.encode import tagged
+from genbench.sandbox.inside.harness import _without_guard, _wrapped
+from genbench.sandbox.inside.job import RESERVED
+from genbench.sandbox.inside.job import read as read_job
+from genbench.sandbox.inside.landlock import abi as landlock_abi
+from genbench.sandbox.inside.libc import check as check_call
+from genbench.sandbox.inside.prelude import names as prelude_names
+from genbench.sandbox.inside.process import report
+from genbench.sandbox.inside.seccomp import build as build_filter
+from genbench.sandbox.inside.syscalls import machine as machine_of
+from genbench.sandbox.inside.zygote import _Watch
 from genbench.sandbox.judging import memory_file, write_all
 from genbench.sandbox.programs import Check
 from genbench.sandbox.readable import check_tests
@@ -73,7 +72,7 @@ def test_a_status_carries_its_exit_code(code: int) -> None:
     ],
 )
 def test_exit_codes_are_what_a_real_process_ends_with(code: Any, status: int) -> None:
-    assert process.report(SystemExit(code), "") == status
+    assert report(SystemExit(code), "") == status
     told = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.exit({code!r})"], stderr=subprocess.DEVNULL, check=False
     )
@@ -100,7 +99,7 @@ def test_exit_codes_are_what_a_real_process_ends_with(code: Any, status: int) ->
     ],
 )
 def test_values_come_back_as_they_were(value: Any) -> None:
-    back = decoded(json.dumps(encode.tagged(value)).encode())
+    back = decoded(json.dumps(tagged(value)).encode())
     if isinstance(value, dict | set):
         assert len(back) == len(value)
     else:
@@ -108,21 +107,19 @@ def test_values_come_back_as_they_were(value: Any) -> None:
 
 
 def test_subclasses_are_told_as_their_base() -> None:
-    assert encode.tagged(Counter("aab")) == encode.tagged({"a": 2, "b": 1})
-    assert encode.tagged(OrderedDict(a=1)) == encode.tagged({"a": 1})
-    assert encode.tagged(object()) == {"o": "object"}
+    assert tagged(Counter("aab")) == tagged({"a": 2, "b": 1})
+    assert tagged(OrderedDict(a=1)) == tagged({"a": 1})
+    assert tagged(object()) == {"o": "object"}
 
 
 def test_a_future_import_is_refused_after_a_prelude() -> None:
-    calls.refuse_future("import os")
+    refuse_future("import os")
     with pytest.raises(SyntaxError):
-        calls.refuse_future("from __future__ import annotations")
+        refuse_future("from __future__ import annotations")
 
 
 def test_a_program_becomes_a_function_without_its_guard() -> None:
-    source = harness._wrapped(
-        harness._without_guard("import os\nx = 1\nif __name__ == '__main__':\n    print(x)")
-    )
+    source = _wrapped(_without_guard("import os\nx = 1\nif __name__ == '__main__':\n    print(x)"))
     assert source.startswith("import os") and "def wrapped_function():" in source and "__main__" not in source
 
 
@@ -134,36 +131,36 @@ def test_a_job_is_read_from_memory_files() -> None:
         record = {"mode": "real", "kind": "stdio", "fn_name": None, "program": "x", "spans": spans}
         write_all(told, json.dumps(record).encode())
         write_all(inputs, b"abcde")
-        found = job.read({"first": 1, "count": 1}, told, inputs, board.Board(page))
+        found = read_job({"first": 1, "count": 1}, told, inputs, board.Board(page))
         assert found.input(0) == b"cde"
 
 
 def test_the_prelude_has_the_names_of_contest_solutions_in_their_order() -> None:
-    names = prelude.names()
+    names = prelude_names()
     assert names["gcd"] is math.gcd and names["math"] is math
     assert names["pow"] is pow and names["datetime"].__name__ == "datetime"
 
 
 def test_a_failed_call_names_itself() -> None:
-    assert libc.check(3, "call") == 3
+    assert check_call(3, "call") == 3
     with pytest.raises(OSError, match="some call"):
-        libc.check(-1, "some call")
+        check_call(-1, "some call")
 
 
 def test_this_kernel_tells_its_landlock_version() -> None:
-    assert landlock.abi() >= 0
+    assert landlock_abi() >= 0
 
 
 def test_the_filter_has_a_place_for_the_process_id() -> None:
-    machine = syscalls.machine("x86_64")
-    assert machine is not None and syscalls.machine("vax") is None
-    found = seccomp.build(machine)
+    machine = machine_of("x86_64")
+    assert machine is not None and machine_of("vax") is None
+    found = build_filter(machine)
     assert found.for_process(1234) != found.for_process(4321)
     assert len(found.code) % 8 == 0
 
 
 def test_only_harmless_socket_options_are_let_through() -> None:
-    machine = syscalls.machine("x86_64")
+    machine = machine_of("x86_64")
     assert machine is not None
     numbers = {machine.judged[name] for name in ("setsockopt", "getsockopt")}
     assert not numbers & set(machine.plain)
@@ -173,14 +170,14 @@ def test_address_space_is_measured_within_a_mebibyte() -> None:
     code = "from genbench.sandbox.inside import confine; print(confine.address_space())"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (1 << 20) < int(told.stdout) < (1 << 36)
-    assert confine.OPEN_FILES > job.RESERVED
+    assert OPEN_FILES > RESERVED
 
 
 def test_the_ground_of_a_program_is_what_the_zygote_made(tmp_path: Any) -> None:
     with ExitStack() as stack:
         fd = memory_file(stack, "board")
         board.Board.wipe(fd)
-        ground = child.Ground(board.Board(fd), {}, 1 << 30, None, os.getpid())
+        ground = Ground(board.Board(fd), {}, 1 << 30, None, os.getpid())
         assert ground.filter is None and ground.base_bytes == 1 << 30
 
 
@@ -189,7 +186,7 @@ def test_the_clock_of_a_process_starts_anew_with_each_test() -> None:
         fd = memory_file(stack, "board")
         board.Board.wipe(fd)
         page = board.Board(fd)
-        watch = zygote._Watch(page, 2, 1000, 1000, 10_000)
+        watch = _Watch(page, 2, 1000, 1000, 10_000)
         assert not watch.over(999) and watch.over(1000)
         page.start(0)
         assert not watch.over(1000)
@@ -242,7 +239,7 @@ def test_tests_are_refused_with_their_number() -> None:
 
 
 def test_a_huge_integer_is_compared_exactly() -> None:
-    huge = json.dumps(encode.tagged(10**6000)).encode()
+    huge = json.dumps(tagged(10**6000)).encode()
     assert same_json(huge, str(10**4000) + "0" * 2000)
     assert not same_literal(huge, "0.5", 1e-6)
     assert same_literal(b"0.5000001", "0.5", 1e-6)

@@ -47,26 +47,26 @@ class Board:
 
     @staticmethod
     def wipe(fd: int) -> None:
-        """Makes the page zero in every mapping, so that no program finds what another left."""
+        """Make the page zero in every mapping, so that no program finds what another left."""
         os.ftruncate(fd, 0)
         os.ftruncate(fd, SIZE)
 
     def start(self, index: int) -> None:
-        """Test `index` (counted in this process) begins now."""
+        """Note that test `index` (counted in this process) begins now."""
         _HEADER.pack_into(self._page, 0, index + 1, time.monotonic_ns())
 
     def finish(self, index: int, status: int, end: int) -> None:
-        """Test `index` is over; its output ends at byte `end`."""
+        """Note that test `index` is over and its output ends at byte `end`."""
         _RECORD.pack_into(self._page, _HEADER.size + index * _RECORD.size, status, end)
 
     @property
     def started(self) -> tuple[int, int]:
-        """How many tests have begun, and when the newest did."""
+        """Return how many tests have begun and when the newest did (monotonic ns)."""
         count, at = _HEADER.unpack_from(self._page, 0)
         return count, at
 
     def record(self, index: int) -> tuple[int, int]:
-        """(status, end of output) of test `index`."""
+        """Return (status, end of output) of test `index`."""
         status, end = _RECORD.unpack_from(self._page, _HEADER.size + index * _RECORD.size)
         return status, end
 

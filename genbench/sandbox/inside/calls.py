@@ -21,7 +21,7 @@ _INT_DIGITS = 50_000
 
 
 def answer_calls(job: Job, prelude: dict[str, Any]) -> None:
-    """`fn_name(*arguments)` per test; the input is one JSON value a line, each a positional argument.
+    """Call `fn_name(*arguments)` for each test. Each line of an input is a JSON value and an argument.
 
     Mode `real` executes the program anew for every test; `lcb-compat` once, with one Solution object.
     """
@@ -53,7 +53,10 @@ def _compiled(job: Job) -> CodeType:
 
 
 def refuse_future(text: str) -> None:
-    """In the official evaluator the prelude stands before the program, where such an import is an error."""
+    """Raise SyntaxError for an import from __future__.
+
+    In the official evaluator the prelude comes before the program, where such an import is an error.
+    """
     for statement in ast.parse(text).body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
             raise SyntaxError("from __future__ imports must occur at the beginning of the file")
@@ -75,7 +78,7 @@ def _method(job: Job, code: CodeType, prelude: dict[str, Any]) -> Callable[..., 
 
 
 def answer_expressions(job: Job, prelude: dict[str, Any]) -> None:
-    """Each test's input is Python: an expression, whose value is the answer, or statements, whose end is.
+    """Answer tests whose input is Python: the value of an expression, or the end of statements.
 
     All are evaluated in the namespace of one run of the program, as a file of asserts would be.
     """

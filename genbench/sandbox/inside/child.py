@@ -27,7 +27,7 @@ class Ground:
 
 
 def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) -> NoReturn:
-    """Runs the job; never returns. A byte on `ready` says that all was given up before the program ran.
+    """Run the job and never return. A byte on `ready` says that all was given up before the program ran.
 
     Args:
         fds: the job, its inputs, the output, the error output.
@@ -51,7 +51,7 @@ def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) ->
 
 
 def _wire(job: Job, output: int, errors: int, ready: int) -> None:
-    """Descriptors 0, 1, 2 and nothing else of the zygote's; all that are given lie above RESERVED.
+    """Set up descriptors 0, 1 and 2 and close the zygote's. All that are given are above RESERVED.
 
     Where the program's own prints are not its answer they go to the error output, and the answer to RESULTS.
     """

@@ -17,7 +17,7 @@ _PAGE = 4096
 
 
 def zygote(setup: dict[str, Any]) -> None:
-    """Makes the zygote harmless: nobody's user where it is root, no capability, in tier B no files.
+    """Make the zygote harmless: another user than root, no capability, and in tier B no files.
 
     Raises:
         OSError: the kernel refused one of them; then there is no cage.
@@ -34,7 +34,7 @@ def zygote(setup: dict[str, Any]) -> None:
 
 
 def _become_nobody(private: int) -> None:
-    """A private user id for root, unless then the interpreter could not be read (a home of mode 700)."""
+    """Take a private user id if root, unless the interpreter could not be read then (a home of mode 700)."""
     if os.geteuid() != 0:
         return
     for uid in (private, _NOBODY):
@@ -53,7 +53,7 @@ def _become_nobody(private: int) -> None:
 
 
 def address_space() -> int:
-    """Bytes of address space in use, within 1 MiB; found by trial, since the cage has no /proc."""
+    """Return the bytes of address space in use, within 1 MiB, found by trial since there is no /proc."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     low, high = 0, 1 << 36
     while high - low > 1 << 20:
@@ -70,7 +70,7 @@ def address_space() -> int:
 
 
 def program(order: dict[str, Any], parent: int, base_bytes: int, filter_: Filter | None) -> None:
-    """Limits of one program, hard, then the filter; from here on the process is not ours.
+    """Set the hard limits of one program, then the filter. From here on the process is not ours.
 
     Args:
         order: memory_mib beyond `base_bytes` and the inputs, file_bytes, cpu_s, threads.

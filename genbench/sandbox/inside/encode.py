@@ -16,7 +16,7 @@ _SCALAR = frozenset({str, float, bool, type(None)})
 
 
 def tagged(value: Any, depth: int = 0) -> Any:
-    """`value` with its types told; base types are read with their own methods, whatever a subclass says."""
+    """Return `value` with its types. Base types are read with their own methods, whatever a subclass says."""
     if type(value) in _SCALAR:
         return value
     if type(value) is int and -_BIG < value < _BIG:
@@ -59,7 +59,7 @@ _BASES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 
 
 def _other(value: Any, depth: int) -> Any:
-    """Subclasses as their base (a Counter is a dict), numpy's scalars as Python's."""
+    """Return subclasses as their base (a Counter is a dict) and numpy's scalars as Python's."""
     for base, plain in _BASES:
         if isinstance(value, base):
             return tagged(plain(value), depth)

@@ -57,7 +57,7 @@ _MISSING_IN_OS = [
 
 
 def run(job: Job, prelude: dict[str, Any]) -> None:
-    """All tests of the job in one process and one namespace; the first failure ends it."""
+    """Run all tests of the job in one process and one namespace, up to the first failure."""
     sys.set_int_max_str_digits(_INT_DIGITS)
     open_streams()
     _take_away()
@@ -77,7 +77,7 @@ def run(job: Job, prelude: dict[str, Any]) -> None:
 
 
 def _take_away() -> None:
-    """What the evaluator sets to None before it runs a program."""
+    """Set to None what the evaluator does before it runs a program."""
     for name in _MISSING_IN_OS:
         if hasattr(os, name):
             setattr(os, name, None)
@@ -91,7 +91,7 @@ def _take_away() -> None:
 
 
 def _entry(text: str, prelude: dict[str, Any]) -> Callable[[], object]:
-    """The program's function. Raises what the program's module level raises, or its syntax error."""
+    """Return the program's function. Raise what the program's module level raises, or its syntax error."""
     source = _wrapped(_without_guard(text))
     refuse_future(source)
     module = ModuleType("solution")
@@ -103,7 +103,7 @@ def _entry(text: str, prelude: dict[str, Any]) -> Callable[[], object]:
 
 
 def _without_guard(text: str) -> str:
-    """The body of a last statement `if __name__ == '__main__':` in its place."""
+    """Return the text with the body of a last `if __name__ == '__main__':` in the statement's place."""
     try:
         tree = ast.parse(text)
         last = tree.body[-1]
@@ -115,7 +115,7 @@ def _without_guard(text: str) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Top-level imports, then a function of all the rest; the text as it is where that cannot be printed."""
+    """Return the top-level imports and a function of all the rest, or the text if that cannot be printed."""
     try:
         body = ast.parse(text).body
         imports = [s for s in body if isinstance(s, ast.Import | ast.ImportFrom)]
@@ -128,7 +128,7 @@ def _wrapped(text: str) -> str:
 
 
 def _call(entry: Callable[[], object], text: str, program: str) -> tuple[int, str]:
-    """(status, what was printed) of one test."""
+    """Return (status, what was printed) of one test."""
     captured = io.StringIO()
     captured.close = lambda _: 1  # type: ignore[method-assign, assignment, misc]
     before, out = sys.stdin, sys.stdout
@@ -152,7 +152,7 @@ def _call(entry: Callable[[], object], text: str, program: str) -> tuple[int, st
 
 
 def _patch(stream: Any, text: str, lines: Iterator[str]) -> None:
-    """The stream that `from sys import stdin` has bound: lines without their ends, always the whole text."""
+    """Make the stream that `from sys import stdin` bound give lines without ends and the whole text."""
     stream.read = lambda *_: text
     stream.readlines = lambda *_: text.split("\n")
     stream.readline = lambda *_: next(lines)

@@ -31,13 +31,13 @@ class Job:
     board: Board
 
     def input(self, index: int) -> bytes:
-        """The input of the test that is number `index` in this process."""
+        """Return the input of the test that is number `index` in this process."""
         start, end = self.spans[self.first + index]
         return self.inputs[start:end]
 
 
 def read(order: dict[str, Any], job_fd: int, inputs_fd: int, board: Board) -> Job:
-    """The job that the judge wrote; the inputs are mapped, not copied."""
+    """Return the job that the judge wrote. The inputs are mapped, not copied."""
     size = os.fstat(job_fd).st_size
     told = json.loads(os.pread(job_fd, size, 0))
     total = os.fstat(inputs_fd).st_size

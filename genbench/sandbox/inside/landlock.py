@@ -34,12 +34,12 @@ class _PathBeneath(ctypes.Structure):
 
 
 def abi() -> int:
-    """The kernel's landlock version; 0 where there is none."""
+    """Return the kernel's landlock version, 0 if it has none."""
     return max(0, syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION)))
 
 
 def keep_only(readable: Iterable[str]) -> None:
-    """Leaves this process nothing but reading beneath `readable`; threads and children inherit it.
+    """Leave this process nothing but reading below `readable`. Threads and children inherit it.
 
     Raises:
         OSError: there is no landlock here.

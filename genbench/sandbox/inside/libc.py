@@ -20,7 +20,7 @@ class _Filter(ctypes.Structure):
 
 
 def check(result: int, what: str) -> int:
-    """`result` of a libc call; an OSError that names the call where it is negative."""
+    """Return the `result` of a libc call. Raise an OSError that names the call if it is negative."""
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{what}: {os.strerror(code)}")
@@ -32,18 +32,18 @@ def prctl(option: int, value: int) -> None:
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """A system call by number; arguments are ctypes values or integers."""
+    """Make a system call by number. Arguments are ctypes values or integers."""
     return int(_LIBC.syscall(ctypes.c_long(number), *arguments))
 
 
 def drop_capabilities() -> None:
-    """Gives up every capability of this process, for good under NO_NEW_PRIVS."""
+    """Give up every capability of this process, for good under NO_NEW_PRIVS."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
     check(_LIBC.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)())), "capset")
 
 
 def install_filter(code: bytes) -> None:
-    """Puts a BPF program between this process (and its threads to come) and the kernel."""
+    """Put a BPF program between this process (and its threads to come) and the kernel."""
     held = ctypes.create_string_buffer(code, len(code))
     program = _Filter(len(code) // 8, ctypes.addressof(held))
     result = _LIBC.prctl(

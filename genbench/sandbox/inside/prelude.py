@@ -52,7 +52,7 @@ _WARM = [
 
 
 def names() -> dict[str, Any]:
-    """A namespace with the prelude in it."""
+    """Return a namespace with the prelude in it."""
     found: dict[str, Any] = {}
     modules = {name: import_module(name) for name in _STARRED}
     for module in modules.values():
@@ -62,7 +62,7 @@ def names() -> dict[str, Any]:
 
 
 def warm() -> None:
-    """Imports what programs often do, and what `site` would have put into builtins."""
+    """Import what programs often import, and add what `site` would have put into builtins."""
     for name in _WARM:
         import_module(name)
     for name in ("exit", "quit"):

@@ -36,7 +36,7 @@ _LONG = 1 << 63
 
 
 def run(job: Job, prelude: dict[str, Any]) -> None:
-    """All tests of the job in order, or as many as this process can."""
+    """Run all tests of the job in order, or as many as this process can."""
     descriptors = _inodes()
     intact = dict(vars(builtins))
     code: CodeType | None = None
@@ -69,7 +69,7 @@ def _run_once(code: CodeType, prelude: dict[str, Any], text: str) -> int:
 
 
 def compiled(text: str) -> CodeType:
-    """The program's code. Raises what Python raises for a text that is no program."""
+    """Return the program's code. Raise what Python raises for a text that is no program."""
     return compile(text, FILENAME, "exec", dont_inherit=True)
 
 
@@ -82,7 +82,7 @@ def run_code(code: CodeType, module: ModuleType, names: Bindings | None = None) 
 
 
 def attempt(step: Callable[[], object], text: str) -> int:
-    """How the step ended, with its traceback on the error output."""
+    """Run a step. Return how it ended, with its traceback on the error output."""
     try:
         step()
     except BaseException as error:
@@ -91,7 +91,7 @@ def attempt(step: Callable[[], object], text: str) -> int:
 
 
 def report(error: BaseException, text: str) -> int:
-    """What Python says and returns when `error` ends a program."""
+    """Print what Python prints when `error` ends a program. Return the status."""
     if isinstance(error, SystemExit):
         code = _exit_code(error.code)
         return statuses.OK if code == 0 else statuses.exit_with(code)
@@ -119,7 +119,7 @@ def _exit_code(code: object) -> int:
 
 
 def _own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback from the program's first frame on; all of it where the program has none."""
+    """Return the traceback from the program's first frame on, or all of it if the program has none."""
     inner = trace
     while inner is not None and inner.tb_frame.f_code.co_filename != FILENAME:
         inner = inner.tb_next
@@ -132,7 +132,7 @@ def _say(text: str) -> None:
 
 
 def new_main(prelude: dict[str, Any]) -> ModuleType:
-    """A __main__ with the prelude, registered as such (pickle, dataclasses and typing look it up)."""
+    """Return a __main__ with the prelude, registered as such (pickle, dataclasses and typing look it up)."""
     main = ModuleType("__main__")
     vars(main).update(prelude)
     vars(main).update(__name__="__main__", __builtins__=builtins, __file__=FILENAME)
@@ -143,7 +143,7 @@ def new_main(prelude: dict[str, Any]) -> ModuleType:
 
 
 def open_streams() -> None:
-    """New stream objects on descriptors 0, 1 and 2, as an interpreter that is started with files has them."""
+    """Open new streams on descriptors 0, 1 and 2, as an interpreter that is started with files does."""
     sys.stdin = sys.__stdin__ = _stream(0, "r")  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _stream(1, "w")  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = _stream(2, "w", errors="backslashreplace", buffering=1)  # type: ignore[misc]
@@ -161,7 +161,7 @@ def flush() -> None:
 
 
 def _feed(data: bytes) -> None:
-    """Makes descriptor 0 a file with `data`, read from its start; one copy, in the kernel."""
+    """Make descriptor 0 a file with `data`, read from its start. There is one copy, in the kernel."""
     os.ftruncate(0, 0)
     view = memoryview(data)
     done = 0
@@ -189,7 +189,7 @@ def _end_threads() -> None:
 
 
 def _thread_exits() -> list[Callable[[], object]]:
-    """What the threading module calls before it joins: private there, and the only way to know."""
+    """Return what the threading module calls before it joins: private there, and the only way to know."""
     return list(getattr(threading, "_threading_atexits", []))
 
 
@@ -198,7 +198,7 @@ def _run_atexit() -> None:
 
 
 def _renew(intact: dict[str, Any]) -> bool:
-    """Interpreter settings as at the start; False where something of the last test lives on."""
+    """Set the interpreter as at the start. Return False if something of the last test lives on."""
     if len(sys._current_frames()) > 1 or _thread_exits():
         return False
     if vars(builtins) != intact:
@@ -212,7 +212,7 @@ def _renew(intact: dict[str, Any]) -> bool:
 
 
 def _inodes() -> tuple[int, int] | None:
-    """Which files descriptors 0 and 1 are; None where one is closed."""
+    """Return which files descriptors 0 and 1 are, or None if one is closed."""
     try:
         return os.fstat(0).st_ino, os.fstat(1).st_ino
     except OSError:

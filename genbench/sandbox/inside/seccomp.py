@@ -92,7 +92,7 @@ class Filter:
 
 
 def build(machine: Machine) -> Filter:
-    """The filter for a machine; struct sock_filter after struct sock_filter, 8 bytes each."""
+    """Return the filter for a machine: one struct sock_filter after the other, 8 bytes each."""
     words: list[tuple[int, int, int, int]] = [
         (_LOAD, 0, 0, 4),
         (_JUMP_EQUAL, 1, 0, machine.audit),
@@ -119,7 +119,7 @@ def _refuse(code: int) -> tuple[int, int, int, int]:
 
 
 def _rule(number: int, tests: tuple[_Test, ...]) -> list[tuple[int, int, int, int]]:
-    """Allow where all tests hold; else fall through with the call's number loaded again."""
+    """Return words that allow a call if all tests hold, else go on with the call's number loaded."""
     body: list[tuple[int, int, int, int]] = [(_RETURN, 0, 0, _ALLOW)]
     for test in reversed(tests):
         body = _checks(test, len(body)) + body
@@ -127,7 +127,7 @@ def _rule(number: int, tests: tuple[_Test, ...]) -> list[tuple[int, int, int, in
 
 
 def _checks(test: _Test, after: int) -> list[tuple[int, int, int, int]]:
-    """One test; where it fails, jump over the `after` words that follow it."""
+    """Return the words of one test. If it fails, they jump over the `after` words that follow it."""
     at = 16 + 8 * test.argument
     words = [(_LOAD, 0, 0, at)]
     if test.mask != _FULL:

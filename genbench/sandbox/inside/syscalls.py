@@ -182,7 +182,7 @@ _COLUMNS = {
 
 
 def machine(name: str | None = None) -> Machine | None:
-    """The tables for this processor (or the named one); None where there are none."""
+    """Return the tables for this processor (or the named one), or None if there are none."""
     name = name or platform.machine()
     if name not in _COLUMNS:
         return None

@@ -25,7 +25,7 @@ _FDS = 8
 
 
 def main() -> None:
-    """Serves the judge on descriptor 0 until it hangs up."""
+    """Serve the judge on descriptor 0 until it hangs up."""
     control = _take_control()
     data, fds, _, _ = socket.recv_fds(control, _MESSAGE, _FDS)
     setup = json.loads(data)
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _take_control() -> socket.socket:
-    """Moves the judge's socket out of the way and fills the low descriptors with /dev/null."""
+    """Move the judge's socket out of the way and fill the low descriptors with /dev/null."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     high = socket.socket(fileno=_moved(0))
     for fd in (0, *range(3, RESERVED)):
@@ -58,7 +58,7 @@ def _moved(fd: int) -> int:
 
 
 def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
-    """Everything that is done once, so that a program need not: imports, the filter, the confinement."""
+    """Do everything once that a program then need not do: imports, the filter, the confinement."""
     names = prelude.names()
     prelude.warm()
     sys.path.extend(setup["site"])
@@ -80,7 +80,7 @@ def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
 
 
 def _interpreter(setup: dict[str, Any]) -> str:
-    """What runs the programs, with versions."""
+    """Return what runs the programs, with versions."""
     packages = [f"{name} {getattr(sys.modules[name], '__version__', '?')}" for name in setup["packages"]]
     return ", ".join([f"python {sys.version.split()[0]}", *packages])
 
@@ -97,7 +97,7 @@ class _Watch:
     seen: int = 0
 
     def over(self, now: int) -> bool:
-        """Whether the time is up; moves the deadline on where another test has begun since."""
+        """Return whether the time is up. Move the deadline on if another test has begun since."""
         if now >= self.end:
             return True
         if now < self.deadline:
@@ -116,7 +116,7 @@ class _Watch:
 def _supervise(
     ground: child.Ground, control: socket.socket, order: dict[str, Any], fds: list[int]
 ) -> dict[str, Any]:
-    """Runs one order and says how its process ended; no process is left when it returns."""
+    """Run one order and return how its process ended. No process is left when it returns."""
     ready_in, ready_out = os.pipe()
     began = time.monotonic_ns()
     pid = os.fork()
@@ -143,7 +143,7 @@ def _supervise(
 
 
 def _watch(board: Board, control: socket.socket, handle: int, order: dict[str, Any], began: int) -> str:
-    """Waits for the end of the process, the end of its time, or the judge's word; kills in the last two."""
+    """Wait until the process ends, its time is up or the judge says stop. Kill it in the last two."""
     wall_ns = int(order["wall_s"] * 1e9)
     watch = _Watch(board, order["count"], wall_ns, began + wall_ns, began + int(order["total_s"] * 1e9))
     poller = select.poll()
