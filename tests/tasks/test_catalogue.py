@@ -1,0 +1,39 @@
+"""The list of tasks, and the suite to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from genbench.errors import ConfigError
+from genbench.registry import names
+from genbench.suite.suitefile import read_suite
+from genbench.tasks.catalogue import info_record, starter_suite, task_infos, tasks_text
+
+
+def test_every_task_with_a_name_is_listed_once() -> None:
+    assert [info.name for info in task_infos()] == names("task")
+
+
+def test_a_gated_dataset_is_marked() -> None:
+    lines = {line.split()[0]: line for line in tasks_text(task_infos()).splitlines()}
+    assert "(gated)" in lines["gpqa_diamond"]
+    assert "(gated)" not in lines["gsm8k"]
+
+
+def test_a_record_has_where_the_rows_come_from() -> None:
+    [info] = [info for info in task_infos() if info.name == "gsm8k"]
+    record = info_record(info)
+    assert record["dataset"] == "openai/gsm8k (main, test)"
+    assert record["verifier"] == "math" and record["k"] == info.k
+
+
+def test_the_starter_suite_is_valid_and_never_written_over(tmp_path: Path) -> None:
+    starter_suite(tmp_path / "mine.yaml")
+    suite = read_suite(tmp_path / "mine.yaml")
+    assert suite.name == "mine" and len(suite.config.tasks) == 3
+    with pytest.raises(ConfigError, match="exists already"):
+        starter_suite(tmp_path / "mine.yaml")
+    with pytest.raises(ConfigError, match="no such folder"):
+        starter_suite(tmp_path / "nowhere" / "mine.yaml")

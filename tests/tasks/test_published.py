@@ -1,0 +1,53 @@
+"""Scores that others report, and which of them a run is shown with."""
+
+from __future__ import annotations
+
+import pytest
+
+from genbench.errors import ConfigError
+from genbench.suite.config import ModelConfig, Reference
+from genbench.tasks.published import named_scores, published, references
+
+KNOWN = published("aime25")
+
+
+def test_scores_are_fractions_with_a_source_and_a_decoding() -> None:
+    assert KNOWN and all(0 < item.value < 1 and item.source and item.decoding for item in KNOWN)
+
+
+def test_an_unknown_task_has_no_scores() -> None:
+    assert published("nothing") == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "of"),
+    [
+        ("Qwen/Qwen3-4B", "this model"),
+        ("./checkpoints/Qwen3-4B/", "this model"),
+        ("/cache/models--Qwen--Qwen3-4B/snapshots/abc", "this model"),
+        ("me/Qwen3-4B-tuned", "its family"),
+    ],
+)
+def test_a_model_is_known_by_the_name_in_its_path(path: str, of: str) -> None:
+    found = references(KNOWN, ModelConfig(path=path), None)
+    assert {item["model"] for item in found} == {"Qwen3-4B"}
+    assert {item["of"] for item in found} == {of}
+
+
+def test_an_adapter_is_never_the_model_itself() -> None:
+    found = references(KNOWN, ModelConfig(path="Qwen/Qwen3-4B", adapter="./lora"), None)
+    assert {item["of"] for item in found} == {"its family"}
+
+
+def test_another_model_has_no_references() -> None:
+    assert references(KNOWN, ModelConfig(path="me/unknown"), None) == []
+
+
+def test_a_suite_may_name_a_score_of_its_own() -> None:
+    [found] = references(KNOWN, ModelConfig(path="me/unknown"), Reference(model="Old", value=40.5))
+    assert (found["model"], found["value"], found["of"]) == ("Old", 0.405, "the suite")
+
+
+def test_a_named_model_without_a_known_score_needs_a_value() -> None:
+    with pytest.raises(ConfigError, match=r"no score of 'Qwen3-5B' is known; did .*give its 'value'"):
+        named_scores(KNOWN, Reference(model="Qwen3-5B"))
