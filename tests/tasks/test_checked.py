@@ -74,7 +74,7 @@ def test_wrong_problems_are_refused(parts: dict[str, Any], message: str) -> None
         (lambda: None, "returned None for the first turn"),
         (lambda: "1+1?", "returned str, wanted genbench.types.Ask"),
         (lambda: Ask((), 1), "messages are ()"),
-        (lambda: Ask(("hi",), 1), "messages are ('hi',)"),
+        (lambda: Ask(("hi",), 1), "messages are ('hi',)"),  # type: ignore[arg-type]
         (lambda: 1 / 0, "ask() failed: ZeroDivisionError: division by zero"),
     ],
 )
