@@ -1,6 +1,6 @@
 """Tests that benchmarks write as Python asserts, read as calls with the values they should return.
 
-An assert that runs beside the program is a verdict that the program could fake. So what can be split is
+An assert that runs with the program is a verdict that the program could fake. So what can be split is
 split: the call is evaluated where the program is, its value compared where it is not. The rest stays Python.
 """
 

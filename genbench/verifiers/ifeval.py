@@ -35,7 +35,7 @@ class ConstraintVerifier:
             this machine, or else the package's own abbreviations.
         tagger_dir: a folder with nltk's English perceptron tagger. None: the one that nltk's downloader
             put on this machine. Without a tagger words:start_verb is unavailable.
-        constraints: instructions that every answer must follow besides its own.
+        constraints: instructions that every answer must follow in addition to its own.
     """
 
     def __init__(
