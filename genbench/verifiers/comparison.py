@@ -14,6 +14,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 """Read as one number only if the reference has a decimal point: 1,2 may be a list."""
 _CUT_OFF = re.compile(r"[-+*/^=_]$|\\cdot$")
 """What an expression ends in if its last part is missing: ``204+``."""
+_LETTERS = re.compile(r"[A-Za-z]+")
 _TIME = re.compile(r"\d{1,2}:0\d")
 """A time of day such as 12:00, which is no ratio."""
 _APART = re.compile(r"\d \d")
@@ -43,11 +44,16 @@ def _decide_spelling(reference: Expression, answer: Expression) -> bool | None:
         return _bases_equal(reference, answer)
     if reference.word is not None:
         return reference.word == (answer.word or answer.key.casefold())
-    if _CUT_OFF.search(answer.key) or _TIME.fullmatch(reference.key):
+    if answer.word is not None and not _LETTERS.fullmatch(reference.key):
         return False
-    if _APART.search(answer.key) and not _APART.search(reference.key):
+    if _CUT_OFF.search(answer.key) or _TIME.fullmatch(reference.key) or _is_torn(reference, answer):
         return False
     return None
+
+
+def _is_torn(reference: Expression, answer: Expression) -> bool:
+    """Return whether an answer has numbers side by side, as in ``2 3``, and the reference has none."""
+    return bool(_APART.search(answer.key)) and not _APART.search(reference.key)
 
 
 def _residues_equal(reference: Expression, answer: Expression) -> bool | Open:
@@ -106,7 +112,9 @@ def _decide_equation(reference: Expression, answer: Expression) -> bool | Open:
     if "=" not in answer.key:
         named = equation_sides(reference.key)
         wanted = named[1] if named is not None else _system_text(reference.key, answer.key)
-        return (reference, answer) if wanted is None else decide(read_expression(wanted), answer)
+        if wanted is None:
+            return False if answer.number else (reference, answer)
+        return decide(read_expression(wanted), answer)
     return _decide_two_equations(reference, answer)
 
 

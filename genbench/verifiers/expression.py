@@ -34,6 +34,13 @@ class Expression:
     too_large: bool = False
 
     @property
+    def sample(self) -> str:
+        """Return a text that can be evaluated at a point: the number as a fraction, else the LaTeX."""
+        if self.number is None or self.number.percent or self.number.is_huge:
+            return self.latex
+        return f"\\frac{{{self.number.value.numerator}}}{{{self.number.value.denominator}}}"
+
+    @property
     def vote(self) -> str:
         """Return what maj@k counts. It depends on the answer only, so that wrong answers group too."""
         number = self.number

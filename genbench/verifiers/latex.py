@@ -106,7 +106,7 @@ def tidy(latex: str) -> str:
     text = _settle_approximation(_ASIDE.sub("", text)).strip()
     if _COMMA_GROUPED.fullmatch(text):
         text = re.sub(r"[,\s]", "", text)
-    text = _without_unit(text)
+    text = _with_full_arguments(_without_unit(text))
     return re.sub(r"\s+", " ", text).strip()
 
 
@@ -153,13 +153,18 @@ def canonical(latex: str) -> str:
     """Return a key that is equal for equal spellings of one tidy expression: no blanks, full braces."""
     text = unwrap(latex)
     text = _COMMAND.sub(lambda m: _SYNONYMS.get(m[0], m[0]), text)
-    before = ""
-    while before != text:
-        before, text = text, _SHORT_FRACTION.sub(_full_fraction, text)
-    text = _SHORT_ROOT.sub(r"\\sqrt{\1}", text)
+    text = _with_full_arguments(text)
     text = _SHORT_SCRIPT.sub(r"\1{\2}", text)
     text = _BLANKS.sub(_needed_blank, text)
     return _without_outer_brackets(text)
+
+
+def _with_full_arguments(text: str) -> str:
+    """Return ``\\frac12`` as ``\\frac{1}{2}`` and ``\\sqrt 2`` as ``\\sqrt{2}``."""
+    before = "" if "frac" in text else text
+    while before != text:
+        before, text = text, _SHORT_FRACTION.sub(_full_fraction, text)
+    return _SHORT_ROOT.sub(r"\\sqrt{\1}", text) if "sqrt" in text else text
 
 
 def _needed_blank(match: re.Match[str]) -> str:

@@ -43,6 +43,8 @@ _TOO_LARGE = "too many digits"
 _ANSWER_CHARS = 4_000
 """A longer "answer" is no answer; rewriting rules are at worst quadratic in it."""
 _CACHED = 16_384
+_ANSWERS = 4_096
+"""Answers remembered: the samples of a problem repeat theirs."""
 
 
 class MathVerifier:
@@ -62,6 +64,7 @@ class MathVerifier:
             )
         self._extract = extract
         self._reference = lru_cache(_CACHED)(read_reference)
+        self._answer = lru_cache(_ANSWERS)(read_expression)
         self._algebra: Equivalence | None = None
 
     @property
@@ -90,7 +93,7 @@ class MathVerifier:
         detail: dict[str, Any] = {"found": stated.how}
         if len(stated.text) > _ANSWER_CHARS:
             return Finding(0.0, "wrong", detail=detail | {"refused": f"{len(stated.text)} characters"})
-        answer = read_expression(stated.text)
+        answer = self._answer(stated.text)
         if not answer.key:
             return Finding(0.0, "no_answer")
         if stated.withheld is not None:
@@ -141,7 +144,7 @@ class MathVerifier:
         if isinstance(decided, bool):
             return decided
         reference, answer = decided
-        if refuted(reference.latex, answer.latex):
+        if refuted(reference.sample, answer.sample):
             return False
         if not _fit_for_algebra(answer.latex):
             detail["refused"] = _UNFIT

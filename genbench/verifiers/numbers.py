@@ -59,13 +59,13 @@ class Number:
     decimal: bool = False
     percent: bool = False
 
+    @property
+    def is_huge(self) -> bool:
+        """Return whether the value has too many digits to be printed."""
+        return max(self.value.numerator.bit_length(), self.value.denominator.bit_length()) > _SHOWN_BITS
+
     def __str__(self) -> str:
-        bits = max(self.value.numerator.bit_length(), self.value.denominator.bit_length())
-        return (
-            str(self.value)
-            if bits <= _SHOWN_BITS
-            else f"{self.value.numerator:x}"[:64] + f"... ({bits} bits)"
-        )
+        return f"{self.value.numerator:x}"[:64] + "..." if self.is_huge else str(self.value)
 
 
 def read_number(canonical: str) -> Number | None:

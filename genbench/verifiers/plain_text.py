@@ -8,7 +8,7 @@ from genbench.verifiers.brackets import closing_index
 
 _FREE = r"(?<![\\A-Za-z])"
 _END = r"(?![A-Za-z])"
-_MARKS = re.compile(r"[A-Za-z]{2}|[A-Za-z]\(|[*^<>!]|\d[eE]|\+-|\d \d")
+_MARKS = re.compile(r"[A-Za-z]{2}| [xX] |[A-Za-z]\(|[*^<>!]|\d[eE]|\+-|\d \d")
 _FUNCTIONS = (
     "arcsin|arccos|arctan|arccot|sinh|cosh|tanh|sin|cos|tan|cot|sec|csc|ln|log|gcd|lcm|max|min|det|lim"
 )
