@@ -63,6 +63,8 @@ class TaskInfo:
     """(question, answer) pairs for a few-shot prompt of a base model."""
     published: tuple[PublishedScore, ...] = ()
     """Scores that others report for known models, see tasks/published.py."""
+    asks_alike: bool = False
+    """Every sample of a problem is asked the same, so that the task is asked once for all of them."""
 
 
 @runtime_checkable

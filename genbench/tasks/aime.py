@@ -76,6 +76,7 @@ def aime25() -> SingleTurn:
 def _aime(name: str, title: str, dataset: HubDataset) -> SingleTurn:
     info = TaskInfo(
         name=name,
+        asks_alike=True,
         version="1",
         summary=f"{title}: 30 competition problems with integer answers",
         dataset=dataset,

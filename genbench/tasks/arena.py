@@ -12,6 +12,7 @@ def arena_hard() -> SingleTurn:
     """Arena-Hard-Auto v0.1 (Li et al. 2024). The data hold no answers: the opponent is a stored run."""
     info = TaskInfo(
         name="arena_hard",
+        asks_alike=True,
         version="1",
         summary="Arena-Hard-Auto v0.1: 500 hard requests, in pairs against a stored run (baseline: RUN_DIR)",
         dataset=HubDataset(
@@ -35,6 +36,7 @@ def alpaca_eval() -> SingleTurn:
     """AlpacaEval 2 (Dubois et al. 2024): the opponent is the dataset's own reply, or a stored run."""
     info = TaskInfo(
         name="alpaca_eval",
+        asks_alike=True,
         version="1",
         summary="AlpacaEval 2: 805 requests, in pairs against the GPT-4 Turbo replies of the dataset",
         dataset=HubDataset(

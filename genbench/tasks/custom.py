@@ -191,6 +191,7 @@ def _templates(entry: TaskEntry, kind: Kind, turns: list[Turn], where: str) -> t
 def _info(custom: CustomTask, entry: TaskEntry, where: str) -> TaskInfo:
     info = TaskInfo(
         name=custom.name,
+        asks_alike=custom.order != "per_sample",
         version=custom.version,
         summary="a task of the suite's own" + (f", of kind {entry.kind}" if entry.kind else ""),
         dataset=None,

@@ -62,6 +62,7 @@ def gpqa_diamond(order: str = "per_sample") -> SingleTurn:
         raise ConfigError("gpqa_diamond: order as_given would put every right option first; use per_problem")
     info = TaskInfo(
         name="gpqa_diamond",
+        asks_alike=order != "per_sample",
         version="1",
         summary="GPQA Diamond: 198 graduate-level science questions with four options",
         dataset=HubDataset(

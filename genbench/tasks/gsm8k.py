@@ -42,6 +42,7 @@ _FINAL = re.compile(r"####\s*(-?[\d,]+)\s*$")
 def gsm8k() -> SingleTurn:
     info = TaskInfo(
         name="gsm8k",
+        asks_alike=True,
         version="1",
         summary="GSM8K: 1,319 grade-school word problems with integer answers",
         dataset=HubDataset(

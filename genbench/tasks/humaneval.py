@@ -39,6 +39,7 @@ def humaneval_plus() -> SingleTurn:
 def _task(name: str, summary: str, dataset: HubDataset, licence: str) -> SingleTurn:
     info = TaskInfo(
         name=name,
+        asks_alike=True,
         version="1",
         summary=summary,
         dataset=dataset,

@@ -74,6 +74,7 @@ def ifbench(version: str | int = "300", revision: str = "head") -> IFBench:
     checkers = _chosen("revision", revision, get_args(Revision))
     info = TaskInfo(
         name="ifbench",
+        asks_alike=True,
         version=f"1-{chosen}-{checkers}",
         summary=f"IFBench: {chosen} prompts with instructions of 58 kinds, prompt-level loose",
         dataset=HubDataset(

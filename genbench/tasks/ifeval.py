@@ -23,6 +23,7 @@ def ifeval() -> SingleTurn:
     """
     info = TaskInfo(
         name="ifeval",
+        asks_alike=True,
         version="1",
         summary="IFEval: 541 prompts with instructions that a program can check, prompt-level strict",
         dataset=HubDataset(

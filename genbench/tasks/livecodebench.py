@@ -105,6 +105,7 @@ def livecodebench(
     files = tuple("test.jsonl" if number == 1 else f"test{number}.jsonl" for number in range(first, last + 1))
     info = TaskInfo(
         name="livecodebench",
+        asks_alike=True,
         version="1",
         summary=f"LiveCodeBench {release}: contest problems with hidden tests",
         dataset=HubDataset(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from genbench.protocols import Task
 from genbench.suite.config import Decoding, TaskEntry
+from genbench.tasks.askcache import AskCache
 from genbench.types import Ask, Problem
 
 
@@ -30,6 +31,8 @@ class LoadedTask:
     """File, line and name of the task's entry, for messages."""
     folder: str | None = None
     """The suite's folder, which is searched for the modules that the entry names."""
+    asked: AskCache = field(default_factory=AskCache, compare=False, repr=False)
+    """What the task has been asked for so far."""
 
     @property
     def name(self) -> str:
@@ -76,8 +79,15 @@ class LoadedTask:
         return len(self.problems) * self.k
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
-        """Return what the sample is asked next, or None if its conversation is over."""
-        return self.task.ask(problem, sample_index, replies) if len(replies) < problem.turns else None
+        """Return what the sample is asked next, or None if its conversation is over.
+
+        The task is asked once for each prompt, unless there are too many to keep.
+        """
+        if len(replies) >= problem.turns:
+            return None
+        sample = None if self.task.info.asks_alike else sample_index
+        key = (self.name, problem.problem_id, sample, tuple(map(hash, replies)))
+        return self.asked.get(key, lambda: self.task.ask(problem, sample_index, replies))
 
     def reference(self, problem: Problem, sample_index: int, replies: Sequence[str] = ()) -> Any:
         """Return what the sample's answers are checked against. Replies not made yet count as empty.

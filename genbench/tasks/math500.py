@@ -34,6 +34,7 @@ _EXEMPLARS = (
 def math500() -> SingleTurn:
     info = TaskInfo(
         name="math500",
+        asks_alike=True,
         version="1",
         summary="MATH-500: 500 competition problems from prealgebra to precalculus",
         dataset=HubDataset(

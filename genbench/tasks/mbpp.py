@@ -49,6 +49,7 @@ def mbpp_plus() -> SingleTurn:
 def _task(name: str, summary: str, dataset: HubDataset, licence: str) -> SingleTurn:
     info = TaskInfo(
         name=name,
+        asks_alike=True,
         version="1",
         summary=summary,
         dataset=dataset,

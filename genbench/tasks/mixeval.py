@@ -16,6 +16,7 @@ _REASONED = frozenset({"GSM8k", "MATH", "BBH"})
 def mixeval_hard_free_form() -> SingleTurn:
     info = TaskInfo(
         name="mixeval_hard_free_form",
+        asks_alike=True,
         version="1",
         summary="MixEval-Hard, free-form: 500 questions; a judge says whether an answer means a reference",
         dataset=HubDataset(

@@ -34,6 +34,7 @@ def multi_if() -> Conversation:
     return Conversation(
         TaskInfo(
             name="multi_if",
+            asks_alike=True,
             version="1",
             summary="Multi-IF: three turns of accumulating instructions in eight languages",
             dataset=HubDataset(

@@ -16,6 +16,7 @@ _STRATA = ("topic", "answer_type")
 def simpleqa() -> SingleTurn:
     info = TaskInfo(
         name="simpleqa",
+        asks_alike=True,
         version="1",
         summary="SimpleQA: 4,326 short questions of fact; right, wrong or not attempted by a judge",
         dataset=HubDataset("basicv8vc/SimpleQA", "default", "test", _COLUMNS, rows=4326),
