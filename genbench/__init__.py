@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from genbench.pipeline import RunOptions, RunReport, latest_results, merge, prompts, run, score
     from genbench.runs.judgecheck import check_judge
     from genbench.runs.power import power
-    from genbench.runs.preflight import check_suite, doctor
+    from genbench.runs.doctor import doctor
+    from genbench.runs.preflight import check_suite
     from genbench.runs.status import status
 
     __version__: str
@@ -27,7 +28,7 @@ _PUBLIC = {
     "latest_results": "pipeline",
     "check_judge": "runs.judgecheck",
     "check_suite": "runs.preflight",
-    "doctor": "runs.preflight",
+    "doctor": "runs.doctor",
     "compare": "analysis.compare",
     "estimate": "analysis.estimate",
     "merge": "pipeline",

@@ -26,7 +26,7 @@ from genbench.cli.output import lazy_module, print_checks, print_json
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench doctor", "genbench doctor --json"))
 def doctor(as_json: JsonOption = False) -> None:
     """Check this machine: GPUs, engine, sandbox, data."""
-    print_checks(list(lazy_module("runs.preflight").doctor()), as_json)
+    print_checks(list(lazy_module("runs.doctor").doctor()), as_json)
 
 
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench tasks", "genbench tasks --json"))

@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from genbench.engines.kind import FoundModel, PromptFacts
-from genbench.errors import ConfigError
-from genbench.models import traceformats, traces
 from genbench.models.prepared import PromptedModel, Reasoning
 from genbench.models.prompts import Rendered, Renderer, fit
+from genbench.models.rendering import (
+    stated_format,
+    task_renderer,
+    template_file,
+    trace_format,
+    trace_tags,
+)
 from genbench.models.requests import RequestMaker
 from genbench.models.tokencount import TokenCounter
 from genbench.registry import load_object
-from genbench.suite.config import Decoding, ModelConfig, TraceTags
-from genbench.suite.shipped import resolve
+from genbench.suite.config import Decoding
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import Message
@@ -38,8 +42,7 @@ def prompted_model(suite: Suite, name: str, tasks: Sequence[LoadedTask], found: 
 def _as_messages(suite: Suite, name: str, tasks: Sequence[LoadedTask], found: FoundModel) -> PromptedModel:
     """Return a model whose prompts are messages and plain text. None of them can be measured."""
     config = suite.config.models[name]
-    wanted = suite.config.reasoning
-    fmt = traceformats.FORMATS["think"] if wanted == "auto" else trace_format(suite, None, ())
+    fmt = stated_format(suite)
     renderer = Renderer(None, system_prompt=config.system_prompt)
     maker = RequestMaker(
         lambda task, messages: renderer.render(messages),
@@ -59,9 +62,9 @@ def _as_token_ids(
     config = suite.config.models[name]
     load_tokenizer = load_object("genbench.engines.tokenizer:load_tokenizer")
     tokenizer = load_tokenizer(str(folder), None, config.trust_remote_code)
-    chat_template = _template_file(config, suite.folder) or getattr(tokenizer, "chat_template", None)
+    chat_template = template_file(config, suite.folder) or getattr(tokenizer, "chat_template", None)
     fmt = trace_format(suite, chat_template, _added_tokens(tokenizer))
-    renderers = {task.name: _renderer(config, task, tokenizer, chat_template, fmt) for task in tasks}
+    renderers = {task.name: task_renderer(config, task, tokenizer, chat_template, fmt) for task in tasks}
 
     def render(task: str, messages: tuple[Message, ...]) -> Rendered:
         return renderers[task].render(messages)
@@ -80,39 +83,6 @@ def _as_token_ids(
     return PromptedModel(name, config, found, ends, maker, facts, TokenCounter(tokenizer))
 
 
-def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> traceformats.TraceFormat:
-    """Return the format that the suite names. `auto` is the one that template and tokenizer show.
-
-    Args:
-        added: tokens that were added to the vocabulary. Trace tags are often among them.
-
-    Raises:
-        ConfigError: there is no such format.
-    """
-    wanted = suite.config.reasoning
-    try:
-        if isinstance(wanted, TraceTags):
-            return traceformats.resolve({"open": wanted.open, "close": wanted.close})
-        return traceformats.detect(template, added) if wanted == "auto" else traceformats.resolve(wanted)
-    except ConfigError as error:
-        raise ConfigError(f"{suite.where('reasoning')}: {error}") from None
-
-
-def trace_tags(fmt: traceformats.TraceFormat) -> tuple[str, str]:
-    """Return the first opening and closing tag of a format; empty texts if it has none."""
-    return (fmt.opens[0], fmt.closes[0]) if fmt.opens and fmt.closes else ("", "")
-
-
-def _template_file(config: ModelConfig, base: Path) -> str | None:
-    """Return the template that the suite names instead of the model's own."""
-    if config.chat_template is None:
-        return None
-    path = resolve(config.chat_template, base)
-    if not path.is_file():
-        raise ConfigError(f"chat_template: no such file: {path}")
-    return path.read_text(encoding="utf-8")
-
-
 def _added_tokens(tokenizer: Any) -> list[str]:
     return [str(token) for token in getattr(tokenizer, "added_tokens_encoder", {})]
 
@@ -120,30 +90,6 @@ def _added_tokens(tokenizer: Any) -> list[str]:
 def _end_tokens(tokenizer: Any) -> tuple[str, ...]:
     """Return the special tokens. One that ends a turn is part of the text if it is not the stop token."""
     return tuple(dict.fromkeys(str(token) for token in getattr(tokenizer, "all_special_tokens", ())))
-
-
-def _renderer(
-    config: ModelConfig, task: LoadedTask, tokenizer: Any, template: str | None, fmt: traceformats.TraceFormat
-) -> Renderer:
-    """Return the renderer of one task, with the task's few-shot exemplars."""
-    return Renderer(
-        tokenizer,
-        chat_template=template,
-        chat_template_kwargs=config.chat_template_kwargs,
-        system_prompt=config.system_prompt,
-        style=config.prompt_style,
-        shots=_shots(config, task),
-        opens_trace=lambda text: traces.opened_by_prompt(text, fmt),
-    )
-
-
-def _shots(config: ModelConfig, task: LoadedTask) -> tuple[tuple[str, str], ...]:
-    if config.prompt_style != "few_shot":
-        return ()
-    shots = task.task.info.shots
-    if not shots:
-        raise ConfigError(f"task {task.name} has no exemplars for prompt_style few_shot; use plain or chat")
-    return shots[: config.shots]
 
 
 def _with_stop(decoding: Decoding, stop: Sequence[str]) -> Decoding:

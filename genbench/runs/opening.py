@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from genbench.draw.queue import missing_draws
+from genbench.draw.queue import Draw, missing_draws
 from genbench.runs.context import RunContext
 from genbench.runs.record import asked_records, packed
 from genbench.runs.verifying import load_verifiers
@@ -18,11 +18,11 @@ from genbench.verifiers.process import VerifierSpec
 
 @dataclass(frozen=True, slots=True)
 class OpenedRun:
-    """What is known before the first sample is drawn, by task: verifiers, packed asks, samples on disk."""
+    """What is known before the first sample is drawn: verifiers and packed asks by task, missing samples."""
 
     verified: dict[str, VerifiedTask]
     asked: dict[str, bytes]
-    drawn: dict[str, Drawn]
+    draws: list[Draw]
 
 
 async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, VerifierSpec]) -> OpenedRun:
@@ -42,7 +42,8 @@ async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, 
     finally:
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
-    return OpenedRun(verified, asked, drawn)
+    draws = missing_draws([item.task for item in verified.values()], drawn, job.lengths)
+    return OpenedRun(verified, asked, draws)
 
 
 def _load_engine(context: RunContext, drawn: Mapping[str, Drawn]) -> None:

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 from genbench.analysis.results import build_results
-from genbench.draw.queue import missing_draws
 from genbench.engines.shared import EngineKeeper
 from genbench.judges.session import JudgeSession
 from genbench.runs.attempt import Attempt
@@ -44,12 +43,10 @@ async def _run(context: RunContext) -> dict[str, Any]:
         now = {name: item for name, item in opened.verified.items() if name not in judges.deferred}
         renew_stale(folder, now)
         tasks = [item.task for item in opened.verified.values()]
-        draws = missing_draws(tasks, opened.drawn, job.lengths)
-        opened.asked.clear()  # with the next, 130 MiB for a million samples
-        opened.drawn.clear()
-        if draws:
+        opened.asked.clear()  # many MiB for a million samples
+        if opened.draws:
             await judges.reach()
-        attempt = Attempt(context, manifest, tasks, draws, started)
+        attempt = Attempt(context, manifest, tasks, opened.draws, started)
         await attempt.run(now, verify_with(pool, specs, judges, folder))
         publish(folder, now)
     results = build_results(folder, opened.verified, manifest, job.suite.config.max_excluded_share)

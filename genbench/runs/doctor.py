@@ -1,0 +1,54 @@
+"""What this machine offers, and what is missing for what."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from genbench.engines import arguments
+from genbench.errors import GenbenchError
+from genbench.runs.preflight import Check
+from genbench.store.manifest import machine, package_versions
+
+
+def doctor() -> Iterator[Check]:
+    """Yield what this machine offers, and what is missing for what."""
+    yield Check("ok", "python", f"{platform.python_version()} on {platform.platform()}")
+    found = machine()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    yield Check("ok", "cpu", f"{found['cores']} cores, {memory:.0f} GiB of memory")
+    if found["gpus"]:
+        yield Check("ok", "gpu", "; ".join(found["gpus"]))
+    else:
+        yield Check(
+            "warning", "gpu", "nvidia-smi does not answer: vLLM runs on CPU, fit for tiny models and tests"
+        )
+    try:
+        yield Check("ok", "engine", " ".join(arguments.distribution()))
+    except GenbenchError as error:
+        yield Check("warning", "engine", str(error))
+    yield Check(
+        "ok", "packages", ", ".join(f"{name} {version}" for name, version in package_versions().items())
+    )
+    yield _sandbox()
+    token = os.environ.get("HF_TOKEN") or (Path.home() / ".cache/huggingface/token").is_file()
+    yield Check(
+        "ok" if token else "warning",
+        "hub",
+        "logged in" if token else "not logged in: gated datasets (GPQA) need `hf auth login` or a mirror",
+    )
+    mirror = os.environ.get("GENBENCH_DATA_DIR")
+    yield Check("ok", "data mirror", mirror or "GENBENCH_DATA_DIR is not set: datasets come from the hub")
+    free = shutil.disk_usage(Path.cwd()).free / 1e9
+    yield Check("ok" if free > 5 else "warning", "disk", f"{free:,.1f} GB free here")
+
+
+def _sandbox() -> Check:
+    if shutil.which("bwrap"):
+        return Check("ok", "sandbox", "bubblewrap is there (code tasks)")
+    return Check(
+        "warning", "sandbox", "no bubblewrap: code tasks need it (Debian, Ubuntu: apt install bubblewrap)"
+    )

@@ -1,0 +1,72 @@
+"""The surroundings of an engine: variables, the log, and where the output of its processes goes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from genbench.engines.environment import LogFile, log_tail, prepare, variables
+
+
+def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path: Path) -> None:
+    code = (
+        "import os, subprocess, sys\n"
+        "from pathlib import Path\n"
+        "from genbench.engines.environment import output_to\n"
+        "print('before', flush=True)\n"
+        "with output_to(Path(sys.argv[1])):\n"
+        "    os.write(1, b'ours\\n')\n"
+        "    subprocess.run(['echo', 'child'])\n"
+        "    subprocess.run(['sh', '-c', 'echo error >&2'])\n"
+        "print('after', flush=True)\n"
+    )
+    log = tmp_path / "run" / "engine.log"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(log)], capture_output=True, text=True, check=True, cwd=Path.cwd()
+    )
+    assert done.stdout.split() == ["before", "after"] and done.stderr == ""
+    assert log.read_text().split() == ["ours", "child", "error"]
+    config = json.loads((log.parent / "engine" / "logging.json").read_text())
+    assert config["handlers"]["file"]["filename"] == str(log)
+
+
+def test_variables_are_set_meanwhile_and_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GENBENCH_A", "1")
+    with variables({"GENBENCH_A": "2", "GENBENCH_B": "3"}):
+        assert os.environ["GENBENCH_A"] == "2" and os.environ["GENBENCH_B"] == "3"
+    assert os.environ["GENBENCH_A"] == "1" and "GENBENCH_B" not in os.environ
+
+
+def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("VLLM_WORKER_MULTIPROC_METHOD", "VLLM_LOGGING_LEVEL", "VLLM_NO_USAGE_STATS")
+    for name in names:
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("VLLM_LOGGING_LEVEL", "DEBUG")
+    prepare()
+    assert os.environ["VLLM_LOGGING_LEVEL"] == "DEBUG"
+    assert os.environ["VLLM_WORKER_MULTIPROC_METHOD"] == "spawn" and os.environ["VLLM_NO_USAGE_STATS"] == "1"
+
+
+def test_the_tail_begins_after_earlier_loads_and_cuts_long_lines(tmp_path: Path) -> None:
+    log = tmp_path / "engine.log"
+    log.write_text("earlier\n")
+    start = log.stat().st_size
+    log.write_text("earlier\n" + "".join(f"line {i}\n" for i in range(40)) + "x" * 4000)
+    lines = log_tail(log, start).split("\n")
+    assert len(lines) == 25 and lines[0] == "  | line 16" and len(lines[-1]) == 404
+    assert log_tail(tmp_path / "none.log") == ""
+
+
+def test_a_full_disk_makes_a_log_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    handler = LogFile("/dev/full", delay=True)
+    handler.emit(logging.LogRecord("vllm", logging.INFO, "f", 1, "hello", (), None))
+    with pytest.raises(OSError, match="No space"):
+        handler.close()
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,82 @@
+"""What stops a run: signals, a time limit, and the switch that they set."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+import time
+
+import pytest
+
+from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
+
+
+@pytest.mark.parametrize(("number", "name"), [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")])
+def test_the_first_signal_stops_and_the_second_interrupts(number: signal.Signals, name: str) -> None:
+    told: list[str] = []
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), stop_on_signals(told.append):
+        signal.raise_signal(number)
+        assert told == [name]
+        signal.raise_signal(number)
+    assert told == [name] and signal.getsignal(number) is before
+
+
+def test_a_thread_leaves_the_handlers_of_its_host() -> None:
+    before, seen = signal.getsignal(signal.SIGTERM), list[object]()
+
+    def work() -> None:
+        with stop_on_signals(lambda name: None):
+            seen.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [before]
+
+
+def test_a_time_limit_stops_and_says_why() -> None:
+    told: list[str] = []
+    with stop_after(0.05 / 3600, told.append):
+        end = time.monotonic() + 10
+        while not told and time.monotonic() < end:
+            time.sleep(0.01)
+    assert len(told) == 1 and "hours (--max-hours)" in told[0]
+
+
+def test_a_limit_that_is_not_reached_is_forgotten() -> None:
+    told: list[str] = []
+    with stop_after(0.05 / 3600, told.append):
+        pass
+    time.sleep(0.2)
+    assert told == []
+    with stop_after(None, told.append):
+        assert threading.active_count() >= 1
+
+
+def test_the_first_reason_is_kept() -> None:
+    switch = StopSwitch()
+    switch.stop("Ctrl-C")
+    switch.stop("SIGTERM")
+    assert switch.reason == "Ctrl-C"
+
+
+def test_a_switch_wakes_a_loop_from_another_thread() -> None:
+    async def work() -> str | None:
+        switch = StopSwitch()
+        event = switch.attach(asyncio.get_running_loop())
+        threading.Timer(0.02, switch.stop, ["SIGTERM"]).start()
+        await asyncio.wait_for(event.wait(), 10)
+        return switch.reason
+
+    assert asyncio.run(work()) == "SIGTERM"
+
+
+def test_a_switch_that_is_set_already_wakes_at_once() -> None:
+    async def work() -> bool:
+        switch = StopSwitch()
+        switch.stop("Ctrl-C")
+        return switch.attach(asyncio.get_running_loop()).is_set()
+
+    assert asyncio.run(work())
