@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from genbench.analysis.noise import noise
     from genbench.analysis.rank import rank
     from genbench.pipeline import RunOptions, RunReport, latest_results, merge, prompts, run, score
+    from genbench.runs.doctor import doctor
     from genbench.runs.judgecheck import check_judge
     from genbench.runs.power import power
-    from genbench.runs.doctor import doctor
     from genbench.runs.preflight import check_suite
     from genbench.runs.status import status
 

@@ -128,7 +128,7 @@ def test_a_model_that_the_suite_has_not_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no model 'mm'; did you mean 'm'"):
         open_suite(options(tmp_path, models=("mm",)))
     suite, chosen = open_suite(options(tmp_path, models=("k=./new",)))
-    assert chosen == ["k"] and suite.config.models["k"].path == "./new"
+    assert chosen == ["k"] and suite.config.models["k"].path == "new"
 
 
 def test_the_mirror_is_the_option_or_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from genbench.runs.options import RunOptions
 from genbench.runs.doctor import doctor
+from genbench.runs.options import RunOptions
 from genbench.runs.preflight import Check, check_suite
 from genbench.runs.requests import request_records
 

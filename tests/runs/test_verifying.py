@@ -111,6 +111,7 @@ def test_verdicts_of_another_verifier_stay_until_new_ones_are_published(tmp_path
         renew_stale(folder, verified)
         assert {item.verifier for item in RunFolder(folder.path).verdicts("sums")} == {"old", "new"}
         folder.append_verdict(verdict("q0", 0, "new"))
+        folder.sync()
         publish(folder, verified)
         assert [item.verifier for item in RunFolder(folder.path).verdicts("sums")] == ["new", "new"]
 
