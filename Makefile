@@ -1,30 +1,34 @@
-# One command sets up and runs: make demo. One sets up and passes the tests: make test.
+# `make demo` sets up and runs. `make test` sets up and runs all checks and tests. `make help` lists the rest.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV_VERSION := 0.13.8
 ENGINE := $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
 STAMP := $(VENV)/.installed-$(ENGINE)
-# A folder of local wheels (PIP_FIND_LINKS) is used as it is; without one the CPU build of torch comes from its
-# own index. Naming both would ask the network although the wheel lies there.
+# With a folder of local wheels (PIP_FIND_LINKS) no index is named, since uv would ask the network in spite of the
+# local wheel. Without one, the CPU build of torch comes from its own index.
 TORCH := $(if $(PIP_FIND_LINKS),$(foreach place,$(PIP_FIND_LINKS),--find-links "$(place)"),--torch-backend $(if $(filter gpu,$(ENGINE)),auto,cpu))
 EXCLUDES := $(if $(filter cpu,$(ENGINE)),--excludes requirements/excludes-cpu.txt)
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --no-python-downloads $(TORCH) $(EXCLUDES) \
 	--constraints requirements/constraints-$(ENGINE).txt
-# Many short processes import torch: compiling it anew in each (11 s measured) would be most of their time.
+# Many short processes import torch. Compiling it again in each of them (11 s measured) would take most of their time.
 unexport PYTHONDONTWRITEBYTECODE
-# One worker: engines, cages and their time limits share the cores with it already.
+# One worker: engines and sandboxes with their time limits already share the cores with it.
 SLOW_WORKERS ?= 1
+QUICK_WORKERS ?= 2
 
-.PHONY: help setup demo test check schema bench system clean
+.PHONY: help setup demo test quick check docs schema bench system clean
 
 help:
-	@echo "make demo   set up, sample two tiny models with a real vLLM engine, print the comparison"
-	@echo "make test   set up, check the code, run the whole test suite"
-	@echo "make setup  set up alone ($(ENGINE) build, into $(VENV)/)"
-	@echo "make check  ruff, mypy --strict, import-linter"
-	@echo "make schema generate docs/json.schema.json and suites/suite.schema.json from the models"
-	@echo "make bench  what measures speed; figures in benchmarks/RESULTS.md"
+	@echo "make demo    set up, sample two tiny models with a real vLLM engine, print the comparison"
+	@echo "make test    set up, check the code, run all tests (what CI runs)"
+	@echo "make quick   run the tests that need neither an engine nor much time (under 5 minutes)"
+	@echo "make setup   create $(VENV)/ with the $(ENGINE) build of vLLM"
+	@echo "make check   run ruff, mypy --strict and import-linter"
+	@echo "make docs    build the documentation into site/; a broken link is an error"
+	@echo "make schema  write docs/json.schema.json and suites/suite.schema.json from the models"
+	@echo "make bench   measure speed; results are kept in benchmarks/RESULTS.md"
+	@echo "make clean   remove $(VENV)/ and caches"
 
 setup: system $(STAMP)
 
@@ -34,7 +38,7 @@ $(STAMP): pyproject.toml $(wildcard requirements/*.txt)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 		{ echo "no venv module: install it (Debian, Ubuntu: apt install python3-venv)"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	$(UV) --editable ".[$(ENGINE),dev]"
+	$(UV) --editable ".[$(ENGINE),dev,docs]"
 	@touch $@
 
 system:
@@ -48,11 +52,18 @@ test: setup check
 	@sh requirements/system.sh dev
 	@$(BIN)/python -m pytest -n $(SLOW_WORKERS) --dist loadfile
 
+quick: setup
+	@$(BIN)/python -m pytest -q -n $(QUICK_WORKERS) --dist loadfile -m "not engine and not slow"
+
 check: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+
+docs: setup
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "built site/index.html"
 
 schema: setup
 	@$(BIN)/python -m genbench.reports.schemas
@@ -63,4 +74,4 @@ bench: setup
 		*) set -- ;; esac; $(BIN)/python $$script "$$@" || exit 1; done
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache

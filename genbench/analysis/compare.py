@@ -10,10 +10,10 @@ from genbench.analysis import comparable
 from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
 from genbench.analysis.followed import headline_mode
 from genbench.analysis.noise import band_for
+from genbench.analysis.opening import open_side, require_finished
 from genbench.analysis.pairs import compared_task
 from genbench.analysis.side_record import SideRecord
 from genbench.analysis.sides import Side, SideTask
-from genbench.analysis.storedrun import open_side, require_finished
 from genbench.errors import InputError, NotComparableError, nearest
 from genbench.stats.gate import MARGIN, Gate
 from genbench.stats.gate import gate as decide
@@ -52,7 +52,36 @@ def compare(
     if strict and not gate:
         raise InputError("--strict goes with --gate")
     comparable.check_names(allow)
-    sides = open_side(Path(base), tasks), open_side(Path(tuned), tasks)
+    return compare_sides(
+        open_side(Path(base), tasks),
+        open_side(Path(tuned), tasks),
+        gate=gate,
+        strict=strict,
+        gating=gating,
+        margins=margins,
+        allow=allow,
+        strict_contract=strict_contract,
+    )
+
+
+def compare_sides(
+    base: Side,
+    tuned: Side,
+    *,
+    gate: bool = False,
+    strict: bool = False,
+    gating: Sequence[str] = (),
+    margins: Mapping[str, float] | None = None,
+    allow: Sequence[str] = (),
+    strict_contract: bool = False,
+) -> Comparison:
+    """Compare two sides that are open already. The arguments are those of `compare`.
+
+    Raises:
+        InputError: a side cannot be used.
+        NotComparableError: the sides differ in what must be equal.
+    """
+    sides = base, tuned
     pairing = _pairing(*sides, allow, strict_contract)
     family, notes = _family(*sides, pairing.tasks, gating)
     found = {name: _paired(*pair) for name, pair in pairing.tasks.items()}
@@ -251,7 +280,7 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
                 f"{side.path}: a score file does not record decoding, prompts or verifiers; "
                 "only problems, samples and groups were checked"
             )
-        elif side.manifest["terms"]["engine"]["name"] == "responses":
+        elif side.manifest.terms["engine"]["name"] == "responses":
             yield f"{side.path}: ready responses do not record their decoding; it was not checked"
     if base.run_seed is not None and tuned.run_seed is not None:
         same = base.run_seed == tuned.run_seed

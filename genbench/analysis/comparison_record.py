@@ -126,7 +126,7 @@ class JudgeFigures(JsonRecord):
     """What the results of one run say about its judge. Null: nothing was recorded."""
 
     unscored: Count | None = Field(description="samples without a verdict of the judge")
-    accuracy: CascadeAccuracy | None = Field(description="the rule alone, and the rule and judge together")
+    accuracy: CascadeAccuracy | None = Field(description="only the rule, and the rule and judge together")
     pairwise: PairwiseRecord | None = Field(description="outcomes of pairs")
     attempts: AttemptsRecord | None = Field(
         description="of judges with a label for answers that attempt nothing"

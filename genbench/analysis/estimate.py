@@ -4,31 +4,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from genbench.analysis.estimation_record import EstimatedTask, Estimation
 from genbench.analysis.metrics import plug_in_estimate
+from genbench.analysis.opening import open_side
 from genbench.analysis.records import EstimateRecord, estimate_fields
 from genbench.analysis.sides import SideTask
-from genbench.analysis.storedrun import open_side
 from genbench.analysis.table import estimate_seed
+from genbench.errors import InputError
 from genbench.protocols import ProblemScores
 from genbench.stats.estimates import estimate as estimate_metric
 from genbench.stats.strata import estimate_strata
-from genbench.tasks.metrics import is_built_in
+from genbench.tasks.metrics import is_built_in, load_metric
 from genbench.types import STATUSES, Estimate
 
 
-def estimate(path: Path | str, *, tasks: Sequence[str] = ()) -> Estimation:
-    """Estimate every metric of a run folder or a score file.
+def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[str] = ()) -> Estimation:
+    """Estimate the metrics of a run folder or a score file.
 
     Args:
         path: RUN_DIR/<model>, or a score file.
         tasks: the tasks to estimate. Empty: all.
+        metrics: such as pass@5 or maj@3; the first one is the headline. Empty: those of each task.
 
     Raises:
-        InputError: there is no usable run or score file, or it has no such task.
+        InputError: there is no usable run or score file, it has no such task, or a metric is unknown or
+            cannot be estimated from its samples.
     """
+    for metric in metrics:
+        if not is_built_in(metric):
+            load_metric(metric)
     side = open_side(Path(path), tasks)
     return Estimation(
         format=1,
@@ -39,9 +46,15 @@ def estimate(path: Path | str, *, tasks: Sequence[str] = ()) -> Estimation:
         model_identity=side.identity,
         run_seed=side.run_seed,
         tasks={
-            name: _estimated_task(task, estimate_seed(side.run_id, name)) for name, task in side.tasks.items()
+            name: _estimated_task(_asked(task, metrics), estimate_seed(side.run_id, name))
+            for name, task in side.tasks.items()
         },
     )
+
+
+def _asked(task: SideTask, metrics: Sequence[str]) -> SideTask:
+    """Return the task with the metrics that were asked for instead of its own."""
+    return replace(task, metric=metrics[0], metrics=tuple(metrics)) if metrics else task
 
 
 def _estimated_task(task: SideTask, seed: int) -> EstimatedTask:
@@ -49,7 +62,7 @@ def _estimated_task(task: SideTask, seed: int) -> EstimatedTask:
     found = {metric: _estimate(task, metric, seed) for metric in dict.fromkeys((task.metric, *task.metrics))}
     return EstimatedTask(
         **estimate_fields(found[task.metric]),
-        metrics={item.metric: EstimateRecord.of(item) for item in found.values()},
+        metrics={item.metric: EstimateRecord.from_estimate(item) for item in found.values()},
         samples=task.samples,
         lacking=task.lacking,
         ragged=task.is_ragged,
@@ -69,9 +82,12 @@ def _estimate(task: SideTask, metric: str, seed: int) -> Estimate:
         return Estimate(label, None, len(task.problem_ids), task.k or task.smallest_k, missing=missing)
     if not is_built_in(metric):
         return plug_in_estimate(metric, _rows(task), k=task.k or task.smallest_k, seed=seed)
-    return estimate_metric(
-        metric, task.scores, seed=seed, groups=task.groups, answers=task.answers, k=k, label=label
-    )
+    try:
+        return estimate_metric(
+            metric, task.scores, seed=seed, groups=task.groups, answers=task.answers, k=k, label=label
+        )
+    except InputError as error:
+        raise InputError(f"task {task.name}: {error}") from None
 
 
 def _rows(task: SideTask) -> list[ProblemScores]:
@@ -108,4 +124,4 @@ def _strata(task: SideTask, seed: int) -> Iterator[tuple[str, dict[str, Estimate
             task.metric, task.scores, labels, seed=seed, groups=task.groups, answers=task.answers
         )
         if len(rows) > 1:
-            yield column, {name: EstimateRecord.of(row) for name, row in rows.items()}
+            yield column, {name: EstimateRecord.from_estimate(row) for name, row in rows.items()}

@@ -87,8 +87,8 @@ def headline_mode(side: Side, task: str) -> Mode:
     """
     if side.manifest is None:
         return "strict"
-    default = _DEFAULTS.get(side.tasks[task].described["verifier"]["name"], "strict")
-    for entry in side.manifest["suite"]["config"]["tasks"]:
+    default = _DEFAULTS.get(side.manifest.tasks[task].verifier.name, "strict")
+    for entry in side.manifest.suite.config["tasks"]:
         if task == (entry["name"] or entry["task"]):
             return "loose" if entry["verifier"].get("headline", default) == "loose" else "strict"
     return default

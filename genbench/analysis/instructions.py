@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from genbench.analysis.records import Bounded
+from genbench.analysis.results_record import InstructionKind, InstructionsRecord
 from genbench.stats.intervals import problem_interval
 from genbench.verifiers.constraints.accuracies import (
     ACCURACIES,
     LOOSE,
     STRICT,
+    Kind,
     accuracies,
     by_kind,
     mean_of_turns,
@@ -24,42 +26,49 @@ Parts = Mapping[str, float]
 
 
 def has_instructions(parts: Parts) -> bool:
-    """Whether a verdict's parts are results of single instructions."""
+    """Return whether a verdict's parts are results of single instructions."""
     return any(name.startswith((f"{STRICT}/", f"{LOOSE}/")) for name in parts)
 
 
-def instruction_record(problems: Sequence[Sequence[Parts]], seed: int, official: bool) -> dict[str, Any]:
-    """The accuracies of each turn with question-population intervals, and how each kind came out.
+def instruction_record(problems: Sequence[Sequence[Parts]], seed: int, official: bool) -> InstructionsRecord:
+    """Return the accuracies of each turn with their intervals, and how each kind came out.
 
     Args:
         problems: for every problem the parts of its scored samples.
-        official: the verifier keeps the official checkers' defects; each kind then names its own.
         seed: of the resampling, which draws whole prompts (instructions of one prompt hang together).
+        official: the verifier keeps the official checkers' defects; each kind then names its own.
     """
     samples = [parts for of_problem in problems for parts in of_problem]
     turns = turns_of(samples)
-    record: dict[str, Any] = {
-        "turns": [_turn(problems, turn, seed) for turn in range(turns)],
-        "kinds": [
-            {"instruction": kind.instruction, "n": kind.n, "strict": kind.strict, "loose": kind.loose}
-            | ({"defect": DEFECTS[kind.instruction]} if official and kind.instruction in DEFECTS else {})
-            for kind in by_kind(samples)
-        ],
-    }
-    return record | ({"mean_of_turns": mean_of_turns(problems)} if turns > 1 else {})
+    extra = {"mean_of_turns": mean_of_turns(problems)} if turns > 1 else {}
+    return InstructionsRecord(
+        turns=tuple(_turn(problems, turn, seed) for turn in range(turns)),
+        kinds=tuple(_kind(kind, official) for kind in by_kind(samples)),
+        **extra,
+    )
 
 
-def _turn(problems: Sequence[Sequence[Parts]], turn: int, seed: int) -> dict[str, Any]:
+def _kind(kind: Kind, official: bool) -> InstructionKind:
+    known = official and kind.instruction in DEFECTS
+    extra = {"defect": DEFECTS[kind.instruction]} if known else {}
+    return InstructionKind(
+        instruction=kind.instruction, n=kind.n, strict=kind.strict, loose=kind.loose, **extra
+    )
+
+
+def _turn(problems: Sequence[Sequence[Parts]], turn: int, seed: int) -> dict[str, Bounded]:
     values = accuracies(tallies(problems, turn).sum(axis=0))
     names = dict(zip(ACCURACIES, values, strict=True))
     return {
-        name: {"value": float(value), "ci": _interval(problems, turn, name, seed)}
+        name: Bounded(value=float(value), ci=_interval(problems, turn, name, seed))
         for name, value in names.items()
         if not np.isnan(value)
     }
 
 
-def _interval(problems: Sequence[Sequence[Parts]], turn: int, accuracy: str, seed: int) -> list[float] | None:
+def _interval(
+    problems: Sequence[Sequence[Parts]], turn: int, accuracy: str, seed: int
+) -> tuple[float, float] | None:
     mode = STRICT if "strict" in accuracy else LOOSE
     values: list[float] = []
     prompts: list[str | None] = []
@@ -72,5 +81,4 @@ def _interval(problems: Sequence[Sequence[Parts]], turn: int, accuracy: str, see
             prompts += [str(number)] * len(found)
     if len(set(prompts)) < 2:
         return None
-    found_interval = problem_interval(np.array(values), seed=seed, groups=prompts, draws=1.0)
-    return list(found_interval.bounds)
+    return problem_interval(np.array(values), seed=seed, groups=prompts, draws=1.0).bounds

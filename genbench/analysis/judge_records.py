@@ -1,4 +1,4 @@
-"""Records of what a judge's verdicts say beyond their mean: the rule alone, pairs, attempts."""
+"""Records of what a judge's verdicts say beyond their mean: cascades, pairs and attempts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class AccuracyRecord(JsonRecord):
 class CascadeAccuracy(JsonRecord):
     """The accuracies of a cascade of a rule and a judge."""
 
-    rule: AccuracyRecord = Field(description="the rule alone")
+    rule: AccuracyRecord = Field(description="only the rule")
     cascade: AccuracyRecord = Field(description="the rule and the judge together")
 
 

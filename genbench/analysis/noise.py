@@ -8,8 +8,8 @@ from pathlib import Path
 from genbench.analysis import comparable
 from genbench.analysis.comparable import Difference
 from genbench.analysis.noise_record import NoiseBand, NoiseMeasurement, TaskNoise
+from genbench.analysis.opening import read_run, require_finished
 from genbench.analysis.sides import Side, SideTask
-from genbench.analysis.storedrun import read_run, require_finished
 from genbench.errors import InputError
 from genbench.stats.noise import Noise, false_alarm_band
 from genbench.store.folder import RunFolder
@@ -131,5 +131,4 @@ def _task_noise(a: SideTask, b: SideTask, same_seed: bool) -> TaskNoise:
 
 def _verifier(task: SideTask) -> str | None:
     """Return the digest of the task's verifier, or None if it is unknown."""
-    verifier = task.described.get("verifier")
-    return None if verifier is None else verifier["digest"]
+    return None if task.described is None else task.described.verifier.digest

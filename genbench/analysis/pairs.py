@@ -138,9 +138,9 @@ def _tokens(base: SideTask, tuned: SideTask) -> TokensRecord | None:
 
 def _token_use(task: SideTask) -> TokenUse | None:
     """Return the completion tokens of one side, or None if nobody counted them."""
-    if task.traces is None or task.traces.completion_tokens is None:
+    if task.index is None or task.index.completion_tokens is None:
         return None
-    total = task.traces.completion_tokens
+    total = task.index.completion_tokens
     return TokenUse(
         completion=total,
         per_sample=total / task.samples,
@@ -185,5 +185,4 @@ def _judge_pair(base: SideTask, tuned: SideTask) -> JudgePair | None:
 
 def _judge_figures(task: SideTask) -> JudgeFigures:
     """Return the figures of one side's judge."""
-    judged = task.judged or {}
-    return JudgeFigures(**{name: judged.get(name) for name in JudgeFigures.model_fields})
+    return JudgeFigures(**{name: getattr(task.judged, name, None) for name in JudgeFigures.model_fields})

@@ -10,11 +10,12 @@ from typing import Any
 from scipy.special import expit
 
 from genbench.analysis import comparable
+from genbench.analysis.opening import open_side, require_finished
 from genbench.analysis.ranking_record import RankedModel, RankedRun, RankedTask, Ranking, RankingJudge
 from genbench.analysis.sides import Side, SideTask
-from genbench.analysis.storedrun import open_side, require_finished
 from genbench.errors import InputError, nearest
 from genbench.stats.pairwise import Pair, Strength, bradley_terry
+from genbench.store.manifest_record import TaskRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,16 @@ def _identity(side: Side) -> str:
 
 def _judge(task: SideTask) -> Mapping[str, Any]:
     """Return the manifest's entry on the task's judge, empty if there is none."""
-    judge: Mapping[str, Any] = task.described.get("judge") or {}
+    judge: Mapping[str, Any] = (
+        task.described.judge.to_json() if task.described and task.described.judge else {}
+    )
     return judge
+
+
+def _described(entrant: _Entrant) -> TaskRecord:
+    """Return what the manifest says of an entrant's task. Only runs are ranked."""
+    assert entrant.task.described is not None
+    return entrant.task.described
 
 
 def _opponent(task: SideTask, names: Mapping[str, str]) -> str:
@@ -124,8 +133,8 @@ def _differences(entrants: Sequence[_Entrant]) -> Iterator[comparable.Difference
     for other in entrants[1:]:
         for name, left, right in (
             ("verifier", _judge(first.task)["digest"], _judge(other.task)["digest"]),
-            ("data", first.task.described["data_digest"], other.task.described["data_digest"]),
-            ("version", first.task.described["version"], other.task.described["version"]),
+            ("data", _described(first).data_digest, _described(other).data_digest),
+            ("version", _described(first).version, _described(other).version),
         ):
             if left != right:
                 detail = f"{left} -> {right} ({first.side.path} -> {other.side.path})"

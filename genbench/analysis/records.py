@@ -51,7 +51,7 @@ class EstimateRecord(JsonRecord):
     missing: str | None = Field(description="what the metric lacks; null if it is given")
 
     @classmethod
-    def of(cls, item: Estimate) -> EstimateRecord:
+    def from_estimate(cls, item: Estimate) -> EstimateRecord:
         """Return the record of an estimate."""
         return cls(**estimate_fields(item))
 

@@ -1,4 +1,4 @@
-"""results.json of a run: estimates, counts, tokens and seconds, made from the files on disk alone."""
+"""The results of a run, made from its verdicts and tokens on disk."""
 
 from __future__ import annotations
 
@@ -8,89 +8,103 @@ from typing import Any
 from genbench.analysis.accounting import costs, totals
 from genbench.analysis.instructions import has_instructions, instruction_record
 from genbench.analysis.judged import drift_words, judged_record, too_many_unscored
-from genbench.analysis.table import (
-    TokenCount,
-    VerdictTable,
-    estimate_seed,
-    estimates,
-    strata_records,
-    task_record,
-)
-from genbench.store.folder import FORMAT, RunFolder
-from genbench.suite.config import JudgeConfig
+from genbench.analysis.records import EstimateRecord, estimate_fields
+from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.table import VerdictTable, estimate_seed, estimates, strata_records, tokens_record
+from genbench.store.folder import FORMAT
+from genbench.store.manifest_record import Manifest
+from genbench.store.storedrun import StoredTask
+from genbench.suite.config import SuiteConfig
 from genbench.tasks.loaded import VerifiedTask
-from genbench.types import Verdict
+from genbench.types import STATUSES, Verdict
 
 
 def build_results(
-    folder: RunFolder,
-    judged: Mapping[str, VerifiedTask],
-    manifest: Mapping[str, Any],
-    max_excluded_share: float,
-) -> dict[str, Any]:
-    """The results of the tasks in `judged`, with what was excluded and whether that is too much."""
-    tasks = {name: _task(folder, item, manifest) for name, item in judged.items()}
-    attempts = [attempt for attempt in manifest["attempts"] if "ended" in attempt]
-    for name, cost in costs(manifest["suite"]["config"].get("price"), tasks, attempts).items():
-        tasks[name]["cost"] = cost
-    judge = manifest["suite"]["config"].get("judge") or JudgeConfig().model_dump()
-    unscored_share = float(judge["max_unscored_share"])
-    return {
-        "format": FORMAT,
-        "run_id": manifest["run_id"],
-        "suite": manifest["suite"]["name"],
-        "model": manifest["model"]["name"],
-        "model_path": manifest["model"]["path"],
-        "model_identity": manifest["model_identity"],
-        "run_seed": manifest["run_seed"],
-        "shard": manifest["origin"].get("shard"),
-        "tasks": tasks,
-        "totals": totals(manifest, tasks),
-        "warnings": [*manifest["warnings"], *drift_words(tasks)],
-        "trust_remote_code": manifest["model"]["trust_remote_code"],
-        "test_uses": manifest["test_uses"],
-        "max_excluded_share": max_excluded_share,
-        "failed": _too_many_excluded(tasks, max_excluded_share) + too_many_unscored(tasks, unscored_share),
-    }
+    tasks: Mapping[str, VerifiedTask],
+    stored: Mapping[str, StoredTask],
+    manifest: Manifest,
+    config: SuiteConfig,
+) -> Results:
+    """Return the results of `tasks`, with what was excluded and whether that is too much.
+
+    Args:
+        stored: the reader of each task, its problems the ones of `tasks`.
+        config: the suite's. Says what may be excluded and left unscored, and the price.
+    """
+    found = {name: _task(stored[name], item, manifest) for name, item in tasks.items()}
+    for name, cost in costs(config.price, found, manifest.attempts).items():
+        found[name] = found[name].model_copy(update={"cost": cost})
+    failed = _too_many_excluded(found, config.max_excluded_share)
+    return Results(
+        format=FORMAT,
+        run_id=manifest.run_id,
+        suite=manifest.suite.name,
+        model=manifest.model.name,
+        model_path=manifest.model.path,
+        model_identity=manifest.model_identity,
+        run_seed=manifest.run_seed,
+        shard=manifest.origin.shard,
+        tasks=found,
+        totals=totals(manifest, found, config.price),
+        warnings=(*manifest.warnings, *drift_words(found)),
+        trust_remote_code=manifest.model.trust_remote_code,
+        test_uses=manifest.test_uses,
+        max_excluded_share=config.max_excluded_share,
+        failed=(*failed, *too_many_unscored(found, config.judge.max_unscored_share)),
+    )
 
 
-def _task(folder: RunFolder, item: VerifiedTask, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    task, described = item.task, manifest["tasks"][item.task.name]
-    table, counted = VerdictTable(task.problems, task.k), list[Verdict]()
-    for verdict in folder.verdicts(task.name):
+def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> TaskResults:
+    described = manifest.tasks[stored.name]
+    headline = item.task.task.info.headline
+    table, judged = _verdicts(stored, item, described.judge is not None)
+    seed = estimate_seed(manifest.run_id, stored.name)
+    found = estimates(table, item.task.metrics, seed, item.task.folder)
+    lead = found[table.label(headline)]
+    samples = sum(table.statuses.values())
+    extra: dict[str, Any] = {}
+    if any(has_instructions(parts) for own in table.parts for parts in own[:1]):
+        extra["instructions"] = instruction_record(table.parts, seed, "(official" in item.version)
+    if described.judge is not None:
+        extra["judge"] = judged_record(described.judge, lead, table, judged, seed)
+    return TaskResults(
+        **{**estimate_fields(lead), "excluded": table.excluded},
+        metrics={name: EstimateRecord.from_estimate(estimate) for name, estimate in found.items()},
+        samples=samples,
+        lacking=table.lacking,
+        status_counts={status: table.statuses[status] for status in STATUSES if table.statuses[status]},
+        trace_counts=dict(table.traces),
+        truncated_share=table.truncated / samples if samples else None,
+        clamped=stored.tokens.clamped,
+        tokens=tokens_record(stored.tokens, table.correct),
+        strata=strata_records(table, headline, seed),
+        of=described.of,
+        role=described.role,
+        chance=described.chance,
+        published=described.published,
+        verifier=described.verifier,
+        **extra,
+    )
+
+
+def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[VerdictTable, list[Verdict]]:
+    """Return the table of the current verifier's verdicts, and with `keep` those verdicts as a whole."""
+    table, kept = VerdictTable(item.task.problems, item.task.k), list[Verdict]()
+    for verdict in stored.verdicts():
         # Those of another verifier wait for their judge to be made again.
-        if verdict.verifier == item.verifier and table.add(verdict) and "judge" in described:
-            counted.append(verdict)  # whole, with what the judge said; other tasks may have a million
-    tokens = TokenCount()
-    for completion in folder.completions(task.name):
-        if completion.sample.problem_id in item.problems and completion.sample.sample_index < task.k:
-            tokens.add(completion, task.decoding.max_tokens)
-    seed = estimate_seed(manifest["run_id"], task.name)
-    found = estimates(table, task.metrics, seed, task.folder)
-    record = task_record(table, found, task.task.info.headline, tokens)
-    record["strata"] = strata_records(table, task.task.info.headline, seed)
-    if any(has_instructions(parts) for samples in table.parts for parts in samples[:1]):
-        record["instructions"] = instruction_record(table.parts, seed, "(official" in item.version)
-    if "judge" in described:
-        judge = described["judge"]
-        record["judge"] = judge | judged_record(judge, record, table, counted, seed)
-    return record | {
-        "of": described["of"],
-        "role": described["role"],
-        "chance": described["chance"],
-        "published": described.get("published", []),
-        "verifier": described["verifier"],
-    }
+        if verdict.verifier == item.verifier and table.add(verdict) and keep:
+            kept.append(verdict)  # with what the judge said; other tasks may have a million
+    return table, kept
 
 
-def _too_many_excluded(tasks: Mapping[str, Mapping[str, Any]], share: float) -> list[str]:
-    """One line for each task whose numbers must not be used."""
+def _too_many_excluded(tasks: Mapping[str, TaskResults], share: float) -> list[str]:
+    """Return one line for each task whose numbers must not be used."""
     found: list[str] = []
     for name, task in tasks.items():
-        excluded = task["excluded"] - task["status_counts"].get("unscored", 0)
-        if task["samples"] and excluded > share * task["samples"]:
+        excluded = task.excluded - task.status_counts.get("unscored", 0)
+        if task.samples and excluded > share * task.samples:
             found.append(
-                f"{name}: {excluded} of {task['samples']} samples are excluded (defects of ours), more than "
+                f"{name}: {excluded} of {task.samples} samples are excluded (defects of ours), more than "
                 f"the {share:.1%} that the suite allows"
             )
     return found

@@ -1,22 +1,18 @@
-"""Samples joined from a run folder's files: what was asked, what came back, what was found."""
+"""Stored samples with their reasoning traces split off, and the lines of asks.jsonl."""
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from genbench.analysis.storedrun import ids_in_force
 from genbench.models.prepared import Reasoning
-from genbench.store.folder import RunFolder
-from genbench.store.verdictfile import VerdictFile
-from genbench.types import Answer, Completion, Request, Verdict
+from genbench.store.storedrun import StoredRun, StoredSample
+from genbench.types import Answer, Completion, Request, Status, Verdict
 
 REFERENCE_CHARS = 10_000
-"""References are kept for people; packed test cases of code tasks have megabytes."""
-_Key = tuple[str, int]
+"""References are kept for people. Packed test cases of code tasks have megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +24,16 @@ class Turn:
 
     @property
     def prompt(self) -> str | None:
-        """What was asked in this turn, all before it included; None for the first, see `Sample.prompt`."""
+        """What was asked in this turn with all before it; None for the first turn, see `Sample.prompt`."""
         return self.completion.prompt
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sample with everything that its run folder holds of it.
+    """One sample with everything that its run folder has of it.
 
-    `turns` are the replies in order, at least one. `prompt` is the first turn's; it and `reference` are None
-    where the folder was written before they were kept, `verdict` where it has not been verified.
+    `turns` are the replies in order, at least one. `prompt` is the first turn's. `prompt` and `reference` are
+    None if the folder was written before they were kept, `verdict` if the sample has not been verified.
     """
 
     task: str
@@ -55,20 +51,23 @@ class Sample:
         return self.turns[-1].answer
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
+        """The status of the verdict, `unscored` if there is none."""
         return self.verdict.status if self.verdict else "unscored"
 
     @property
     def score(self) -> float | None:
+        """The score in [0, 1], None without a verdict or if the sample is excluded."""
         return self.verdict.score if self.verdict else None
 
     @property
     def completion_tokens(self) -> int | None:
-        """Sum over the turns; None where nobody counted."""
+        """Sum over the turns, None if nobody counted."""
         return _total([turn.completion.completion_tokens for turn in self.turns])
 
     @property
     def trace_tokens(self) -> int | None:
+        """Sum over the turns, None if nobody counted."""
         return _total([turn.completion.trace_tokens for turn in self.turns])
 
 
@@ -77,77 +76,33 @@ def _total(counts: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(counts) else None
 
 
-@dataclass(frozen=True, slots=True)
-class TaskSamples:
-    """A task of a run folder, ready to be read: its problems in force, in their order, and its k."""
+def task_samples(run: StoredRun, task: str, problem_id: str | None = None) -> Iterator[Sample]:
+    """Yield the samples in force of a task, or of one of its problems, one at a time.
 
-    folder: RunFolder
-    name: str
-    problem_ids: tuple[str, ...]
-    k: int
-    reasoning: Reasoning
-
-    def __iter__(self) -> Iterator[Sample]:
-        """The samples as completions.jsonl has them, one at a time: the file may be larger than memory.
-
-        Raises:
-            RunFolderError: a damaged line.
-        """
-        problems, asks = self.folder.problems(self.name), self.asks()
-        wanted = set(self.problem_ids)
-        begun: defaultdict[_Key, list[Completion]] = defaultdict(list)
-        with VerdictFile(self.folder, self.name, self.problem_ids, self.k) as verdicts:
-            for item in self.folder.completions(self.name):
-                key = (item.sample.problem_id, item.sample.sample_index)
-                if key[0] not in wanted or key[1] >= self.k:
-                    continue
-                begun[key].append(item)
-                if len(begun[key]) == problems[key[0]]["turns"]:
-                    yield self._sample(begun.pop(key), verdicts, asks, problems)
-            for items in begun.values():
-                yield self._sample(items, verdicts, asks, problems)
-
-    def asks(self) -> dict[str, list[dict[str, Any]]]:
-        """problem_id -> its asks (`samples`, `prompt`, `reference`)."""
-        return self.folder.asks(self.name)
-
-    def _sample(
-        self,
-        items: list[Completion],
-        verdicts: VerdictFile,
-        asks: Mapping[str, list[dict[str, Any]]],
-        problems: Mapping[str, Mapping[str, Any]],
-    ) -> Sample:
-        items.sort(key=lambda item: item.turn)
-        identity = items[0].sample
-        key = (identity.problem_id, identity.sample_index)
-        ask = next((ask for ask in asks.get(key[0], []) if key[1] in ask["samples"]), None)
-        return Sample(
-            task=self.name,
-            problem_id=key[0],
-            sample_index=key[1],
-            turns=tuple(Turn(item, self.reasoning.split(item)) for item in items),
-            verdict=verdicts.get(*key),
-            prompt=ask["prompt"] if ask else None,
-            reference=ask["reference"] if ask else None,
-            strata=problems[key[0]]["strata"],
-        )
+    Raises:
+        RunFolderError: a damaged line, or no such task.
+    """
+    reasoning = Reasoning.from_record(run.manifest.reasoning)
+    return (_answered(stored, reasoning) for stored in run.task(task).samples(problem_id))
 
 
-def task_samples(folder: RunFolder, task: str) -> TaskSamples:
-    """The task as the last command on the folder ran it (a larger limit before it leaves more on disk)."""
-    manifest = folder.require_manifest()
-    described = manifest["tasks"][task]
-    ids = ids_in_force(task, list(folder.problems(task)), described["n"], manifest)
-    return TaskSamples(
-        folder, task, tuple(ids), int(described["k"]), Reasoning.from_record(manifest["reasoning"])
+def _answered(stored: StoredSample, reasoning: Reasoning) -> Sample:
+    return Sample(
+        task=stored.task,
+        problem_id=stored.problem_id,
+        sample_index=stored.sample_index,
+        turns=tuple(Turn(item, reasoning.split(item)) for item in stored.completions),
+        verdict=stored.verdict,
+        prompt=stored.prompt,
+        reference=stored.reference,
+        strata=stored.strata,
     )
 
 
 def ask_records(
     problem_id: str, references: Sequence[Any], requests: Sequence[Request | None]
 ) -> list[dict[str, Any]]:
-    """The lines of asks.jsonl for one problem: samples of one prompt (option order …) share a line."""
+    """Return the lines of asks.jsonl for one problem. Samples of one prompt share a line."""
     found: dict[str, dict[str, Any]] = {}
     for index, (reference, request) in enumerate(zip(references, requests, strict=True)):
         if request is None:
@@ -166,13 +121,13 @@ def ask_records(
 def merged_asks(
     stored: Mapping[str, list[dict[str, Any]]], asks: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The asks of a folder that is continued: those of this run, and of problems that it leaves out."""
+    """Return the lines of a continued folder: those of this run, and of problems that it leaves out."""
     new = {ask["problem_id"] for ask in asks}
     return [ask for name, old in stored.items() if name not in new for ask in old] + list(asks)
 
 
 def reference_text(reference: Any) -> str:
-    """A reference for people: text as it is, other JSON on one line, long ones cut and said so."""
+    """Return a reference for people: text as it is, other JSON on one line, long ones cut."""
     text = reference if isinstance(reference, str) else json.dumps(reference, ensure_ascii=False, default=str)
     more = len(text) - REFERENCE_CHARS
     return text if more <= 0 else f"{text[:REFERENCE_CHARS]} … ({more:,} more characters)"

@@ -1,44 +1,28 @@
-"""One side of a comparison: scores of each task by problem, and whatever else is known of them."""
+"""One side of a comparison: the scores of each task by problem, and what else is known of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from genbench.analysis.noise_record import NoiseMeasurement
+from genbench.analysis.results_record import JudgedRecord
+from genbench.store.manifest_record import Manifest, TaskRecord
+from genbench.store.sampleindex import SampleIndex
 from genbench.types import Status
 
 T = TypeVar("T")
-SampleKey = tuple[str, int]
-"""(problem_id, sample_index)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Traces:
-    """What a run folder holds of a task beside its scores, as far as it was recorded.
-
-    `prompts` and `seeds` are of the first turn, `texts` digests of all turns' completions;
-    `max_tokens` (after clamping) and `references` are by problem.
-    """
-
-    prompts: Mapping[SampleKey, str]
-    seeds: Mapping[SampleKey, int]
-    texts: Mapping[SampleKey, str]
-    max_tokens: Mapping[str, int]
-    references: Mapping[str, str]
-    completion_tokens: int | None
-    """Sum over the completions; None where nobody counted them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideTask:
     """One task of one side. All sequences are in the order of `problem_ids` (n,).
 
-    `scores[i]` holds problem i's samples by sample_index, None where one is excluded. `k` is how many
-    each problem was to have, None where nobody said (score files). `margin` is a fraction of 1.
-    `described` is the task's entry in the manifest.
+    `scores[i]` contains problem i's samples by sample_index, None if one is excluded. `k` is how many each
+    problem was to have, None if nobody said (score files). `margin` is a fraction of 1. `described` is the
+    task's entry in the manifest, None for score files.
     """
 
     name: str
@@ -55,31 +39,37 @@ class SideTask:
     strata: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     gating: bool | None = None
     margin: float | None = None
-    described: Mapping[str, Any] = field(default_factory=dict)
-    traces: Traces | None = None
+    described: TaskRecord | None = None
+    index: SampleIndex | None = None
+    """Prompts, seeds and digests of texts; None for score files."""
     followed: Mapping[str, tuple[tuple[float | None, ...], ...]] = field(default_factory=dict)
-    """Of instruction tasks: see followed.shares_by_kind."""
-    judged: Mapping[str, Any] | None = None
-    """What results.json says of the task's judge, where it has one."""
+    """Of instruction tasks, see followed.shares_by_kind."""
+    judged: JudgedRecord | None = None
+    """What results.json says of the task's judge, None if it has none."""
 
     @property
     def largest_k(self) -> int:
+        """Samples of the problem that has most."""
         return max(len(row) for row in self.scores)
 
     @property
     def smallest_k(self) -> int:
+        """Samples of the problem that has fewest."""
         return min(len(row) for row in self.scores)
 
     @property
     def is_ragged(self) -> bool:
+        """Whether problems have different numbers of samples."""
         return self.smallest_k != self.largest_k
 
     @property
     def samples(self) -> int:
+        """Samples of all problems, lacking ones included."""
         return sum(len(row) for row in self.scores)
 
     @property
     def excluded(self) -> int:
+        """Samples with a verdict but without a score."""
         return sum(score is None for row in self.scores for score in row) - self.lacking
 
     @property
@@ -88,7 +78,7 @@ class SideTask:
         return sum(score for row in self.scores for score in row if score is not None)
 
     def take(self, ids: Sequence[str]) -> SideTask:
-        """The task with these problems alone, in their order."""
+        """Return the task with only these problems, in their order."""
         place = {name: row for row, name in enumerate(self.problem_ids)}
         rows = [place[name] for name in ids]
         return replace(
@@ -105,13 +95,13 @@ class SideTask:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run, or a score file. `run_id` names it in seeds of resampling; `manifest` is None for a file."""
+    """A run, or a score file. `run_id` names it in seeds of resampling. `manifest` is None for a file."""
 
     path: Path
     name: str
     run_id: str
     tasks: Mapping[str, SideTask]
-    manifest: Mapping[str, Any] | None = None
+    manifest: Manifest | None = None
     failed: tuple[str, ...] = ()
     """Lines `TASK: why` of results.json: tasks whose numbers must not be used."""
     noise: NoiseMeasurement | None = None
@@ -119,16 +109,18 @@ class Side:
 
     @property
     def kind(self) -> str:
+        """What the side is, in words."""
         return "score file" if self.manifest is None else "run"
 
     @property
     def run_seed(self) -> int | None:
-        return None if self.manifest is None else self.manifest["run_seed"]
+        """The seed of the run, None for a score file."""
+        return None if self.manifest is None else self.manifest.run_seed
 
     @property
     def identity(self) -> str | None:
-        """Who the model is; None where a score file does not say."""
-        return None if self.manifest is None else str(self.manifest["model_identity"])
+        """Who the model is, None for a score file."""
+        return None if self.manifest is None else self.manifest.model_identity
 
 
 def _pick(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import decide, exchange, judge, look, machine, run
+from genbench.cli import decide, exchange, judge, look, machine, plugins, run
 from genbench.cli.app import app
 from genbench.errors import GenbenchError, lacking_extra
 
-__all__ = ["app", "decide", "exchange", "judge", "look", "machine", "main", "run"]
+__all__ = ["app", "decide", "exchange", "judge", "look", "machine", "main", "plugins", "run"]
 
 
 def main() -> None:

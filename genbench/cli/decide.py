@@ -75,18 +75,26 @@ def compare(
 
 @app.command(
     rich_help_panel=DECIDE,
-    epilog=examples("genbench estimate scores.jsonl", "genbench estimate runs/n/tuned --json"),
+    epilog=examples(
+        "genbench estimate scores.jsonl --metrics pass@1,pass@5,maj@3",
+        "genbench estimate runs/n/tuned --json",
+    ),
 )
 def estimate(
     source: SideArgument,
     task: Annotated[list[str], typer.Option("--task", help="Estimate only this task. Repeatable.")] = [],  # noqa: B006
+    metrics: Annotated[
+        str, typer.Option(help="Estimate these metrics instead of the tasks' own: pass@1,pass@5,maj@3.")
+    ] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Estimate the metrics of a run or a score file.
 
     Every value comes with two intervals: for new problems of the kind, and for a re-run.
     """
-    print_record(lazy_module("analysis.estimate").estimate(source, tasks=task), "estimate_text", as_json)
+    asked = tuple(name.strip() for name in metrics.split(",") if name.strip())
+    estimation = lazy_module("analysis.estimate").estimate(source, tasks=task, metrics=asked)
+    print_record(estimation, "estimate_text", as_json)
 
 
 @app.command(

@@ -93,7 +93,7 @@ def show(
     """
     if task is None:
         results = lazy_module("pipeline").latest_results(run_dir)
-        print_results({results["model"]: results}, {results["model"]: run_dir}, as_json)
+        print_results({results.model: results}, {results.model: run_dir}, as_json)
         return
     browse = lazy_module("reports.browse")
     wanted = browse.Filter(status, sample, min_tokens, flip)
@@ -103,13 +103,17 @@ def show(
     def read(run: Path, kept: Any) -> Any:
         if problem is None:
             return browse.task_rows(run, task, kept)
-        return browse.sample_records(run, task, problem, kept)
+        return browse.sample_rows(run, task, problem, kept)
 
     found = browse.paired(run_dir, with_, read, wanted) if with_ else read(run_dir, wanted)
     if as_json:
-        print_json([{"first": one, "second": two} for one, two in found] if with_ else found)
+        print_json([_pair_json(*pair) for pair in found] if with_ else [row.to_json() for row in found])
     else:
         print_lines(_shown(found, problem, (str(run_dir), str(with_)) if with_ else None))
+
+
+def _pair_json(first: Any, second: Any) -> dict[str, Any]:
+    return {"first": first.to_json(), "second": None if second is None else second.to_json()}
 
 
 def _shown(found: Any, problem: str | None, names: tuple[str, str] | None) -> Iterator[str]:

@@ -30,7 +30,8 @@ def say_written(lines: Iterable[object], to_stderr: bool) -> None:
 def print_results(results: Mapping[str, Any], folders: Mapping[str, Path], as_json: bool) -> None:
     """Print the results of each model as a table, or as JSON with the run folders."""
     if as_json:
-        print_json({"folders": {name: str(path) for name, path in folders.items()}, "models": results})
+        models = {name: record.to_json() for name, record in results.items()}
+        print_json({"folders": {name: str(path) for name, path in folders.items()}, "models": models})
     else:
         table = lazy_module("reports.text").run_table(results, folders)
         print(lazy_module("reports.safe").printable(table))

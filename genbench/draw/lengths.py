@@ -10,7 +10,7 @@ from typing import Any
 
 from genbench.errors import InputError
 from genbench.store.contract import digest
-from genbench.store.folder import RunFolder
+from genbench.store.storedrun import StoredRun, StoredTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +51,18 @@ def read_lengths(path: Path) -> Lengths:
     Raises:
         InputError: it is no run folder, a line is damaged, or its tokens were not counted.
     """
-    folder = RunFolder(path)
-    manifest = folder.require_manifest()
-    found = {task: _task_lengths(folder, task) for task in manifest["tasks"]}
+    run = StoredRun(path)
+    found = {task: _task_lengths(run.task(task)) for task in run.manifest.tasks}
     if not any(found.values()):
         raise InputError(f"{path}: holds no completion whose tokens were counted; name another run")
-    return Lengths(path, manifest["run_id"], manifest["model"]["name"], found)
+    return Lengths(path, run.manifest.run_id, run.manifest.model.name, found)
 
 
-def _task_lengths(folder: RunFolder, task: str) -> dict[str, float]:
+def _task_lengths(task: StoredTask) -> dict[str, float]:
     """Return the mean tokens of each problem's samples, all turns added, in the order of the folder."""
     tokens: Counter[str] = Counter()
     samples: Counter[str] = Counter()
-    for item in folder.completions(task):
+    for item in task.all_completions():
         if item.completion_tokens is not None:
             tokens[item.sample.problem_id] += item.completion_tokens
             samples[item.sample.problem_id] += item.turn == 0

@@ -5,52 +5,57 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.samples import Sample, TaskSamples, task_samples
-from genbench.errors import InputError, RunFolderError, nearest
+from genbench import registry
+from genbench.analysis.results_record import Results, TaskResults, require_results
+from genbench.analysis.samples import Sample, task_samples
+from genbench.errors import ConfigError, InputError
 from genbench.exchange.parquet import write_table
-from genbench.store.folder import RunFolder
+from genbench.exchange.plugins import ExportedRun, export_with
 from genbench.store.jsonlines import encode, replace
+from genbench.store.storedrun import StoredRun, StoredTask
 
 Written = list[Path]
 
 
 def export(run: Path, form: str, output: Path) -> Written:
-    """Writes the tasks of a finished run into the folder `output`; returns the files.
+    """Write the tasks of a finished run into the folder `output`. Return the files.
 
     Raises:
-        InputError: unknown format. RunFolderError: no run folder, or one that is not finished.
+        InputError: unknown format.
+        RunFolderError: no run folder, or one that is not finished.
     """
-    if form not in _FORMATS:
-        raise InputError(f"--to {form}: no such format{nearest(form, _FORMATS)}")
-    folder = RunFolder(run)
-    manifest, results = folder.require_manifest(), folder.results()
-    if results is None:
-        raise RunFolderError(f"{run}: the run is not finished; continue it, or run: genbench score {run}")
+    try:
+        plug_in = registry.find("exporter", form)
+    except ConfigError as error:
+        raise InputError(f"--to: {error}") from error
+    stored = StoredRun(run)
+    results = require_results(stored.folder)
     output.mkdir(parents=True, exist_ok=True)
-    return _FORMATS[form](folder, manifest, results, output)
+    if not plug_in.is_built_in:
+        return export_with(plug_in, ExportedRun(stored, results), output)
+    written: Written = plug_in.load()(stored, results, output)
+    return written
 
 
-def _lm_eval(
-    folder: RunFolder, manifest: Mapping[str, Any], results: Mapping[str, Any], output: Path
-) -> Written:
-    """`samples_<task>_<time>.jsonl`, as `lm_eval run --log_samples` writes (read from 0.4.13)."""
-    stamp = str(manifest["created"])[:19].replace(":", "-")
+def lm_eval(run: StoredRun, results: Results, output: Path) -> Written:
+    """Write `samples_<task>_<time>.jsonl`, as `lm_eval run --log_samples` does (read from 0.4.13)."""
+    stamp = str(run.manifest.created)[:19].replace(":", "-")
     written = []
-    for name in results["tasks"]:
+    for name in results.tasks:
         path = output / f"samples_{name}_{stamp}.jsonl"
-        samples = task_samples(folder, name)
-        rows = {problem: row for row, problem in enumerate(samples.problem_ids)}
-        _write(path, (encode(lm_eval_line(sample, rows[sample.problem_id])) for sample in samples))
+        rows = {problem: row for row, problem in enumerate(run.task(name).problem_ids)}
+        lines = (lm_eval_line(sample, rows[sample.problem_id]) for sample in task_samples(run, name))
+        _write(path, map(encode, lines))
         written.append(path)
     return written
 
 
 def lm_eval_line(sample: Sample, doc_id: int) -> dict[str, Any]:
-    """One sample as a line of its own: lm-eval has one score a line, and k samples have k scores."""
+    """Return one sample as a line. lm-eval has one score a line, and k samples have k scores."""
     doc = {"problem_id": sample.problem_id, "sample_index": sample.sample_index, **sample.strata}
     prompt, target = sample.prompt or "", sample.reference or ""
     extracted = sample.verdict.extracted if sample.verdict else None
@@ -74,51 +79,46 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _inspect(
-    folder: RunFolder, manifest: Mapping[str, Any], results: Mapping[str, Any], output: Path
-) -> Written:
-    """`<task>.json`, an Inspect log of version 2; `epoch` is the sample's number."""
+def inspect(run: StoredRun, results: Results, output: Path) -> Written:
+    """Write `<task>.json`, an Inspect log of version 2. `epoch` is the sample's number from 1."""
     written = []
-    for name, task in results["tasks"].items():
+    for name, task in results.tasks.items():
         path = output / f"{name}.json"
-        samples = task_samples(folder, name)
-        model = str(results["model"])
-        head = json.dumps(_inspect_head(samples, manifest, task, model))
-        lines = (json.dumps(inspect_sample(sample, model)).encode() for sample in samples)
+        head = json.dumps(_inspect_head(run, run.task(name), task))
+        samples = (inspect_sample(sample, results.model) for sample in task_samples(run, name))
+        lines = (json.dumps(sample).encode() for sample in samples)
         commas = (line if number == 0 else b",\n" + line for number, line in enumerate(lines))
         _write(path, itertools.chain([head[:-1].encode(), b', "samples": [\n'], commas, [b"\n]}\n"]))
         written.append(path)
     return written
 
 
-def _inspect_head(
-    samples: TaskSamples, manifest: Mapping[str, Any], task: Mapping[str, Any], model: str
-) -> dict[str, Any]:
-    created = str(manifest["created"])
+def _inspect_head(run: StoredRun, stored: StoredTask, task: TaskResults) -> dict[str, Any]:
+    run_id, created = run.manifest.run_id, str(run.manifest.created)
     created = f"{created[:-2]}:{created[-2:]}"  # Inspect wants the colon of ISO 8601 in the offset
-    metric = {"name": task["metric"], "value": task["value"]} if task["value"] is not None else None
+    metric = {"name": task.metric, "value": task.value} if task.value is not None else None
     return {
         "version": 2,
         "status": "success",
         "eval": {
-            "eval_id": f"{manifest['run_id']}-{samples.name}",
-            "run_id": manifest["run_id"],
+            "eval_id": f"{run_id}-{stored.name}",
+            "run_id": run_id,
             "created": created,
-            "task": samples.name,
-            "task_id": samples.name,
-            "dataset": {"name": samples.name, "samples": len(samples.problem_ids)},
-            "model": model,
-            "config": {"epochs": samples.k},
+            "task": stored.name,
+            "task_id": stored.name,
+            "dataset": {"name": stored.name, "samples": len(stored.problem_ids)},
+            "model": run.manifest.model.name,
+            "config": {"epochs": stored.k},
         },
         "results": {
-            "total_samples": task["samples"],
-            "completed_samples": task["samples"],
+            "total_samples": task.samples,
+            "completed_samples": task.samples,
             "scores": [
                 {
                     "name": "genbench",
                     "scorer": "genbench",
                     "params": {},
-                    "metrics": {task["metric"]: metric} if metric else {},
+                    "metrics": {task.metric: metric} if metric else {},
                 }
             ],
         },
@@ -130,7 +130,7 @@ _STOPS = {"stop": "stop", "length": "max_tokens"}
 
 
 def inspect_sample(sample: Sample, model: str) -> dict[str, Any]:
-    """One sample; the trace is a reasoning block, the status the score's explanation."""
+    """Return one sample. The trace is a reasoning block, the status is the score's explanation."""
     last, verdict = sample.turns[-1], sample.verdict
     content: list[dict[str, Any]] = [{"type": "text", "text": last.answer.text}]
     if last.answer.trace:
@@ -152,22 +152,22 @@ def inspect_sample(sample: Sample, model: str) -> dict[str, Any]:
     return record
 
 
-def _hub(folder: RunFolder, manifest: Mapping[str, Any], results: Mapping[str, Any], output: Path) -> Written:
-    """A dataset repository: one Parquet file a task, and the card that names them as configs."""
+def hub(run: StoredRun, results: Results, output: Path) -> Written:
+    """Write a dataset repository: one Parquet file a task, and the card that names them as configs."""
     written = []
-    for name in results["tasks"]:
+    for name in results.tasks:
         path = output / f"{name}.parquet"
-        write_table(path, folder, [name])
+        write_table(path, run, [name])
         written.append(path)
-    configs = [{"config_name": name, "data_files": f"{name}.parquet"} for name in results["tasks"]]
+    configs = [{"config_name": name, "data_files": f"{name}.parquet"} for name in results.tasks]
     rows = "".join(
-        f"| {name} | {task['metric']} | {task['value']} | {task['n']} x {task['k']} |\n"
-        for name, task in results["tasks"].items()
+        f"| {name} | {task.metric} | {task.value} | {task.n} x {task.k} |\n"
+        for name, task in results.tasks.items()
     )
     # JSON is YAML, and no name can break out of it.
     card = (
         f"---\nconfigs: {json.dumps(configs)}\n---\n# Samples of one run\n\n"
-        f"Run {manifest['run_id']}, suite {results['suite']}, model {results['model']}.\n\n"
+        f"Run {results.run_id}, suite {results.suite}, model {results.model}.\n\n"
         f"| config | metric | value | n x k |\n|---|---|---|---|\n{rows}"
     )
     replace(output / "README.md", card.encode())
@@ -175,15 +175,8 @@ def _hub(folder: RunFolder, manifest: Mapping[str, Any], results: Mapping[str, A
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> None:
-    """Writes one part after another; the file appears when it is whole."""
+    """Write one part after another. The file appears when it is whole."""
     draft = path.with_name(f".{path.name}.part")
     with draft.open("wb") as file:
         file.writelines(parts)
     draft.replace(path)
-
-
-_FORMATS: dict[str, Callable[[RunFolder, Mapping[str, Any], Mapping[str, Any], Path], Written]] = {
-    "lm-eval": _lm_eval,
-    "inspect": _inspect,
-    "hf": _hub,
-}

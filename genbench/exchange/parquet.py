@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from genbench.analysis.samples import Sample, task_samples
-from genbench.store.folder import RunFolder
+from genbench.store.storedrun import StoredRun
 
 SCHEMA = pa.schema(
     [
@@ -41,14 +41,14 @@ SCHEMA = pa.schema(
         ("strata", pa.string()),
     ]
 )
-"""One row a sample; `detail`, `parts` and `strata` are JSON. A conversation's row holds its last
-answer and first prompt, `earlier_answers` and `later_prompts` those of the other turns."""
+"""One row a sample. `detail`, `parts` and `strata` are JSON. A conversation's row has its last answer and its
+first prompt; `earlier_answers` and `later_prompts` are those of the other turns."""
 _BATCH_CHARS, _BATCH_ROWS = 16_000_000, 16_384
-"""What is held before it is written: a row of short texts costs 2 kB however short they are."""
+"""What is kept in memory before it is written. A row costs 2 kB however short its texts are."""
 
 
 class SampleTable:
-    """Writes rows in batches, and the file by rename at the end; leaves nothing behind on an error."""
+    """A Parquet file that is written in batches and put in place by rename; an error leaves no file."""
 
     def __init__(self, path: Path, schema: pa.Schema = SCHEMA) -> None:
         self.path, self.schema = path, schema
@@ -58,6 +58,7 @@ class SampleTable:
         self._chars = 0
 
     def add(self, model: str, sample: Sample) -> None:
+        """Add a sample as a row."""
         row = sample_row(model, sample)
         self._rows.append(row)
         self._chars += len(row["trace"]) + len(row["answer"]) + len(row["prompt"] or "")
@@ -82,24 +83,19 @@ class SampleTable:
             self._temporary.unlink(missing_ok=True)
 
 
-def write_table(path: Path, folder: RunFolder, tasks: Iterable[str]) -> int:
-    """Writes these tasks of a run as one table; returns the number of rows."""
-    model = folder.require_manifest()["model"]["name"]
+def write_table(path: Path, run: StoredRun, tasks: Iterable[str]) -> int:
+    """Write these tasks of a run as one table. Return the number of rows."""
     rows = 0
     with SampleTable(path) as table:
-        for sample in _samples(folder, tasks):
-            table.add(model, sample)
-            rows += 1
+        for task in tasks:
+            for sample in task_samples(run, task):
+                table.add(run.manifest.model.name, sample)
+                rows += 1
     return rows
 
 
-def _samples(folder: RunFolder, tasks: Iterable[str]) -> Iterator[Sample]:
-    for task in tasks:
-        yield from task_samples(folder, task)
-
-
 def sample_row(model: str, sample: Sample) -> dict[str, Any]:
-    """The sample as a row of SCHEMA."""
+    """Return the sample as a row of SCHEMA."""
     last, verdict = sample.turns[-1], sample.verdict
     return {
         "model": model,
@@ -130,5 +126,5 @@ def sample_row(model: str, sample: Sample) -> dict[str, Any]:
 
 
 def _utf8(text: str | None) -> str | None:
-    """Half a surrogate pair, which UTF-8 cannot hold, as its escape."""
+    """Return the text with halves of surrogate pairs, which UTF-8 cannot encode, as escapes."""
     return None if text is None else text.encode("utf-8", "backslashreplace").decode()

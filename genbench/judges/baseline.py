@@ -11,7 +11,8 @@ from typing import Any
 from genbench.errors import ConfigError, GenbenchError, nearest
 from genbench.models.prepared import Reasoning
 from genbench.store.contract import differences, digest
-from genbench.store.folder import RunFolder
+from genbench.store.manifest_record import TaskRecord
+from genbench.store.storedrun import StoredRun, StoredTask
 from genbench.tasks.loaded import LoadedTask
 
 
@@ -46,15 +47,14 @@ def read_baseline(path: Path, task: LoadedTask) -> Baseline:
         ConfigError: no run folder, another task than this one, or problems that it lacks.
     """
     try:
-        folder = RunFolder(path)
-        manifest = folder.require_manifest()
-        described = manifest["tasks"].get(task.name)
+        run = StoredRun(path)
+        described = run.manifest.tasks.get(task.name)
         if described is None:
             raise ConfigError(
-                f"{path}: the run has no task '{task.name}'{nearest(task.name, manifest['tasks'])}"
+                f"{path}: the run has no task '{task.name}'{nearest(task.name, run.manifest.tasks)}"
             )
         _check_same(path, described, task)
-        answers = _answers(folder, task.name, Reasoning.from_record(manifest["reasoning"]))
+        answers = _answers(run.task(task.name), Reasoning.from_record(run.manifest.reasoning))
     except GenbenchError as error:
         raise ConfigError(f"baseline: {error}") from None
     lacking = [problem.problem_id for problem in task.problems if problem.problem_id not in answers]
@@ -65,12 +65,12 @@ def read_baseline(path: Path, task: LoadedTask) -> Baseline:
         )
     used = {problem.problem_id: answers[problem.problem_id] for problem in task.problems}
     # Of all answers of the run, so that another --limit here is not another opponent.
-    return Baseline(manifest["model"]["name"], manifest["model_identity"], digest(answers)[:16], used)
+    return Baseline(run.manifest.model.name, run.manifest.model_identity, digest(answers)[:16], used)
 
 
-def _check_same(path: Path, described: Mapping[str, Any], task: LoadedTask) -> None:
+def _check_same(path: Path, described: TaskRecord, task: LoadedTask) -> None:
     """Refuse answers to other prompts or other rows."""
-    theirs = {"version": described["version"], "data": described["data_digest"]}
+    theirs = {"version": described.version, "data": described.data_digest}
     ours = {"version": task.task.info.version, "data": task.provenance.get("digest")}
     lines = differences(theirs, ours, f"tasks.{task.name}")
     if lines:
@@ -80,9 +80,9 @@ def _check_same(path: Path, described: Mapping[str, Any], task: LoadedTask) -> N
         )
 
 
-def _answers(folder: RunFolder, name: str, reasoning: Reasoning) -> dict[str, tuple[str, ...]]:
+def _answers(task: StoredTask, reasoning: Reasoning) -> dict[str, tuple[str, ...]]:
     found: defaultdict[str, dict[int, str]] = defaultdict(dict)
-    for item in folder.completions(name):
+    for item in task.all_completions():
         if item.finish_reason == "error":
             continue
         answer = reasoning.split(item)

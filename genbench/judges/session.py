@@ -67,13 +67,16 @@ class JudgeSession:
         """What every report of the run must say of its judges."""
         return [line for item in self._tasks.values() for line in item.warnings]
 
-    def remember(self, manifest: Mapping[str, Any] | None) -> None:
-        """Keep what a folder's manifest says of these judges, for runs that ask nothing again."""
+    def remember(self, judges: Mapping[str, Mapping[str, Any]]) -> None:
+        """Keep what a folder's manifest says of these judges, for runs that ask nothing again.
+
+        Args:
+            judges: their records by task.
+        """
         self._stored = {
             name: stored
             for name, item in self._tasks.items()
-            if (stored := ((manifest or {}).get("tasks", {}).get(name) or {}).get("judge"))
-            and stored["digest"] == item.judge.digest
+            if (stored := judges.get(name)) and stored["digest"] == item.judge.digest
         }
 
     def record(self, task: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from genbench.models import traceformats, traces
 from genbench.models.requests import RequestMaker
 from genbench.models.tokencount import Count
 from genbench.models.traceformats import FORMATS, TraceFormat
+from genbench.store.manifest_record import ReasoningRecord
 from genbench.suite.config import ModelConfig
 from genbench.types import Answer, Completion
 
@@ -33,13 +34,12 @@ class Reasoning:
         }
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Reasoning:
+    def from_record(cls, record: ReasoningRecord) -> Reasoning:
         """Return what `record` was made from. A format without a registered name is made from its tags."""
-        name = record["format"]
-        if name in FORMATS:
-            return cls(FORMATS[name], tuple(record["end_tokens"]))
-        tags = {"open": record["open"][0], "close": record["close"][0]}
-        return cls(traceformats.resolve(tags), tuple(record["end_tokens"]))
+        if record.format in FORMATS:
+            return cls(FORMATS[record.format], record.end_tokens)
+        tags = {"open": record.open[0], "close": record.close[0]}
+        return cls(traceformats.resolve(tags), record.end_tokens)
 
     def split(self, item: Completion) -> Answer:
         """Return the completion's trace and answer."""

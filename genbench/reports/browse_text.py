@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -11,45 +11,45 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from genbench.reports.browse_record import ProblemRow, SampleRow
 from genbench.reports.safe import one_line, printable
 
-Record = Mapping[str, Any]
 _TEXT_LIMIT = 4000
 _FACT_LIMIT = 300
 WIDE = 120
-"""Columns of a terminal from which two samples stand beside one another: 58 letters each are readable."""
+"""Columns of a terminal that is wide enough for two samples: 58 letters each are readable."""
 _GAP = 3
 
 
-def task_text(rows: Sequence[Record]) -> Iterator[str]:
-    """One line a problem, the hardest last."""
-    width = max((len(one_line(row["problem_id"])) for row in rows), default=0)
-    for row in sorted(rows, key=lambda row: -(row["score"] if row["score"] is not None else -1)):
+def task_text(rows: Sequence[ProblemRow]) -> Iterator[str]:
+    """Yield one line for each problem, the hardest last."""
+    width = max((len(one_line(row.problem_id)) for row in rows), default=0)
+    for row in sorted(rows, key=lambda row: -(row.score if row.score is not None else -1)):
         answers = ", ".join(
-            one_line(str(text), 20) if text is not None else "∅" for text in row["extracted"][:8]
+            one_line(str(text), 20) if text is not None else "∅" for text in row.extracted[:8]
         )
-        name = one_line(row["problem_id"])
+        name = one_line(row.problem_id)
         yield f"{name:{width}}  {_score(row):>5}  {_counts(row)}  [{answers}]"
 
 
-def task_pairs_text(pairs: Sequence[tuple[Record, Record | None]]) -> Iterator[str]:
-    """One line a problem, with what both runs made of it."""
+def task_pairs_text(pairs: Sequence[tuple[ProblemRow, ProblemRow | None]]) -> Iterator[str]:
+    """Yield one line for each problem, with what both runs made of it."""
     for first, second in pairs:
         counts = " | ".join(_counts(record) for record in (first, second) if record)
-        yield f"{one_line(first['problem_id'])}  {_score(first)} -> {_score(second)}  {counts}"
+        yield f"{one_line(first.problem_id)}  {_score(first)} -> {_score(second)}  {counts}"
 
 
-def sample_text(record: Record) -> Iterator[str]:
-    """One sample: verdict first, then prompt and trace cut short, then the answer."""
+def sample_text(record: SampleRow) -> Iterator[str]:
+    """Yield the parts of one sample: the verdict, then prompt and trace cut short, then the answer."""
     for part in _parts(record):
         if part:
             yield part
 
 
 def sample_pairs_text(
-    pairs: Sequence[tuple[Record, Record | None]], names: tuple[str, str], width: int
+    pairs: Sequence[tuple[SampleRow, SampleRow | None]], names: tuple[str, str], width: int
 ) -> Iterator[str]:
-    """Each sample of two runs: in columns where `width` letters hold them, else after one another."""
+    """Yield each sample of two runs: in columns if `width` letters are enough, else one after the other."""
     for pair in pairs:
         parts = [_parts(record) if record else ["(not drawn)"] for record in pair]
         heads = [f"══ {one_line(name)}" for name in names]
@@ -62,7 +62,7 @@ def sample_pairs_text(
 
 
 def _columns(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Texts that begin in one row begin on one line; nothing in them is markup."""
+    """Return texts in columns. Those of one row begin on one line. Nothing in them is markup."""
     half = (width - _GAP) // 2
     table = Table.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
     for _ in range(2):
@@ -76,24 +76,29 @@ def _columns(rows: Sequence[Sequence[str]], width: int) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def _parts(record: Record) -> list[str]:
-    """Head, facts, prompt, trace, answer; "" where there is none, so that two samples keep in step."""
-    return [_head(record), _facts(record), _cut(record, "prompt"), _cut(record, "trace"), _answer(record)]
+def _parts(record: SampleRow) -> list[str]:
+    """Return head, facts, prompt, trace and answer, "" for none, so that two samples keep in step."""
+    prompt, trace = _cut("prompt", record.prompt), _cut("trace", record.trace)
+    return [_head(record), _facts(record), prompt, trace, _answer(record)]
 
 
-def _head(record: Record) -> str:
-    score = "-" if record["score"] is None else f"{record['score']:g}"
-    turn = f", turn {record['turn'] + 1}" if record["turn"] else ""
+def _head(record: SampleRow) -> str:
+    score = "-" if record.score is None else f"{record.score:g}"
+    turn = f", turn {record.turn + 1}" if record.turn else ""
     return (
-        f"── sample {record['sample_index']}{turn}: {record['status'] or 'not verified'} (score {score}), "
-        f"finish {record['finish_reason']}, {record['completion_tokens']} tokens, "
-        f"trace {record['trace_status']}"
+        f"── sample {record.sample_index}{turn}: {record.status or 'not verified'} (score {score}), "
+        f"finish {record.finish_reason}, {record.completion_tokens} tokens, "
+        f"trace {record.trace_status}"
     )
 
 
-def _facts(record: Record) -> str:
-    facts = {"extracted": record["extracted"], "reference": record["reference"], **(record["detail"] or {})}
-    failed = [f"{name} ({part:g})" for name, part in (record["parts"] or {}).items() if part < 1]
+def _facts(record: SampleRow) -> str:
+    facts: dict[str, Any] = {
+        "extracted": record.extracted,
+        "reference": record.reference,
+        **(record.detail or {}),
+    }
+    failed = [f"{name} ({part:g})" for name, part in (record.parts or {}).items() if part < 1]
     if failed:
         facts["not met"] = ", ".join(failed)
     return "\n".join(
@@ -107,19 +112,18 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _cut(record: Record, name: str) -> str:
-    text = record[name]
+def _cut(name: str, text: str | None) -> str:
     return f"{name} ({len(text):,} characters): {one_line(text, 400)}" if text else ""
 
 
-def _answer(record: Record) -> str:
-    return f"answer:\n{printable(record['answer'], _TEXT_LIMIT) or '(empty)'}"
+def _answer(record: SampleRow) -> str:
+    return f"answer:\n{printable(record.answer, _TEXT_LIMIT) or '(empty)'}"
 
 
-def _score(record: Record | None) -> str:
-    return "-" if record is None or record["score"] is None else f"{100 * record['score']:.1f}"
+def _score(record: ProblemRow | None) -> str:
+    return "-" if record is None or record.score is None else f"{100 * record.score:.1f}"
 
 
-def _counts(record: Record) -> str:
-    counts = {status: record["statuses"].count(status) for status in dict.fromkeys(record["statuses"])}
+def _counts(record: ProblemRow) -> str:
+    counts = {status: record.statuses.count(status) for status in dict.fromkeys(record.statuses)}
     return " ".join(f"{status} {count}" for status, count in counts.items())

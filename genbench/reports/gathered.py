@@ -1,4 +1,4 @@
-"""One pass over a run's samples: columns for plots and index, long texts, health, samples.parquet."""
+"""One pass over a run's samples, for plots, the index of the page, long texts, health and samples.parquet."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from genbench.analysis.samples import Sample, TaskSamples, task_samples
-from genbench.errors import RunFolderError
+from genbench.analysis.results_record import Results, require_results
+from genbench.analysis.samples import Sample, task_samples
 from genbench.exchange.parquet import SampleTable
-from genbench.reports.health import TaskHealth, first_prompts
+from genbench.reports.health import TaskHealth
+from genbench.reports.report_record import TaskHealthRecord
 from genbench.reports.texts import TextStore
-from genbench.store.folder import RunFolder
+from genbench.store.storedrun import StoredRun
 from genbench.types import STATUSES
 
 PARQUET = "samples.parquet"
@@ -23,11 +23,11 @@ PARQUET = "samples.parquet"
 
 @dataclass(slots=True)
 class TaskColumns:
-    """A task's samples in few bytes; position of a sample: row of its problem x k + sample_index.
+    """A task's samples in few bytes. The position of a sample is row of its problem x k + sample_index.
 
-    `status` holds indices into STATUSES, -1 where nothing was drawn; `scores` are NaN where there is
-    none; `tokens` of completions, `trace` and `answer` are lengths, tokens where the engine counted
-    them, else characters. `chunks` and `ask_chunks` say where the long texts are.
+    `status` contains indices into STATUSES, -1 if nothing was drawn. `scores` are NaN if there is none.
+    `tokens` of completions, `trace` and `answer` are lengths: tokens if the engine counted them, else
+    characters. `chunks` and `ask_chunks` say in which chunk the long texts are.
     """
 
     name: str
@@ -54,6 +54,7 @@ class TaskColumns:
         self.ask_chunks = [-1] * len(self.problem_ids)
 
     def add(self, sample: Sample, chunk: int) -> None:
+        """Add a sample whose long texts are in `chunk`."""
         at = self.rows[sample.problem_id] * self.k + sample.sample_index
         self.status[at] = STATUSES.index(sample.verdict.status) if sample.verdict else -1
         self.scores[at] = math.nan if sample.score is None else sample.score
@@ -68,81 +69,84 @@ class TaskColumns:
             self.answer[at] = sample.completion_tokens - sample.trace_tokens
 
     def settle(self) -> None:
-        """Falls back to characters where any sample's tokens were not counted."""
+        """Fall back to characters if any sample's tokens were not counted."""
         if not self.counted:
             self.trace, self.answer = self.characters
             self.tokens = array("i", (t + a for t, a in zip(*self.characters, strict=True)))
 
     def score(self, at: int) -> float | None:
-        """The score at a position, None where there is none."""
+        """Return the score at a position, or None if there is none."""
         score = self.scores[at]
         return None if math.isnan(score) else score
 
     @property
     def unit(self) -> str:
+        """What lengths are counted in."""
         return "tokens" if self.counted else "characters"
 
 
 @dataclass(frozen=True, slots=True)
 class GatheredRun:
-    """One run of a report; `name` is unique among them."""
+    """One run of a report. `name` is unique among them."""
 
     name: str
-    path: Path
-    manifest: Mapping[str, Any]
-    results: Mapping[str, Any]
+    stored: StoredRun
+    results: Results
     columns: Mapping[str, TaskColumns]
-    health: Mapping[str, Mapping[str, Any]]
+    health: Mapping[str, TaskHealthRecord]
 
 
-def gather(path: Path, name: str, number: int, texts: TextStore, parquet: bool) -> GatheredRun:
-    """Reads a finished run once; `number` is its place among the runs of the report.
+def gather(stored: StoredRun, name: str, number: int, texts: TextStore, parquet: bool) -> GatheredRun:
+    """Read a finished run once.
+
+    Args:
+        number: the run's place among the runs of the report.
+        parquet: samples.parquet is written into its folder.
 
     Raises:
-        RunFolderError: no run folder, a damaged line, or a run without results.
+        RunFolderError: a damaged line, or a run without results.
     """
-    folder = RunFolder(path)
-    manifest, results = folder.require_manifest(), folder.results()
-    if results is None:
-        raise RunFolderError(f"{path}: the run is not finished; continue it, or run: genbench score {path}")
+    results = require_results(stored.folder)
     columns: dict[str, TaskColumns] = {}
-    health: dict[str, Mapping[str, Any]] = {}
+    health: dict[str, TaskHealthRecord] = {}
     with ExitStack() as stack:
-        table = stack.enter_context(SampleTable(path / PARQUET)) if parquet else None
-        for task in results["tasks"]:
-            samples = task_samples(folder, task)
-            columns[task], found = _task(samples, name, (number, task), texts, table)
-            asks = samples.asks()
-            health[task] = found.record(first_prompts(asks, samples.problem_ids))
-            for row, problem_id in enumerate(samples.problem_ids):
-                if asks.get(problem_id):
-                    chunk = texts.add(text_key(number, task, problem_id), _asks(asks[problem_id]))
-                    columns[task].ask_chunks[row] = chunk
-    return GatheredRun(name, path, manifest, results, columns, health)
+        table = stack.enter_context(SampleTable(stored.path / PARQUET)) if parquet else None
+        for task in results.tasks:
+            own = stored.task(task)
+            columns[task] = TaskColumns(task, own.problem_ids, own.k)
+            found = TaskHealth(own.k)
+            for sample in task_samples(stored, task):
+                key = text_key(number, task, sample.problem_id, sample.sample_index)
+                columns[task].add(sample, texts.add(key, sample_text(sample)))
+                found.add(sample)
+                if table is not None:
+                    table.add(name, sample)
+            columns[task].settle()
+            _add_asks(stored, columns[task], found, number, texts)
+            health[task] = found.record()
+    return GatheredRun(name, stored, results, columns, health)
 
 
-def _task(
-    samples: TaskSamples, name: str, place: tuple[int, str], texts: TextStore, table: SampleTable | None
-) -> tuple[TaskColumns, TaskHealth]:
-    columns = TaskColumns(samples.name, samples.problem_ids, samples.k)
-    health = TaskHealth(samples.k)
-    for sample in samples:
-        chunk = texts.add(text_key(*place, sample.problem_id, sample.sample_index), sample_text(sample))
-        columns.add(sample, chunk)
-        health.add(sample)
-        if table is not None:
-            table.add(name, sample)
-    columns.settle()
-    return columns, health
+def _add_asks(
+    stored: StoredRun, columns: TaskColumns, health: TaskHealth, number: int, texts: TextStore
+) -> None:
+    """Read what each problem was asked, after all samples so that these are together in the chunks."""
+    with stored.task(columns.name).asks() as asks:
+        for row, problem_id in enumerate(columns.problem_ids):
+            found = asks.of(problem_id)
+            if found:
+                health.add_prompt(problem_id, str(found[0]["prompt"]))
+                key = text_key(number, columns.name, problem_id)
+                columns.ask_chunks[row] = texts.add(key, _shown_asks(found))
 
 
 def text_key(run: int, *parts: str | int) -> str:
-    """The key of a record of long texts; the page's script builds the same one."""
+    """Return the key of a record of long texts. The page's script builds the same one."""
     return "\n".join(str(part) for part in (run, *parts))
 
 
 def sample_text(sample: Sample) -> dict[str, Any]:
-    """What the browser shows of a sample when it is opened."""
+    """Return what the browser shows of a sample when it is opened."""
     verdict, seed = sample.verdict, sample.turns[0].completion.seed
     return {
         "turns": [
@@ -164,10 +168,10 @@ def sample_text(sample: Sample) -> dict[str, Any]:
     }
 
 
-def _asks(asks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _shown_asks(asks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{key: ask[key] for key in ("samples", "prompt", "reference")} for ask in asks]
 
 
 def drawn(columns: TaskColumns) -> Iterator[int]:
-    """Positions of the samples that were drawn and verified."""
+    """Yield the positions of the samples that were drawn and verified."""
     return (at for at, status in enumerate(columns.status) if status >= 0)

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from hashlib import blake2b
 
 from genbench.analysis.samples import Sample
-from genbench.types import OURS
+from genbench.reports.report_record import ExcludedSamples, SuspiciousReference, TaskHealthRecord
+from genbench.types import OURS, Status
 
 AGREEING = 3
-"""Fewer samples than this that give one other answer say nothing about the reference."""
+"""Samples that must give one other answer before it says anything about the reference."""
 SHINGLE = 8
-"""Words in a row that are compared to find copies; prose seldom repeats so many by chance."""
+"""Words in a row that are compared to find copies. Prose seldom repeats so many by chance."""
 COPIED = 0.5
-"""An answer is a near-copy where this share of the prompt's, or of its own, shingles is in the other."""
+"""An answer is a near-copy if this share of the prompt's, or of its own, shingles is in the other."""
 _LOST = frozenset({"no_answer", "format_error", "no_code"})
 _SHOWN = 50
 _ANSWER_CHARS = 200
-"""An answer that most samples agree on is shown so far; the whole of it may have megabytes."""
+"""Characters that are shown of an answer that most samples agree on. It may have megabytes."""
 
 
 @dataclass(slots=True)
 class TaskHealth:
-    """Takes a task's samples one by one; `record` tells what looks wrong. Texts are not kept."""
+    """Counts of a task's samples, added one by one. `record` tells what looks wrong. Texts are not kept."""
 
     k: int
     scored: Counter[str] = field(default_factory=Counter)
@@ -36,11 +36,13 @@ class TaskHealth:
     ended: int = 0
     lost: int = 0
     copies: list[tuple[str, int]] = field(default_factory=list)
-    excluded: Counter[tuple[str, str]] = field(default_factory=Counter)
-    examples: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
+    excluded: Counter[tuple[Status, str]] = field(default_factory=Counter)
+    examples: dict[tuple[Status, str], tuple[str, int]] = field(default_factory=dict)
+    _prompts: defaultdict[bytes, list[str]] = field(default_factory=lambda: defaultdict(list))
     _shingles: tuple[str, frozenset[int]] = ("", frozenset())
 
     def add(self, sample: Sample) -> None:
+        """Count a sample."""
         if sample.status in OURS:
             reason = (sample.status, _why(sample))
             self.excluded[reason] += 1
@@ -60,6 +62,13 @@ class TaskHealth:
         if sample.prompt and self._is_copy(sample.prompt, sample.answer.text):
             self.copies.append((sample.problem_id, sample.sample_index))
 
+    def add_prompt(self, problem_id: str, prompt: str) -> None:
+        """Count the first prompt of a problem. Its digest is kept, but for case and blanks."""
+        text = " ".join(prompt.casefold().split())
+        self._prompts[blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()].append(
+            problem_id
+        )
+
     def _is_copy(self, prompt: str, answer: str) -> bool:
         if self._shingles[0] != prompt:
             self._shingles = (prompt, shingles(prompt))
@@ -68,41 +77,47 @@ class TaskHealth:
             return False
         return len(asked & said) >= COPIED * min(len(asked), len(said))
 
-    def record(self, prompts: Mapping[str, str]) -> dict[str, Any]:
-        """JSON for the report. `prompts` is problem_id -> its prompt, where they were kept."""
+    def record(self) -> TaskHealthRecord:
+        """Return what was counted."""
         means = {name: total / self.scored[name] for name, total in self.totals.items()}
-        return {
-            "problems": len(means),
-            "samples": self.samples,
-            "duplicates": duplicates(prompts)[:_SHOWN],
-            "extraction_failures": self.lost,
-            "extraction_failure_rate": self.lost / self.ended if self.ended else None,
-            "always_right": sum(mean == 1 for mean in means.values()),
-            "never_right": sum(mean == 0 for mean in means.values()),
-            "suspicious_references": self.suspicious()[:_SHOWN],
-            "excluded": [
-                {"status": status, "why": why, "samples": count, "first": list(self.examples[status, why])}
+        return TaskHealthRecord(
+            problems=len(means),
+            samples=self.samples,
+            duplicates=tuple(self.duplicates()[:_SHOWN]),
+            extraction_failures=self.lost,
+            extraction_failure_rate=self.lost / self.ended if self.ended else None,
+            always_right=sum(mean == 1 for mean in means.values()),
+            never_right=sum(mean == 0 for mean in means.values()),
+            suspicious_references=tuple(self.suspicious()[:_SHOWN]),
+            excluded=tuple(
+                ExcludedSamples(status=status, why=why, samples=count, first=self.examples[status, why])
                 for (status, why), count in self.excluded.most_common(_SHOWN)
-            ],
-            "prompt_copies": len(self.copies),
-            "prompt_copies_shown": [list(item) for item in self.copies[:_SHOWN]],
-        }
+            ),
+            prompt_copies=len(self.copies),
+            prompt_copies_shown=tuple(self.copies[:_SHOWN]),
+        )
 
-    def suspicious(self) -> list[dict[str, Any]]:
-        """Problems where most samples agree on one answer that the reference does not accept."""
-        found: list[dict[str, Any]] = []
+    def duplicates(self) -> list[tuple[str, ...]]:
+        """Return groups of problems that ask the same, but for case and blanks."""
+        return [tuple(ids) for ids in self._prompts.values() if len(ids) > 1]
+
+    def suspicious(self) -> list[SuspiciousReference]:
+        """Return problems whose samples mostly agree on one answer that the reference does not accept."""
+        found: list[SuspiciousReference] = []
         for problem_id, answers in self.answers.items():
             scored = self.scored[problem_id]
             (answer, _, right), agreeing = answers.most_common(1)[0]
             if not right and agreeing >= AGREEING and 2 * agreeing > scored:
                 found.append(
-                    {"problem_id": problem_id, "answer": answer, "agreeing": agreeing, "samples": scored}
+                    SuspiciousReference(
+                        problem_id=problem_id, answer=answer, agreeing=agreeing, samples=scored
+                    )
                 )
-        return sorted(found, key=lambda item: (-item["agreeing"] / item["samples"], item["problem_id"]))
+        return sorted(found, key=lambda item: (-item.agreeing / item.samples, item.problem_id))
 
 
 def _why(sample: Sample) -> str:
-    """Why a sample was excluded, as its verdict tells: messages of engine, verifier or judge."""
+    """Return why a sample was excluded, as its verdict tells: the message of engine, verifier or judge."""
     if sample.verdict is None:
         return "not verified yet"
     detail = sample.verdict.detail
@@ -112,19 +127,6 @@ def _why(sample: Sample) -> str:
 
 
 def shingles(text: str) -> frozenset[int]:
-    """Hashes of all runs of SHINGLE words; equal within one process, which is all that is asked."""
+    """Return hashes of all runs of SHINGLE words. They are only comparable within one process."""
     words = text.split()
     return frozenset(hash(tuple(words[i : i + SHINGLE])) for i in range(len(words) - SHINGLE + 1))
-
-
-def duplicates(prompts: Mapping[str, str]) -> list[list[str]]:
-    """Groups of problems that ask the same, but for case and blanks."""
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    for problem_id, prompt in prompts.items():
-        groups[" ".join(prompt.casefold().split())].append(problem_id)
-    return [ids for ids in groups.values() if len(ids) > 1]
-
-
-def first_prompts(asks: Mapping[str, Sequence[Mapping[str, Any]]], ids: Iterable[str]) -> dict[str, str]:
-    """problem_id -> the prompt of its first sample."""
-    return {name: str(asks[name][0]["prompt"]) for name in ids if asks.get(name)}

@@ -16,16 +16,15 @@ from genbench.reports import plots
 from genbench.reports.figures import interval, p_text, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
+from genbench.reports.report_record import Report, ReportedRun
 from genbench.reports.safe import printable
 from genbench.reports.why import signed, status_words
 from genbench.types import STATUSES
 
-Record = Mapping[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Lengths and scores of one run's samples of one task; `unit` is tokens or characters."""
+    """Lengths and scores of one run's samples of one task. `unit` is tokens or characters."""
 
     run: str
     unit: str
@@ -35,16 +34,17 @@ class Series:
     scores: Sequence[float]
 
 
-def html(report: Record, series: Mapping[str, Sequence[Series]], index: Record, texts: str) -> str:
-    """The whole page.
+def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[str, Any], texts: str) -> str:
+    """Return the whole page.
 
     Args:
-        report: as `reporting.report` describes it. series: by task, one entry a run that has it.
-        index: what the sample browser knows without opening a text. texts: chunks kept in the page, JSON.
+        series: by task, one entry for each run that has it.
+        index: what the sample browser knows without opening a text.
+        texts: chunks of long texts that are kept in the page, as JSON.
     """
     environment = _environment()
     # Unknown to whoever wrote the texts inside, and the same for the same page.
-    nonce = hashlib.sha256(f"{json.dumps(index)}{len(texts)}{report['lead']}".encode()).hexdigest()[:32]
+    nonce = hashlib.sha256(f"{json.dumps(index)}{len(texts)}{report.lead}".encode()).hexdigest()[:32]
     return environment.get_template("report.html.j2").render(
         report=report,
         nonce=nonce,
@@ -53,7 +53,7 @@ def html(report: Record, series: Mapping[str, Sequence[Series]], index: Record, 
         forest=_forest(report),
         status_plot=_statuses(report),
         task_plots={task: _task_plots(number, rows) for number, (task, rows) in enumerate(series.items())},
-        contract=contract_rows(report["runs"]),
+        contract=contract_rows(report.runs),
         index=_script_json(json.dumps(index, separators=(",", ":"))),
         texts=_script_json(texts),
         css=Markup(_source(environment, "report.css")),
@@ -83,50 +83,48 @@ def _source(environment: jinja2.Environment, name: str) -> str:
 
 
 def sample_link(task: str, problem_id: str, sample_index: int = 0) -> str:
-    """The stable address of a sample in the page: `#task/problem/sample`."""
+    """Return the stable address of a sample in the page, `#task/problem/sample`."""
     return f"#{quote(task, safe='')}/{quote(problem_id, safe='', errors='replace')}/{sample_index}"
 
 
 def _script_json(text: str) -> Markup:
-    """JSON that no HTML parser can leave: `<`, `>` and `&` only occur inside its strings."""
+    """Return JSON that no HTML parser can leave: `<`, `>` and `&` only occur inside its strings."""
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-def _judged(report: Record) -> list[tuple[str, str, list[str]]]:
-    """(task, run, lines) of every judged task."""
+def _judged(report: Report) -> list[tuple[str, str, list[str]]]:
+    """Return (task, run, lines) of every task with an LLM judge."""
     return [
-        (name, run["name"], judged_lines(task["judge"]))
-        for name in report["tasks"]
-        for run in report["runs"]
-        if "judge" in (task := run["results"]["tasks"].get(name, {}))
+        (name, run.name, judged_lines(task.judge))
+        for name in report.tasks
+        for run in report.runs
+        if (task := run.results.tasks.get(name)) and task.judge
     ]
 
 
-def _forest(report: Record) -> Markup:
-    runs = report["runs"]
-    tasks = list(dict.fromkeys(task for run in runs for task in run["results"]["tasks"]))
+def _forest(report: Report) -> Markup:
     marks, chance = [], {}
-    for number, run in enumerate(runs):
-        for name, task in run["results"]["tasks"].items():
-            if task["value"] is not None:
-                low, high = task["ci"] or (task["value"], task["value"])
-                marks.append(plots.Mark(name, number, 100 * task["value"], 100 * low, 100 * high))
-            if task["chance"]:
-                chance[name] = 100 * task["chance"]
-    others = [(item["task"], 100 * item["value"]) for item in report["published"]]
-    return Markup(
-        plots.forest("forest", tasks, [run["name"] for run in runs], marks, chance=chance, published=others)
-    )
+    for number, run in enumerate(report.runs):
+        for name, task in run.results.tasks.items():
+            if task.value is not None:
+                low, high = task.ci or (task.value, task.value)
+                marks.append(plots.Mark(name, number, 100 * task.value, 100 * low, 100 * high))
+            if task.chance:
+                chance[name] = 100 * task.chance
+    others = [(item.task, 100 * item.value) for item in report.published]
+    names = [run.name for run in report.runs]
+    return Markup(plots.forest("forest", report.tasks, names, marks, chance=chance, published=others))
 
 
-def _statuses(report: Record) -> Markup:
-    runs = report["runs"]
-    tasks = list(dict.fromkeys(task for run in runs for task in run["results"]["tasks"]))
+def _statuses(report: Report) -> Markup:
     rows = [
-        (f"{task}, {run['name']}" if len(runs) > 1 else task, run["results"]["tasks"][task]["status_counts"])
-        for task in tasks
-        for run in runs
-        if task in run["results"]["tasks"]
+        (
+            f"{task}, {run.name}" if len(report.runs) > 1 else task,
+            {str(status): count for status, count in run.results.tasks[task].status_counts.items()},
+        )
+        for task in report.tasks
+        for run in report.runs
+        if task in run.results.tasks
     ]
     return Markup(plots.status_bars("status", rows))
 
@@ -146,9 +144,9 @@ def _task_plots(number: int, rows: Sequence[Series]) -> dict[str, Any]:
     }
 
 
-def contract_rows(runs: Sequence[Record]) -> list[dict[str, Any]]:
-    """The decoding contract as rows: key, one value a run, and whether they differ."""
-    flat = [dict(_leaves(run["terms"])) for run in runs]
+def contract_rows(runs: Sequence[ReportedRun]) -> list[dict[str, Any]]:
+    """Return the decoding contract as rows: key, one value a run, and whether they differ."""
+    flat = [dict(_leaves(run.terms)) for run in runs]
     keys = list(dict.fromkeys(key for terms in flat for key in terms))
     rows = []
     for key in keys:

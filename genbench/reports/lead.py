@@ -1,45 +1,44 @@
-"""The answer in a sentence: what a report begins with."""
+"""The answer in a sentence, which a report begins with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from genbench.reports.figures import interval, points
+from genbench.reports.report_record import Report, ReportedComparison, ReportedRun
 from genbench.reports.why import sentence, signed
 
-Record = Mapping[str, Any]
 _MOST = 6
 
 
-def lead(report: Record) -> str:
-    """One sentence: the comparison's verdict, or the scores where there is nothing to compare with."""
-    failed = [line for run in report["runs"] for line in run["results"]["failed"]]
+def lead(report: Report) -> str:
+    """Return one sentence: the verdict of the comparison, or the scores if there is nothing to compare."""
+    failed = [line for run in report.runs for line in run.results.failed]
     if failed:
         return f"These numbers must not be used: {failed[0]}."
-    compared = [item for item in report["comparisons"] if item["record"]]
+    compared = [item for item in report.comparisons if item.record]
     if compared:
         return " ".join(_verdict(item) for item in compared)
-    if report["comparisons"]:
-        names = " and ".join(run["name"] for run in report["runs"])
+    if report.comparisons:
+        names = " and ".join(run.name for run in report.runs)
         return f"{names} cannot be compared: they differ in what must be equal (see below)."
-    return " ".join(_scores(run) for run in report["runs"])
+    return " ".join(_scores(run) for run in report.runs)
 
 
-def task_sentences(comparison: Record) -> list[str]:
-    """Why each task moved, one sentence a task."""
-    return [f"{name}: {sentence(task)}" for name, task in comparison["record"].tasks.items()]
+def task_sentences(comparison: ReportedComparison) -> list[str]:
+    """Return why each task moved, one sentence a task."""
+    tasks = comparison.record.tasks if comparison.record else {}
+    return [f"{name}: {sentence(task)}" for name, task in tasks.items()]
 
 
-def _verdict(item: Record) -> str:
-    base, tuned, suite = item["base"], item["tuned"], item["record"].suite
+def _verdict(item: ReportedComparison) -> str:
+    assert item.record is not None
+    base, tuned, suite = item.base, item.tuned, item.record.suite
     words = {
         "IMPROVED": f"{tuned} is better than {base}",
         "REGRESSED": f"{tuned} is worse than {base}",
         "NON_INFERIOR": f"{tuned} is not worse than {base} by more than the margins",
         "INCONCLUSIVE": f"Whether {tuned} is better or worse than {base} cannot be told from these samples",
     }[suite.verdict]
-    tasks = item["record"].tasks
+    tasks = item.record.tasks
     if suite.pooled_difference is None:
         return f"{words}."
     over = f"over {len(suite.pooled_tasks)} gating task{'s' if len(suite.pooled_tasks) != 1 else ''}"
@@ -49,13 +48,11 @@ def _verdict(item: Record) -> str:
     return f"{words}: {signed(suite.pooled_difference)} points {over}{bounds}{fallen}."
 
 
-def _scores(run: Record) -> str:
-    tasks = run["results"]["tasks"]
+def _scores(run: ReportedRun) -> str:
+    tasks = run.results.tasks
     shown = [
-        f"{name} {points(task['value'])} {interval(task['ci'])}"
-        if task["value"] is not None
-        else f"{name} missing"
+        f"{name} {points(task.value)} {interval(task.ci)}" if task.value is not None else f"{name} missing"
         for name, task in list(tasks.items())[:_MOST]
     ]
     more = f" and {len(tasks) - _MOST} more" if len(tasks) > _MOST else ""
-    return f"{run['name']} scores {', '.join(shown)}{more}."
+    return f"{run.name} scores {', '.join(shown)}{more}."

@@ -8,7 +8,9 @@ from pydantic import Field
 
 from genbench.analysis.comparison_record import Comparison
 from genbench.analysis.records import Count, Share
+from genbench.analysis.results_record import Results
 from genbench.store.jsonrecord import JsonRecord
+from genbench.types import Status
 
 
 class SuspiciousReference(JsonRecord):
@@ -23,7 +25,7 @@ class SuspiciousReference(JsonRecord):
 class ExcludedSamples(JsonRecord):
     """Samples that were excluded for one reason."""
 
-    status: str = Field(description="their status")
+    status: Status = Field(description="their status")
     why: str = Field(description="the reason")
     samples: Count = Field(description="how many")
     first: tuple[str, Count] = Field(description="problem_id and sample_index of the first")
@@ -62,7 +64,7 @@ class ReportedRun(JsonRecord):
     path: str = Field(description="the run folder")
     created: str | None = Field(description="when the run was begun")
     terms: dict[str, Any] = Field(description="the decoding contract, as the manifest has it")
-    results: dict[str, Any] = Field(description="results.json of the run")
+    results: Results = Field(description="results.json of the run")
     health: dict[str, TaskHealthRecord] = Field(description="by task")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
@@ -13,8 +12,9 @@ from genbench.errors import InterruptedRunError
 from genbench.runs.context import RunContext
 from genbench.runs.drawing import Drawing
 from genbench.runs.heartbeat import Heartbeat
-from genbench.runs.record import attempt_record, ended_attempt
+from genbench.runs.record import RunManifest, ended_attempt
 from genbench.runs.scoring import Scorer, Verify, catch_up
+from genbench.store.storedrun import StoredTask
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 
 
@@ -22,7 +22,8 @@ class Attempt:
     """One command at work in a run folder.
 
     Args:
-        manifest: of the folder. The attempt's record is added to it, and it is written.
+        manifest: of the folder. The attempt's record is added to it.
+        readers: the readers of the tasks.
         tasks: with the problems that their verifiers can verify here.
         draws: the samples that are missing.
         started: when the command began, by time.monotonic().
@@ -31,13 +32,15 @@ class Attempt:
     def __init__(
         self,
         context: RunContext,
-        manifest: dict[str, Any],
+        manifest: RunManifest,
+        readers: Mapping[str, StoredTask],
         tasks: Sequence[LoadedTask],
         draws: Sequence[Draw],
+        *,
         started: float,
     ) -> None:
         self._context, self._manifest, self._tasks, self._draws = context, manifest, tasks, draws
-        self._started = started
+        self._readers, self._started = readers, started
         self._drawing = Drawing(context)
         job, self._total = context.job, sum(task.samples for task in tasks)
         self._progress = ProgressLine(job.model.name, self._total, self._total - len(draws), job.quiet)
@@ -53,14 +56,14 @@ class Attempt:
             InterruptedRunError: the run was stopped.
         """
         job, folder, switch = self._context.job, self._context.folder, self._context.switch
-        record = self._begin()
+        number = self._manifest.begin_attempt(job, self._total - len(self._draws))
         split = job.model.reasoning.split
-        scorer = Scorer(folder, verified, verify, split, self._progress.verdict)
+        scorer = Scorer(folder, verified, verify, split, self._progress.verdict, stored=self._readers)
         try:
-            async with Heartbeat(folder, self._progress, record["attempt"], self._on_disk()) as heartbeat:
+            async with Heartbeat(folder, self._progress, number, self._on_disk()) as heartbeat:
                 if self._draws:
                     heartbeat.tell(job.model.settings.opening)
-                    await self._drawing.run(self._draws, scorer, self._progress, record["attempt"])
+                    await self._drawing.run(self._draws, scorer, self._progress, number)
                 else:
                     line = f"{job.model.name}: all {self._total} samples are on disk, nothing is drawn"
                     self._progress.say(line)
@@ -71,7 +74,7 @@ class Attempt:
             await scorer.cancel()
             folder.sync()
             self._progress.close()
-            self._end(record)
+            self._end()
         if switch.reason is not None:
             raise InterruptedRunError(switch.reason)
 
@@ -80,22 +83,10 @@ class Attempt:
         waiting = Counter(draw.task.name for draw in self._draws)
         return {task.name: task.samples - waiting[task.name] for task in self._tasks}
 
-    def _begin(self) -> dict[str, Any]:
-        """Record that the attempt begins."""
-        number, reused = len(self._manifest["attempts"]) + 1, self._total - len(self._draws)
-        record = attempt_record(self._context.job, number, self._context.folder, reused)
-        self._manifest["attempts"].append(record)
-        self._context.folder.write_manifest(self._manifest)
-        return record
-
-    def _end(self, record: dict[str, Any]) -> None:
+    def _end(self) -> None:
         """Record how the attempt ended, and which judges answered. A server tells its version when asked."""
         judges, drawing = self._context.judges, self._drawing
-        for task in self._tasks:
-            if task.name in judges:
-                self._manifest["tasks"][task.name]["judge"] = judges.record(task.name)
-        seconds = time.monotonic() - self._started
-        stopped_by = self._context.switch.reason
-        record |= ended_attempt(self._context.folder, self._progress, stopped_by, drawing.seconds, seconds)
-        record["gpu_busy"] = drawing.gpu_busy
-        self._context.folder.write_manifest(self._manifest)
+        answered = {task.name: judges.record(task.name) for task in self._tasks if task.name in judges}
+        seconds, stopped_by = time.monotonic() - self._started, self._context.switch.reason
+        facts = ended_attempt(self._context.folder, self._progress, stopped_by, drawing.seconds, seconds)
+        self._manifest.end_attempt(answered, {**facts, "gpu_busy": drawing.gpu_busy})

@@ -1,4 +1,4 @@
-"""Parts of one run made one: the shards of a job array, or folders that hold different tasks of it."""
+"""One run folder made from the parts of a run: the shards of a job array, or folders of its tasks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from genbench.analysis.results_record import Results
 from genbench.data.shard import Shard
 from genbench.errors import InputError, InterruptedRunError, RunFolderError
 from genbench.runs.mergedlines import merge_lines
-from genbench.runs.rescore import score_folder, stored_tasks
+from genbench.runs.rereading import stored_tasks
+from genbench.runs.rescore import score_folder
 from genbench.runs.signals import StopSwitch, stop_on_signals
 from genbench.store.contract import differences
 from genbench.store.folder import RunFolder
 from genbench.store.lock import writer_of
 from genbench.store.manifest import binding_differences, now
+from genbench.store.manifest_record import AttemptRecord, Manifest, MergedRecord, TaskRecord
 
 _SHARDS = "shard-*-of-*"
 _TASK_KEYS = ("k", "headline", "metrics", "of", "role")
@@ -30,22 +33,23 @@ class Part:
     """A run folder that is one part of a run."""
 
     folder: RunFolder
-    manifest: Mapping[str, Any]
+    manifest: Manifest
 
     @property
     def path(self) -> Path:
+        """Its folder."""
         return self.folder.path
 
     @property
     def shard(self) -> str | None:
-        shard = self.manifest["origin"].get("shard")
-        return None if shard is None else str(shard)
+        """I/N if the part is a shard."""
+        return self.manifest.origin.shard
 
 
 def merge(
     runs: Sequence[Path], into: Path | None = None, data_dir: Path | None = None, quiet: bool = False
-) -> dict[Path, dict[str, Any]]:
-    """Makes one run folder of each model from its parts, verifies what lacks a verdict, writes results.
+) -> dict[Path, Results]:
+    """Make one run folder of each model from its parts, verify what lacks a verdict, write results.
 
     Args:
         runs: run folders, folders of runs, or folders that hold `shard-I-of-N` folders.
@@ -62,7 +66,7 @@ def merge(
     target = into or _common_folder(runs)
     models: defaultdict[str, list[Part]] = defaultdict(list)
     for part in parts:
-        models[part.manifest["model"]["name"]].append(part)
+        models[part.manifest.model.name].append(part)
     for name, own in models.items():
         _check_parts(own)
         if (target / name).exists():
@@ -76,7 +80,7 @@ def merge(
 
 
 def run_folders(path: Path) -> list[Path]:
-    """The run folders at or below `path`: itself, its shards' models, or its models.
+    """Return the run folders at or below `path`: itself, its shards' models, or its models.
 
     Raises:
         RunFolderError: there is none.
@@ -107,20 +111,22 @@ def _part(path: Path) -> Part:
 
 
 def _check_parts(parts: Sequence[Part]) -> None:
-    """Raises RunFolderError where two parts are not of one run; lists what differs."""
+    """Check that all parts are of one run.
+
+    Raises:
+        RunFolderError: two are not. Lists what differs.
+    """
     first = parts[0]
     for other in parts[1:]:
         lines = [
-            *binding_differences(first.manifest, other.manifest),
-            *differences(first.manifest["run_id"], other.manifest["run_id"], "run_id"),
-            *differences(
-                first.manifest["origin"]["limit"], other.manifest["origin"]["limit"], "origin.limit"
-            ),
+            *binding_differences(first.manifest.binding, other.manifest.binding),
+            *differences(first.manifest.run_id, other.manifest.run_id, "run_id"),
+            *differences(first.manifest.origin.limit, other.manifest.origin.limit, "origin.limit"),
         ]
-        for name, task in other.manifest["tasks"].items():
-            stored = first.manifest["tasks"].get(name, task)
+        for name, task in other.manifest.tasks.items():
+            stored = first.manifest.tasks.get(name, task)
             for key in _TASK_KEYS:
-                lines += differences(stored[key], task[key], f"tasks.{name}.{key}")
+                lines += differences(getattr(stored, key), getattr(task, key), f"tasks.{name}.{key}")
         if lines:
             shown = "\n".join(f"  {line}" for line in lines[:_SHOWN])
             raise RunFolderError(f"{first.path} and {other.path} are no parts of one run:\n{shown}")
@@ -128,8 +134,8 @@ def _check_parts(parts: Sequence[Part]) -> None:
 
 def _merge_model(
     parts: Sequence[Part], target: Path, data_dir: Path | None, quiet: bool, switch: StopSwitch
-) -> dict[str, Any]:
-    """Written beside the target and put there by one rename, when it is whole."""
+) -> Results:
+    """Write the merged run next to the target, and put it there by one rename when it is whole."""
     half = target.with_name(f".{target.name}.merge-{os.getpid()}")
     try:
         with RunFolder.writer(half) as folder:
@@ -153,7 +159,7 @@ def _merge_model(
 
 
 def _gather_logs(parts: Sequence[Part], target: Path) -> None:
-    """The engines' logs, one after the other, each under the path that it came from."""
+    """Write the engines' logs one after the other, each under the path that it came from."""
     logs = [log for part in parts if (log := part.path / "engine.log").is_file()]
     if not logs:
         return
@@ -164,41 +170,47 @@ def _gather_logs(parts: Sequence[Part], target: Path) -> None:
                 shutil.copyfileobj(own, whole)
 
 
-def _manifest(parts: Sequence[Part], counts: Mapping[str, int]) -> dict[str, Any]:
-    """The manifest of the whole: tasks with their problems counted again, the attempts in one row."""
+def _manifest(parts: Sequence[Part], counts: Mapping[str, int]) -> Manifest:
+    """Return the manifest of the whole: tasks with their problems counted again, all attempts in a row."""
     first = parts[0].manifest
-    tasks: dict[str, dict[str, Any]] = {}
-    attempts: list[dict[str, Any]] = []
-    terms = dict(first["terms"])
+    tasks: dict[str, TaskRecord] = {}
+    attempts: list[AttemptRecord] = []
+    terms = dict(first.terms)
     for part in parts:
-        tasks |= {name: {**task, "n": counts[name]} for name, task in part.manifest["tasks"].items()}
-        terms["decoding"] = {**terms.get("decoding", {}), **part.manifest["terms"].get("decoding", {})}
-        for attempt in part.manifest["attempts"]:
-            attempts.append({**attempt, "attempt": len(attempts) + 1})
-    ordered = {name: tasks[name] for name in first["origin"].get("whole", tasks) if name in tasks}
-    return {
-        **first,
-        "created": now(),
-        "tasks": {**ordered, **tasks},
-        "terms": terms,
-        "attempts": attempts,
-        "test_uses": max(part.manifest["test_uses"] for part in parts),
-        "warnings": list(dict.fromkeys(line for part in parts for line in part.manifest["warnings"])),
-        "origin": {**first["origin"], **_origin(parts, tasks, counts)},
-        "merged": {"from": [str(part.path) for part in parts], "attempts": len(attempts)},
-    }
+        tasks |= {
+            name: task.model_copy(update={"n": counts[name]}) for name, task in part.manifest.tasks.items()
+        }
+        terms["decoding"] = {**terms.get("decoding", {}), **part.manifest.terms.get("decoding", {})}
+        for attempt in part.manifest.attempts:
+            attempts.append(attempt.model_copy(update={"attempt": len(attempts) + 1}))
+    ordered = {name: tasks[name] for name in first.origin.whole or tasks if name in tasks}
+    merged = MergedRecord(from_=tuple(str(part.path) for part in parts), attempts=len(attempts))
+    return first.model_copy(
+        update={
+            "created": now(),
+            "tasks": {**ordered, **tasks},
+            "terms": terms,
+            "attempts": tuple(attempts),
+            "test_uses": max(part.manifest.test_uses for part in parts),
+            "warnings": tuple(dict.fromkeys(line for part in parts for line in part.manifest.warnings)),
+            "origin": first.origin.model_copy(update=_origin(parts, tasks, counts)),
+            "merged": merged,
+        }
+    )
 
 
-def _origin(parts: Sequence[Part], tasks: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
-    origins = [part.manifest["origin"] for part in parts]
-    problems: dict[str, list[str]] = {}
+def _origin(
+    parts: Sequence[Part], tasks: Mapping[str, TaskRecord], counts: Mapping[str, int]
+) -> dict[str, Any]:
+    origins = [part.manifest.origin for part in parts]
+    problems: dict[str, tuple[str, ...]] = {}
     for origin in origins:
-        for name, ids in (origin.get("problems") or {}).items():
-            problems[name] = list(dict.fromkeys([*problems.get(name, []), *ids]))
-    whole = {name: n for origin in origins for name, n in origin.get("whole", {}).items()}
+        for name, ids in (origin.problems or {}).items():
+            problems[name] = tuple(dict.fromkeys([*problems.get(name, ()), *ids]))
+    whole = {name: n for origin in origins for name, n in origin.whole.items()}
     partial = any(counts.get(name, 0) < n for name, n in whole.items())
     return {
-        "tasks": list(tasks),
+        "tasks": tuple(tasks),
         "problems": problems or None,
         "shard": _shards(parts) if partial else None,
         "whole": whole,
@@ -206,7 +218,7 @@ def _origin(parts: Sequence[Part], tasks: Mapping[str, Any], counts: Mapping[str
 
 
 def _shards(parts: Sequence[Part]) -> str | None:
-    """`1,3/8` for the first and the third of eight; None where a part is no shard."""
+    """Return `1,3/8` for the first and the third of eight, or None if a part is no shard."""
     named = [Shard.read(part.shard) for part in parts if part.shard and "," not in part.shard]
     if not named or len({shard.of for shard in named}) > 1:
         return next((part.shard for part in parts if part.shard), None)

@@ -1,43 +1,44 @@
-"""The lines of several run folders in one: every sample once, and two different texts for one refused."""
+"""The lines of several run folders written to one, with every sample once."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from genbench.analysis.samples import merged_asks
-from genbench.analysis.storedrun import ids_in_force
 from genbench.errors import RunFolderError
 from genbench.store.folder import RunFolder
 from genbench.store.jsonlines import Appender, read_lines
+from genbench.store.manifest_record import Manifest
 from genbench.store.records import renumbered
+from genbench.store.storedrun import ids_in_force
 from genbench.types import Completion
 
-Source = tuple[RunFolder, Mapping[str, Any]]
+Source = tuple[RunFolder, Manifest]
 """A folder and its manifest."""
 _Key = tuple[str, int, int]
 
 
 def merge_lines(sources: Sequence[Source], target: RunFolder) -> dict[str, int]:
-    """Writes problems, asks, completions, verdicts and judgments of all sources into `target`.
+    """Write problems, asks, completions, verdicts and judgments of all sources into `target`.
 
-    Attempts are numbered on: those of the second source come behind those of the first. Verdicts are
-    taken where the folders name one verifier; others are made again by whoever scores the target.
+    Attempts are numbered in a row: those of the second source come after those of the first. Verdicts of one
+    verifier are taken. Others are made again when the target is scored.
 
     Returns:
         How many problems each task has in force (a larger limit before leaves more on disk).
 
     Raises:
-        RunFolderError: a problem was asked in two ways, or a sample has two texts; names both places.
+        RunFolderError: a problem was asked in two ways, or a sample has two texts. Names both places.
     """
-    tasks = list(dict.fromkeys(task for _, manifest in sources for task in manifest["tasks"]))
+    tasks = list(dict.fromkeys(task for _, manifest in sources for task in manifest.tasks))
     return {task: _merge_task(task, sources, target) for task in tasks}
 
 
 def _merge_task(task: str, sources: Sequence[Source], target: RunFolder) -> int:
-    own = [(folder, manifest) for folder, manifest in sources if task in manifest["tasks"]]
+    own = [(folder, manifest) for folder, manifest in sources if task in manifest.tasks]
     problems = _problems(task, own)
     target.write_problems(task, list(problems.values()))
     asks: dict[str, list[dict[str, Any]]] = {}
@@ -55,8 +56,8 @@ def _merge_task(task: str, sources: Sequence[Source], target: RunFolder) -> int:
     return len({name for source in own for name in _in_force(task, *source)})
 
 
-def _in_force(task: str, folder: RunFolder, manifest: Mapping[str, Any]) -> list[str]:
-    return ids_in_force(task, list(folder.problems(task)), manifest["tasks"][task]["n"], manifest)
+def _in_force(task: str, folder: RunFolder, manifest: Manifest) -> list[str]:
+    return ids_in_force(task, list(folder.problems(task)), manifest)
 
 
 def _problems(task: str, sources: Sequence[Source]) -> dict[str, dict[str, Any]]:
@@ -76,7 +77,7 @@ def _problems(task: str, sources: Sequence[Source]) -> dict[str, dict[str, Any]]
 
 
 def _shared(task: str, sources: Sequence[Source]) -> set[str]:
-    """Problems that several folders hold; where shards are merged there is none."""
+    """Return the problems that several folders have. Shards share none."""
     counts = Counter(name for folder, _ in sources for name in folder.problems(task))
     return {name for name, count in counts.items() if count > 1}
 
@@ -85,14 +86,14 @@ def _completions(task: str, sources: Sequence[Source], shared: set[str], target:
     seen: dict[_Key, tuple[bytes, RunFolder]] = {}
     before = 0
     for folder, manifest in sources:
-        for item in folder.completions(task) if task in manifest["tasks"] else ():
+        for item in folder.completions(task) if task in manifest.tasks else ():
             if item.sample.problem_id not in shared or _is_new(item, folder, seen):
                 target.append_completion(renumbered(item, before))
-        before += len(manifest["attempts"])
+        before += len(manifest.attempts)
 
 
 def _is_new(item: Completion, folder: RunFolder, seen: dict[_Key, tuple[bytes, RunFolder]]) -> bool:
-    """Whether the sample's turn is the first of its identity; one that is equal is passed over."""
+    """Return whether the sample's turn is the first of its identity. An equal second one is left out."""
     sample = item.sample
     text = item.text.encode("utf-8", "surrogatepass")
     found = hashlib.blake2b(text + f"\0{item.finish_reason}\0{item.seed}".encode(), digest_size=16).digest()
@@ -107,7 +108,7 @@ def _is_new(item: Completion, folder: RunFolder, seen: dict[_Key, tuple[bytes, R
 
 
 def _verdicts(task: str, sources: Sequence[Source], target: RunFolder) -> None:
-    verifier = sources[0][1]["tasks"][task]["verifier"]["digest"]
+    verifier = sources[0][1].tasks[task].verifier.digest
     seen: set[tuple[str, int]] = set()
     for folder, _ in sources:
         for item in folder.verdicts(task):
@@ -118,7 +119,7 @@ def _verdicts(task: str, sources: Sequence[Source], target: RunFolder) -> None:
 
 
 def _judgments(task: str, sources: Sequence[Source], target: RunFolder) -> None:
-    """What judges have replied, once each: nothing is asked again."""
+    """Write what judges have replied, once each, so that nothing is asked again."""
     found = {
         str(record.get("key")): record
         for folder, _ in sources

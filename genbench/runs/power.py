@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from genbench.analysis.opening import open_side
 from genbench.analysis.sides import SideTask
-from genbench.analysis.storedrun import open_side
 from genbench.errors import InputError
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.power_record import ComponentsRecord, DropAtK, PlannedTask, PowerPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from genbench.analysis.samples import ask_records, merged_asks
@@ -16,6 +16,22 @@ from genbench.runs.job import Job
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import FORMAT, RunFolder
+from genbench.store.manifest_record import (
+    AttemptRecord,
+    Binding,
+    JudgeRecord,
+    Manifest,
+    ModelRecord,
+    OriginRecord,
+    PublishedRecord,
+    ReasoningRecord,
+    ScoredRecord,
+    SuiteRecord,
+    TaskBinding,
+    TaskRecord,
+    VerifierRecord,
+)
+from genbench.store.storedrun import StoredTask
 from genbench.suite.config import ModelConfig
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.tasks.published import references
@@ -24,50 +40,123 @@ Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """A task's lines of problems.jsonl, and those of asks.jsonl."""
 
 
+class RunManifest:
+    """The manifest of the folder that a command writes. Every change is on disk when its method returns."""
+
+    def __init__(self, folder: RunFolder, manifest: Manifest) -> None:
+        self._folder, self.current = folder, manifest
+
+    def begin_attempt(self, job: Job, reused: int) -> int:
+        """Add an attempt that finds `reused` samples on disk, and return its number from 1."""
+        attempts = self.current.attempts
+        begun = attempt_record(job, len(attempts) + 1, self._folder, reused)
+        self._write(attempts=(*attempts, begun))
+        return begun.attempt
+
+    def end_attempt(self, judges: Mapping[str, dict[str, Any]], facts: Mapping[str, Any]) -> None:
+        """Complete the last attempt with `facts`, and say who judged (a server tells its version late)."""
+        *before, last = self.current.attempts
+        self._write(
+            tasks=with_judges(self.current.tasks, judges),
+            attempts=(*before, last.model_copy(update=dict(facts))),
+        )
+
+    def _write(self, **changes: Any) -> None:
+        self.current = self.current.model_copy(update=changes)
+        self._folder.write_manifest(self.current)
+
+
+def with_judges(
+    tasks: Mapping[str, TaskRecord], judges: Mapping[str, dict[str, Any]]
+) -> dict[str, TaskRecord]:
+    """Return the tasks with the records of their LLM judges."""
+    return {
+        name: task.model_copy(update={"judge": JudgeRecord.model_validate(judges[name])})
+        if name in judges
+        else task
+        for name, task in tasks.items()
+    }
+
+
+def stored_judges(manifest: Manifest | None) -> dict[str, dict[str, Any]]:
+    """Return what a folder's manifest says of its LLM judges, by task."""
+    tasks = manifest.tasks if manifest else {}
+    return {name: task.judge.to_json() for name, task in tasks.items() if task.judge is not None}
+
+
+def readers_of(folder: RunFolder, tasks: Iterable[LoadedTask]) -> dict[str, StoredTask]:
+    """Return the readers of the tasks that a command works on."""
+    return {
+        task.name: StoredTask(
+            folder,
+            task.name,
+            [problem.problem_id for problem in task.problems],
+            task.k,
+            task.decoding.max_tokens,
+        )
+        for task in tasks
+    }
+
+
+def scored_manifest(
+    manifest: Manifest, tasks: Mapping[str, VerifiedTask], judges: JudgeSession, *, again: bool
+) -> Manifest:
+    """Return the manifest of a stored run that was scored by the current verifiers."""
+    described = dict(manifest.tasks)
+    for name, item in tasks.items():
+        verifier = described[name].verifier.model_copy(
+            update={"version": item.version, "digest": item.verifier}
+        )
+        described[name] = described[name].model_copy(update={"verifier": verifier})
+    found = {name: judges.record(name) for name in tasks if name in judges}
+    scored = (*manifest.scored, ScoredRecord(at=manifests.now(), again=again))
+    return manifest.model_copy(update={"tasks": with_judges(described, found), "scored": scored})
+
+
 def open_manifest(
     job: Job,
     folder: RunFolder,
-    judged: Mapping[str, VerifiedTask],
-    room: JudgeSession,
+    tasks: Mapping[str, VerifiedTask],
+    judges: JudgeSession,
     asked: Mapping[str, bytes],
-) -> dict[str, Any]:
-    """Begins or continues the folder: its manifest, problems and asks are written.
+) -> RunManifest:
+    """Begin or continue the folder: write its manifest, problems and asks.
 
     Args:
-        asked: of each task what `packed` made; problems that no verifier judges here are left out.
+        asked: what `packed` made of each task. Problems that no verifier can grade here are left out.
 
     Raises:
-        RunFolderError: the folder holds another run.
+        RunFolderError: the folder contains another run.
     """
-    room.remember(folder.manifest())
-    manifest = manifests.merge(folder, manifest_record(job, judged, room))
+    judges.remember(stored_judges(folder.manifest()))
+    manifest = manifests.merge(folder, manifest_record(job, tasks, judges))
     for name, pack in asked.items():
-        records, asks = _only(_unpacked(pack), judged[name].problems)
+        records, asks = _only(_unpacked(pack), tasks[name].problems)
         merged = manifests.check_problems(folder, name, records)
         folder.write_problems(name, merged)
         folder.write_asks(name, merged_asks(folder.asks(name), asks))
-    if any(item.task.entry.role == "test" for item in judged.values()):
-        manifest["test_uses"] += 1
+    if any(item.task.entry.role == "test" for item in tasks.values()):
+        manifest = manifest.model_copy(update={"test_uses": manifest.test_uses + 1})
     folder.write_manifest(manifest)
-    return manifest
+    return RunManifest(folder, manifest)
 
 
-def attempt_record(job: Job, number: int, folder: RunFolder, reused: int) -> dict[str, Any]:
-    """An attempt that begins; `reused` samples are on disk."""
+def attempt_record(job: Job, number: int, folder: RunFolder, reused: int) -> AttemptRecord:
+    """Return the record of an attempt that begins with `reused` samples on disk."""
     settings = job.model.settings
-    return {
-        "attempt": number,
-        "started": manifests.now(),
-        "pid": os.getpid(),
-        "circumstances": {
+    return AttemptRecord(
+        attempt=number,
+        started=manifests.now(),
+        pid=os.getpid(),
+        circumstances={
             "engine": settings.circumstances,
             "queue_order": _queue_order(job) if settings.generates else None,
             "packages": manifests.package_versions(),
             "machine": dict(job.machine),
             "locks_are_advisory": folder.locks_are_advisory,
         },
-        "reused": reused,
-    }
+        reused=reused,
+    )
 
 
 def _queue_order(job: Job) -> dict[str, Any]:
@@ -77,7 +166,7 @@ def _queue_order(job: Job) -> dict[str, Any]:
 def ended_attempt(
     folder: RunFolder, progress: ProgressLine, stopped_by: str | None, generation_s: float, seconds: float
 ) -> dict[str, Any]:
-    """What is added to an attempt's record when it ends, however it ends."""
+    """Return what is added to an attempt's record when it ends, however it ends."""
     return {
         "ended": manifests.now(),
         "interrupted": stopped_by,
@@ -90,81 +179,87 @@ def ended_attempt(
     }
 
 
-def binding_record(job: Job) -> dict[str, Any]:
-    """What says which run it is (see manifests.binding_differences), before any verifier is loaded."""
-    return {
-        "model_identity": job.model.identity,
-        "run_seed": job.suite.config.decoding.seed,
-        "terms": dict(job.model.terms),
-        "reasoning": job.model.reasoning.record,
-        "tasks": {
-            task.name: {
-                "version": task.task.info.version,
-                "data_digest": task.provenance.get("digest"),
-                "decoding": task.decoding.model_dump(mode="json", exclude={"seed"}),
-            }
+def binding_record(job: Job) -> Binding:
+    """Return what says which run a job is, before any verifier is loaded."""
+    return Binding(
+        model_identity=job.model.identity,
+        run_seed=job.suite.config.decoding.seed,
+        terms=dict(job.model.terms),
+        reasoning=ReasoningRecord.model_validate(job.model.reasoning.record),
+        tasks={
+            task.name: TaskBinding(
+                version=task.task.info.version,
+                data_digest=task.provenance.get("digest"),
+                decoding=task.decoding.model_dump(mode="json", exclude={"seed"}),
+            )
             for task in job.tasks
         },
-    }
+    )
 
 
-def manifest_record(job: Job, judged: Mapping[str, VerifiedTask], room: JudgeSession) -> dict[str, Any]:
-    """The manifest of this command; attempts and what a folder holds already are merged into it."""
-    config = job.suite.config
-    return {
-        "format": FORMAT,
-        "run_id": job.run_id,
-        "suite": {
-            "name": job.suite.name,
-            "path": str(job.suite.path.resolve()),
-            "overrides": list(job.suite.overrides),
-            "digest": digest(config.model_dump(mode="json")),
-            "git": manifests.git_commit(str(job.suite.folder)),
-            "config": config.model_dump(mode="json"),
-        },
-        "origin": dict(job.origin),
-        "model": {"name": job.model.name, **job.model.config.model_dump(mode="json")},
-        **binding_record(job),
-        "warnings": [*job.model.warnings, *_warnings(judged), *room.warnings],
-        "tasks": {
-            name: task_record(item.task, item, room, job.model.config) for name, item in judged.items()
-        },
-    }
+def manifest_record(job: Job, tasks: Mapping[str, VerifiedTask], judges: JudgeSession) -> Manifest:
+    """Return the manifest of this command, without what the folder has from earlier ones."""
+    config, binding = job.suite.config, binding_record(job)
+    settings = config.model_dump(mode="json")
+    return Manifest(
+        format=FORMAT,
+        run_id=job.run_id,
+        suite=SuiteRecord(
+            name=job.suite.name,
+            path=str(job.suite.path.resolve()),
+            overrides=tuple(job.suite.overrides),
+            digest=digest(settings),
+            git=manifests.git_commit(str(job.suite.folder)),
+            config=settings,
+        ),
+        origin=OriginRecord.model_validate(job.origin),
+        model=ModelRecord.model_validate(
+            {"name": job.model.name, **job.model.config.model_dump(mode="json")}
+        ),
+        model_identity=binding.model_identity,
+        run_seed=binding.run_seed,
+        terms=binding.terms,
+        reasoning=binding.reasoning,
+        tasks={name: task_record(item, judges, job.model.config) for name, item in tasks.items()},
+        warnings=(*job.model.warnings, *_warnings(tasks), *judges.warnings),
+    )
 
 
-def task_record(
-    task: LoadedTask, judged: VerifiedTask, room: JudgeSession, model: ModelConfig
-) -> dict[str, Any]:
-    """What the manifest says of a task."""
-    info = task.task.info
-    judge = {"judge": room.record(task.name)} if task.name in room else {}
-    return judge | {
-        "version": info.version,
-        "k": task.k,
-        "n": len(task.problems),
-        "of": len(task.problems) + len(task.left_out),
-        "role": task.entry.role,
-        "gating": task.entry.gating,
-        "margin": task.entry.margin,
-        "headline": info.headline,
-        "metrics": list(task.metrics),
-        "chance": task.chance,
-        "published": references(info.published, model, task.entry.reference),
-        "decoding": task.decoding.model_dump(mode="json", exclude={"seed"}),
-        "verifier": {"name": task.verifier, "version": judged.version, "digest": judged.verifier},
-        "data": dict(task.provenance),
-        "data_digest": task.provenance.get("digest"),
-    }
+def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) -> TaskRecord:
+    """Return what the manifest says of a task."""
+    task = item.task
+    info, binding = task.task.info, task.decoding.model_dump(mode="json", exclude={"seed"})
+    record = TaskRecord(
+        version=info.version,
+        k=task.k,
+        n=len(task.problems),
+        of=len(task.problems) + len(task.left_out),
+        role=task.entry.role,
+        gating=task.entry.gating,
+        margin=task.entry.margin,
+        headline=info.headline,
+        metrics=tuple(task.metrics),
+        chance=task.chance,
+        published=tuple(
+            PublishedRecord.model_validate(score)
+            for score in references(info.published, model, task.entry.reference)
+        ),
+        decoding=binding,
+        verifier=VerifierRecord(name=task.verifier, version=item.version, digest=item.verifier),
+        data=dict(task.provenance),
+        data_digest=task.provenance.get("digest"),
+    )
+    if task.name not in judges:
+        return record
+    return record.model_copy(update={"judge": JudgeRecord.model_validate(judges.record(task.name))})
 
 
-def _warnings(judged: Mapping[str, VerifiedTask]) -> list[str]:
+def _warnings(tasks: Mapping[str, VerifiedTask]) -> list[str]:
     """What the tasks' data and verifiers have to say."""
     data = [
-        str(item.task.provenance["warning"])
-        for item in judged.values()
-        if item.task.provenance.get("warning")
+        str(item.task.provenance["warning"]) for item in tasks.values() if item.task.provenance.get("warning")
     ]
-    return data + [item.warning for item in judged.values() if item.warning]
+    return data + [item.warning for item in tasks.values() if item.warning]
 
 
 def asked_records(job: Job, task: LoadedTask) -> Asked:

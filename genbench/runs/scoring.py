@@ -10,6 +10,7 @@ from typing import Protocol
 from genbench.errors import RunFolderError
 from genbench.runs.signals import StopSwitch
 from genbench.store.folder import Drawn, RunFolder
+from genbench.store.storedrun import StoredTask
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import (
     OURS,
@@ -52,9 +53,11 @@ class Scorer:
         verify: Verify,
         split: Split,
         on_verdict: OnVerdict,
+        *,
+        stored: Mapping[str, StoredTask],
     ) -> None:
         self._folder, self._tasks, self._verify = folder, tasks, verify
-        self._split, self._on_verdict = split, on_verdict
+        self._split, self._on_verdict, self._stored = split, on_verdict, stored
         self._running: set[asyncio.Task[None]] = set()
         self._slot = asyncio.Event()
         self._failure: BaseException | None = None
@@ -109,7 +112,7 @@ class Scorer:
         """Verify every complete sample on disk that has no verdict of the current verifier."""
         await self.drain()
         for verified in self._tasks.values():
-            for problem, index, completions in unverified(self._folder, verified):
+            for problem, index, completions in unverified(self._stored[verified.task.name], verified):
                 # asyncio.wait on the window would look at each of its tasks at every step.
                 while len(self._running) >= _WINDOW:
                     self._slot.clear()
@@ -124,13 +127,17 @@ class Scorer:
         await asyncio.gather(*self._running, return_exceptions=True)
 
 
-def unverified(folder: RunFolder, verified: VerifiedTask) -> Iterator[tuple[Problem, int, list[Completion]]]:
-    """Yield the complete samples without a verdict, in file order."""
-    name = verified.task.name
+def unverified(stored: StoredTask, verified: VerifiedTask) -> Iterator[tuple[Problem, int, list[Completion]]]:
+    """Yield the complete samples without a verdict, in file order.
+
+    The completions are not read if every sample has a verdict.
+    """
     known = Drawn()
-    for verdict in folder.verdicts(name):
+    for verdict in stored.verdicts():
         known.add(verdict.sample.problem_id, verdict.sample.sample_index, 0)
-    for problem, index, completions in conversations(folder.completions(name), verified.problems):
+    if known.count == verified.task.samples:
+        return
+    for problem, index, completions in conversations(stored.completions(), verified.problems):
         if index < verified.task.k and not known.has(problem.problem_id, index, 0):
             yield problem, index, completions
 

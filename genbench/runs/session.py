@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from genbench.analysis.results import build_results
+from genbench.analysis.results_record import Results
 from genbench.engines.shared import EngineKeeper
 from genbench.judges.session import JudgeSession
 from genbench.runs.attempt import Attempt
 from genbench.runs.context import RunContext
 from genbench.runs.job import Job
 from genbench.runs.opening import open_run
-from genbench.runs.record import open_manifest
+from genbench.runs.record import open_manifest, readers_of
 from genbench.runs.signals import StopSwitch
 from genbench.runs.verifying import publish, renew_stale, verifier_specs, verify_with
 from genbench.store.folder import RunFolder
 from genbench.verifiers.pool import VerifierPool
 
 
-async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> dict[str, Any]:
+async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> Results:
     """Run a job to its end and return its results, which are also written to results.json.
 
     Raises:
@@ -32,7 +32,7 @@ async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> dict[st
         return await _run(RunContext(job, folder, switch, keeper, judges))
 
 
-async def _run(context: RunContext) -> dict[str, Any]:
+async def _run(context: RunContext) -> Results:
     started = time.monotonic()
     job, folder, judges = context.job, context.folder, context.judges
     verify = job.suite.config.verify
@@ -46,9 +46,10 @@ async def _run(context: RunContext) -> dict[str, Any]:
         opened.asked.clear()  # many MiB for a million samples
         if opened.draws:
             await judges.reach()
-        attempt = Attempt(context, manifest, tasks, opened.draws, started)
+        readers = readers_of(folder, tasks)
+        attempt = Attempt(context, manifest, readers, tasks, opened.draws, started=started)
         await attempt.run(now, verify_with(pool, specs, judges, folder))
         publish(folder, now)
-    results = build_results(folder, opened.verified, manifest, job.suite.config.max_excluded_share)
+    results = build_results(opened.verified, readers, manifest.current, job.suite.config)
     folder.write_results(results)
     return results

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from genbench.analysis.storedrun import ids_in_force
 from genbench.runs.merge import run_folders
 from genbench.runs.status_record import RunProgress, RunsStatus, RunState, TaskProgress, WriterRecord
 from genbench.store.folder import RunFolder
 from genbench.store.lock import Writer, writer_of
+from genbench.store.storedrun import StoredRun, StoredTask
 
 
 def status(path: Path) -> RunsStatus:
@@ -25,23 +25,23 @@ def status(path: Path) -> RunsStatus:
 
 def _run(path: Path) -> RunProgress:
     """Return the status of one run folder."""
-    folder = RunFolder(path)
-    manifest = folder.require_manifest()
+    run = StoredRun(path)
+    folder, manifest = run.folder, run.manifest
     writer = writer_of(path)
     is_live = writer is not None and writer.alive is not False
     live = folder.live() if is_live else None
-    attempt = manifest["attempts"][-1] if manifest["attempts"] else {}
-    tasks = {name: _task(folder, name, manifest, live) for name in manifest["tasks"]}
+    attempt = manifest.attempts[-1].to_json() if manifest.attempts else {}
+    tasks = {name: _task(run.task(name), live) for name in manifest.tasks}
     done, total = sum(task.done for task in tasks.values()), sum(task.total for task in tasks.values())
     verified = sum(task.verified for task in tasks.values())
     return RunProgress(
         path=str(path),
-        model=manifest["model"]["name"],
-        suite=manifest["suite"]["name"],
-        shard=manifest["origin"].get("shard"),
+        model=manifest.model.name,
+        suite=manifest.suite.name,
+        shard=manifest.origin.shard,
         state=_state(live, is_live, attempt, done == verified == total, folder),
         writer=None if writer is None else _writer(writer),
-        attempt=len(manifest["attempts"]),
+        attempt=len(manifest.attempts),
         stopped_by=attempt.get("interrupted"),
         done=done,
         total=total,
@@ -91,34 +91,19 @@ def _rate(attempt: Mapping[str, Any]) -> float | None:
     return round(tokens / seconds, 1) if seconds and tokens else None
 
 
-def _task(
-    folder: RunFolder, name: str, manifest: Mapping[str, Any], live: Mapping[str, Any] | None
-) -> TaskProgress:
+def _task(task: StoredTask, live: Mapping[str, Any] | None) -> TaskProgress:
     """Count one task's samples. While a writer is at work its own count is used: completions may be large."""
-    described = manifest["tasks"][name]
-    stored, k = folder.problems(name), int(described["k"])
-    ids = set(ids_in_force(name, list(stored), described["n"], manifest))
     statuses = Counter[str]()
     seen: set[tuple[str, int]] = set()
-    for item in folder.verdicts(name):
+    for item in task.verdicts():
         key = (item.sample.problem_id, item.sample.sample_index)
-        if key[0] in ids and key[1] < k and key not in seen:
+        if key not in seen:
             seen.add(key)
             statuses[item.status] += 1
-    counted = live["tasks"].get(name) if live else None
+    counted = live["tasks"].get(task.name) if live else None
     return TaskProgress(
-        done=counted if counted is not None else _drawn(folder, name, {i: stored[i] for i in ids}, k),
-        total=len(ids) * k,
+        done=counted if counted is not None else task.drawn(),
+        total=len(task.problem_ids) * task.k,
         verified=len(seen),
         status_counts=dict(statuses.most_common()),
-    )
-
-
-def _drawn(folder: RunFolder, name: str, problems: Mapping[str, Mapping[str, Any]], k: int) -> int:
-    """Count the samples whose last turn is drawn."""
-    drawn = folder.drawn(name)
-    return sum(
-        drawn.has(problem_id, index, record["turns"] - 1)
-        for problem_id, record in problems.items()
-        for index in range(k)
     )

@@ -19,7 +19,7 @@ _RESAMPLES = 2000
 class Kappa:
     """Cohen's kappa with its standard error, its interval and the share of equal labels.
 
-    `value`, `se` and `ci` are None if both raters use only one and the same label. Kappa is not defined then.
+    `value`, `se` and `ci` are None if both raters use one label throughout. Kappa is not defined then.
     """
 
     value: float | None
@@ -112,7 +112,7 @@ def _distances(labels: int, *, quadratic: bool) -> Floats:
 
 
 def _kappas(tables: Floats, distances: Floats) -> Floats:
-    """Return kappa of each table of counts (tables, labels, labels); NaN if a table uses only one label."""
+    """Return kappa of each table of counts (tables, labels, labels), NaN for a table with one label."""
     shares = tables / tables.sum(axis=(1, 2), keepdims=True)
     chance = shares.sum(axis=2)[:, :, None] * shares.sum(axis=1)[:, None, :]
     observed, expected = (np.sum(distances * item, axis=(1, 2)) for item in (shares, chance))

@@ -38,7 +38,7 @@ def wilson(p: float, n: float, level: float = LEVEL) -> tuple[float, float]:
 
     n may be a fraction (an effective number) or infinite. With n = 0 the interval is (0, 1).
 
-    Source: Wilson 1927; on effective n: Franco et al. 2019 (PMC6690503).
+    Sources: Wilson 1927. On effective n: Franco et al. 2019 (PMC6690503).
     """
     if math.isinf(n):
         return p, p

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from genbench.errors import RunFolderError
+from genbench.errors import InputError, RunFolderError
 from genbench.store.jsonlines import (
     NO_SPACE,
     Appender,
@@ -21,7 +21,9 @@ from genbench.store.jsonlines import (
     replace_json,
     unwritable,
 )
+from genbench.store.jsonrecord import JsonRecord
 from genbench.store.lock import FolderLock
+from genbench.store.manifest_record import Manifest
 from genbench.store.records import (
     completion_from_record,
     completion_to_record,
@@ -91,12 +93,26 @@ class RunFolder:
         """The file system has no locks; only the recorded owner guards the folder."""
         return self._lock is not None and self._lock.advisory_only
 
-    def manifest(self) -> dict[str, Any] | None:
-        """The manifest, None where the folder has none yet."""
-        return self._json(self.manifest_path)
+    def manifest(self) -> Manifest | None:
+        """Read the manifest. Return None if the folder has none yet.
 
-    def require_manifest(self) -> dict[str, Any]:
-        """Raises RunFolderError where this is no run folder."""
+        Raises:
+            RunFolderError: it cannot be read, or another version of genbench wrote it.
+        """
+        record = self._json(self.manifest_path)
+        if record is None:
+            return None
+        try:
+            return Manifest.from_json(record, str(self.manifest_path))
+        except InputError as error:
+            raise RunFolderError(str(error)) from error
+
+    def require_manifest(self) -> Manifest:
+        """Read the manifest.
+
+        Raises:
+            RunFolderError: this is no run folder.
+        """
         manifest = self.manifest()
         if manifest is None:
             raise RunFolderError(f"{self.path}: not a run folder (no manifest.json); {self._hint()}")
@@ -108,14 +124,17 @@ class RunFolder:
             return f"it holds the runs {', '.join(inner)}: name one of them"
         return "`genbench run` makes one"
 
-    def write_manifest(self, record: Mapping[str, Any]) -> None:
-        replace_json(self.manifest_path, record)
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Write manifest.json by rename."""
+        replace_json(self.manifest_path, manifest.to_json())
 
     def results(self) -> dict[str, Any] | None:
+        """Read results.json as JSON (see analysis.results_record). Return None if there is none yet."""
         return self._json(self.results_path)
 
-    def write_results(self, record: Mapping[str, Any]) -> None:
-        replace_json(self.results_path, record)
+    def write_results(self, results: JsonRecord) -> None:
+        """Write results.json by rename."""
+        replace_json(self.results_path, results.to_json())
 
     def live(self) -> dict[str, Any] | None:
         """What the folder's writer told of itself last (see progress.ProgressLine.record); None: nothing."""

@@ -17,11 +17,11 @@ class JsonRecord(BaseModel):
     and writing it again gives the same JSON.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values."""
-        return self.model_dump(mode="json", exclude_unset=True)
+        return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
 
     @classmethod
     def from_json(cls, record: object, where: str) -> Self:
@@ -36,9 +36,16 @@ class JsonRecord(BaseModel):
         try:
             return cls.model_validate(record)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False)[0]
-            key = ".".join(str(part) for part in first["loc"]) or "the record"
-            found = json.dumps(first["input"], default=str)[:80]
-            raise InputError(
-                f"{where}: {key}: {first['msg']}, found {found}; written by another version of genbench"
-            ) from error
+            raise InputError(f"{where}: {_first(error)}; written by another version of genbench") from error
+
+
+def _first(error: ValidationError) -> str:
+    """Return the first key that is wrong, with what was found and what was wanted."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    key = ".".join(str(part) for part in first["loc"]) or "the record"
+    if first["type"] == "missing":
+        return f"'{key}' is missing"
+    if first["type"] == "extra_forbidden":
+        return f"unknown key '{key}'"
+    found = json.dumps(first["input"], default=str, ensure_ascii=False)
+    return f"'{key}': {first['msg']}, found {found[:80]}"

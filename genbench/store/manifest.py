@@ -14,6 +14,7 @@ from typing import Any
 from genbench.errors import RunFolderError
 from genbench.store.contract import differences
 from genbench.store.folder import RunFolder
+from genbench.store.manifest_record import Binding, Manifest, TaskBinding
 
 _PACKAGES = (
     "genbench",
@@ -26,9 +27,6 @@ _PACKAGES = (
     "numpy",
     "scipy",
 )
-_BINDING = ("model_identity", "run_seed", "terms", "reasoning")
-"""Keys that may not change while a folder is continued."""
-_TASK_BINDING = ("version", "data_digest", "decoding")
 
 
 def now() -> str:
@@ -91,30 +89,35 @@ def git_commit(folder: str) -> str | None:
     return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
 
 
-def merge(folder: RunFolder, new: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest of a folder that is begun or continued.
+def merge(folder: RunFolder, new: Manifest) -> Manifest:
+    """Return the manifest of a folder that is begun or continued.
 
-    Attempts and the count of test uses are carried over; tasks that this run leaves out stay.
+    Attempts and the count of test uses are carried over. Tasks that this run leaves out stay.
 
     Raises:
-        RunFolderError: the folder holds a run of another model, other terms, prompts or data.
+        RunFolderError: the folder contains a run of another model, other terms, prompts or data.
     """
     old = folder.manifest()
     if old is None:
-        return {**new, "created": now(), "attempts": [], "test_uses": 0}
-    check_same_run(folder, old, new)
-    return {
-        **new,
-        "created": old.get("created"),
-        "attempts": old.get("attempts", []),
-        "test_uses": old.get("test_uses", 0),
-        "tasks": {**old.get("tasks", {}), **new["tasks"]},
-        "terms": _merged_terms(old["terms"], new["terms"]),
-    }
+        return new.model_copy(update={"created": now(), "attempts": (), "test_uses": 0})
+    check_same_run(folder, old.binding, new.binding)
+    return new.model_copy(
+        update={
+            "created": old.created,
+            "attempts": old.attempts,
+            "test_uses": old.test_uses,
+            "tasks": {**old.tasks, **new.tasks},
+            "terms": _merged_terms(old.terms, new.terms),
+        }
+    )
 
 
-def check_same_run(folder: RunFolder, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """Raises RunFolderError where the folder's manifest `old` is not that of the run `new`; lists why."""
+def check_same_run(folder: RunFolder, old: Binding, new: Binding) -> None:
+    """Check that a folder's run `old` is the run `new`.
+
+    Raises:
+        RunFolderError: it is another run. Lists what differs.
+    """
     lines = binding_differences(old, new)
     if lines:
         shown = "\n".join(f"  {line}" for line in lines[:20])
@@ -124,21 +127,21 @@ def check_same_run(folder: RunFolder, old: Mapping[str, Any], new: Mapping[str, 
         )
 
 
-def binding_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What makes two manifests those of different runs, one line each; tasks of one alone do not count."""
+def binding_differences(old: Binding, new: Binding) -> list[str]:
+    """Return what makes two runs different ones, one line each. Tasks of only one of them do not count."""
+    left, right = old.to_json(), new.to_json()
     lines: list[str] = []
-    for key in _BINDING:
-        lines += differences(_common(old.get(key), new.get(key)), _common(new.get(key), old.get(key)), key)
-    for name, task in new["tasks"].items():
-        stored = old.get("tasks", {}).get(name)
-        if stored is not None:
-            for key in _TASK_BINDING:
-                lines += differences(stored.get(key), task.get(key), f"tasks.{name}.{key}")
+    for key in ("model_identity", "run_seed", "terms", "reasoning"):
+        lines += differences(_common(left[key], right[key]), _common(right[key], left[key]), key)
+    for name, task in right["tasks"].items():
+        if name in left["tasks"]:
+            for key in TaskBinding.model_fields:
+                lines += differences(left["tasks"][name][key], task[key], f"tasks.{name}.{key}")
     return lines
 
 
 def _common(record: Any, other: Any) -> Any:
-    """Terms name the decoding of each task; a folder may grow by tasks, so only shared ones count."""
+    """Return the record with the decoding of only those tasks that both name: a folder may grow by tasks."""
     if not isinstance(record, Mapping) or not isinstance(other, Mapping) or "decoding" not in record:
         return record
     shared = {name: value for name, value in record["decoding"].items() if name in other.get("decoding", {})}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from genbench.data.digest import rows_digest
 from genbench.errors import ConfigError, GenbenchError, call_mistake, cause, place_of
 from genbench.protocols import Row, TaskInfo
 from genbench.registry import PlugIn
@@ -27,6 +29,39 @@ class CheckedTask:
     def columns(self) -> tuple[str, ...]:
         """Return the columns that the task reads, if it says so."""
         return tuple(getattr(self.task, "columns", ()))
+
+    @property
+    def has_rows(self) -> bool:
+        """Return whether the plug-in brings its rows itself, with a method `rows`."""
+        return hasattr(self.task, "rows")
+
+    def rows(self) -> tuple[list[Row], dict[str, Any]]:
+        """Return the rows that the plug-in brings, and where they came from.
+
+        Raises:
+            ConfigError: the plug-in raises, or a row is no JSON object.
+        """
+        found = self._called("rows", lambda: list(self.task.rows()))
+        try:
+            plain: list[Row] = json.loads(json.dumps(found, allow_nan=False))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ConfigError(f"{self.words}: rows() returned what is no JSON: {error}") from error
+        if not plain or not all(isinstance(row, dict) for row in plain):
+            raise ConfigError(
+                f"{self.words}: rows() returned {plain!r:.100}, wanted at least one JSON object"
+            )
+        columns = self.columns or tuple(sorted({column for row in plain for column in row}))
+        lacking = [(place, name) for place, row in enumerate(plain) for name in columns if name not in row]
+        if lacking:
+            place, name = lacking[0]
+            raise ConfigError(f"{self.words}: rows(): row {place + 1} has no column '{name}'")
+        return plain, {
+            "source": "plug-in",
+            "path": None,
+            "rows": len(plain),
+            "columns": list(columns),
+            "digest": rows_digest(plain, columns),
+        }
 
     def problems(self, rows: Sequence[Row]) -> list[Problem]:
         """Return the task's problems.

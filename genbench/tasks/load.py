@@ -16,7 +16,7 @@ from genbench.stats.estimates import parse_metric
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k
-from genbench.tasks.checked import checked_task
+from genbench.tasks.checked import CheckedTask, checked_task
 from genbench.tasks.custom import custom_task
 from genbench.tasks.kinds import JUDGE
 from genbench.tasks.loaded import LoadedTask
@@ -149,9 +149,11 @@ def _rows(
 ) -> tuple[list[Row], dict[str, Any]]:
     if entry.data is not None and entry.data.path is not None:
         return load_file(resolve(entry.data.path, suite.folder), _columns(task))
+    if isinstance(task, CheckedTask) and task.has_rows:
+        return task.rows()
     dataset = task.info.dataset
     if dataset is None:
-        raise ConfigError(f"{_where(suite, entry)}: it names no dataset")
+        raise ConfigError(f"{_where(suite, entry)}: it names no dataset; add info.dataset or rows()")
     return load_rows(dataset, data_dir)
 
 

@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from genbench.analysis.accounting import costs
+from genbench.analysis.results_record import Results, TotalTokens
 from genbench.engines.gpu import GpuWatch
 from genbench.pipeline import run
 from genbench.reports.text import run_table
 from genbench.runs.options import RunOptions
+from genbench.store.manifest_record import AttemptRecord
+from genbench.suite.config import Price
 
 SUITE = """\
 models:
@@ -27,11 +30,14 @@ tasks:
     prompt: "{question}"
     k: 1
 """
-ATTEMPT = {"seconds": 1800.0, "circumstances": {"engine": {"max_num_seqs": 1}}}
-NO_ENGINE = {"seconds": 9e9, "circumstances": {"engine": None}}
+ATTEMPT = AttemptRecord(
+    attempt=1, started="now", ended="later", seconds=1800.0, circumstances={"engine": {"max_num_seqs": 1}}
+)
+NO_ENGINE = ATTEMPT.model_copy(update={"seconds": 9e9, "circumstances": {"engine": None}})
+KILLED = ATTEMPT.model_copy(update={"ended": None})
 
 
-def drawn(tmp_path: Path, **more: Any) -> dict[str, Any]:
+def drawn(tmp_path: Path, **more: Any) -> Results:
     (tmp_path / "suite.yaml").write_text(SUITE)
     rows = [{"id": f"p{i}", "question": "?", "answer": "yes"} for i in range(4)]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -45,32 +51,36 @@ def drawn(tmp_path: Path, **more: Any) -> dict[str, Any]:
     options = RunOptions(
         str(tmp_path / "suite.yaml"), responses=tmp_path / "r.jsonl", run_dir=tmp_path / "out", quiet=True
     )
-    return dict(run(options).results["m"])
+    return run(options).results["m"]
 
 
 def test_tokens_are_told_by_kind_and_priced(tmp_path: Path) -> None:
     result = drawn(tmp_path, trace_tokens=20)
-    assert result["totals"]["tokens"] == {"prompt": 40, "trace": 80, "answer": 20, "completion": 100}
-    assert result["tasks"]["mine"]["cost"] == pytest.approx((40 * 100 + 100 * 1000) / 1e6)
-    assert result["totals"]["cost"] == pytest.approx(0.104)
+    assert result.totals.tokens == TotalTokens(prompt=40, trace=80, answer=20, completion=100)
+    assert result.tasks["mine"].cost == pytest.approx((40 * 100 + 100 * 1000) / 1e6)
+    assert result.totals.cost == pytest.approx(0.104)
     table = run_table({"m": result}, {})
     assert "m: 40 prompt + 80 trace + 20 answer tokens; 0.10 EUR (mine 0.10)" in table
 
 
 def test_what_nobody_counted_is_null_and_not_zero(tmp_path: Path) -> None:
     result = drawn(tmp_path)
-    assert result["totals"]["tokens"] == {"prompt": 40, "trace": None, "answer": None, "completion": 100}
+    assert result.totals.tokens == TotalTokens(prompt=40, trace=None, answer=None, completion=100)
     (tmp_path / "b").mkdir()
     result = drawn(tmp_path / "b", prompt_tokens=None, completion_tokens=None)
-    assert set(result["totals"]["tokens"].values()) == {None}
-    assert result["totals"]["cost"] is None
-    assert result["totals"]["gpu_busy"] is None
+    assert result.totals.tokens == TotalTokens(prompt=None, trace=None, answer=None, completion=None)
+    assert result.totals.cost is None
+    assert result.totals.gpu_busy is None
 
 
-def test_a_price_by_the_hour_is_shared_by_tokens_and_only_engines_cost() -> None:
-    price = {"per_hour": 10.0}
-    tasks: dict[str, Any] = {"a": {"tokens": {"completion": 300}}, "b": {"tokens": {"completion": 100}}}
-    assert costs(price, tasks, [ATTEMPT, ATTEMPT, NO_ENGINE]) == {"a": 7.5, "b": 2.5}
+def test_a_price_by_the_hour_is_shared_by_tokens_and_only_engines_cost(tmp_path: Path) -> None:
+    task = drawn(tmp_path).tasks["mine"]
+    tasks = {
+        name: task.model_copy(update={"tokens": task.tokens.model_copy(update={"completion": count})})
+        for name, count in (("a", 300), ("b", 100))
+    }
+    attempts = [ATTEMPT, ATTEMPT, NO_ENGINE, KILLED]
+    assert costs(Price(per_hour=10.0), tasks, attempts) == {"a": 7.5, "b": 2.5}
     assert costs(None, tasks, [ATTEMPT]) == {"a": None, "b": None}
 
 

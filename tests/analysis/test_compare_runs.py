@@ -1,4 +1,4 @@
-"""Comparing run folders: what is refused, what is let through, what is warned of, and why the score moved."""
+"""Comparisons of run folders: refusals, differences that are let through, warnings, and causes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def strong(i: int) -> list[str]:
 
 
 def edit(run: Path, change: Edit) -> Path:
-    """Changes the manifest on disk, as if the run had been another."""
+    """Change the manifest on disk, as if the run had been another."""
     path = run / "manifest.json"
     manifest = json.loads(path.read_text())
     change(manifest)
@@ -176,7 +176,18 @@ def test_a_run_that_failed_by_defects_of_ours_is_refused(make_run: MakeRun) -> N
 def test_another_judge_is_refused_by_name(make_run: MakeRun) -> None:
     base, tuned = make_run("b", weak), make_run("t", strong)
     for run, digest in ((base, "1"), (tuned, "2")):
-        judge = {"name": "strict", "digest": digest, "engine": {"port": digest}}
+        judge = {
+            "name": "strict",
+            "digest": digest,
+            "form": "label",
+            "prompt_digest": "p",
+            "unpinned": False,
+            "cascade": ["judge"],
+            "statuses": {"A": "correct"},
+            "baseline": None,
+            "engine": {"port": digest},
+            "canary": None,
+        }
         edit(run, lambda manifest, judge=judge: manifest["tasks"]["sums"].update(judge=judge))  # type: ignore[misc]
     text = refusal(base, tuned)
     assert 'verifier.sums.judge.digest: "1" -> "2"' in text

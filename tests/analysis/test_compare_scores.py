@@ -1,4 +1,4 @@
-"""Comparing score files: odd inputs, verdicts and exit codes, held to hand-made numbers."""
+"""Comparisons of score files: odd inputs, decisions and exit codes, against numbers made by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimates of stored runs and score files are one and the same code, and results.json agrees."""
+"""Estimates of stored runs and score files, which agree with results.json."""
 
 from __future__ import annotations
 

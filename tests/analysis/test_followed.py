@@ -1,4 +1,4 @@
-"""Kinds of instruction in a comparison: which were followed more often, prompt by prompt."""
+"""Kinds of instruction in a comparison, paired prompt by prompt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Make = Callable[..., Path]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """A run on six prompts: all ask for no comma, the first three for quotation marks too."""
+    """Return a maker of runs on six prompts. All ask for no comma, three for quotation marks too."""
 
     def made(name: str, answer: Callable[[int], str], headline: str = "strict") -> Path:
         place = tmp_path / name
@@ -87,7 +87,7 @@ def test_the_table_shows_the_form_that_makes_the_score(make: Make) -> None:
 
 
 def ifbench(run: Path, headline: str | None = None) -> Path:
-    """The run as if IFBench's verifier had made its verdicts, with its option `headline` in the suite."""
+    """Return the run as if IFBench had made its verdicts, with the option `headline` in the suite."""
     path = run / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["tasks"]["form"]["verifier"]["name"] = "ifbench"

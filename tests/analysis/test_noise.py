@@ -26,7 +26,7 @@ def second(i: int) -> list[str]:
 
 
 def same_model(run: Path) -> Path:
-    """Ready responses are named by their file; here both stand for one model."""
+    """Return the run as one of a model that both runs share. Ready responses are named by their file."""
     path = run / "manifest.json"
     manifest = json.loads(path.read_text()) | {"model_identity": "sha256:1"}
     path.write_text(json.dumps(manifest))

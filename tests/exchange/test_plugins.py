@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from genbench.exchange.plugins import ExportedRun, export_with
 
 from genbench.errors import ConfigError
+from genbench.exchange.plugins import ExportedRun, export_with
 from genbench.registry import PlugIn
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 

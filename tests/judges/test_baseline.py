@@ -74,7 +74,7 @@ def arena(judged: Case, server: Server) -> Case:
 def test_the_opponent_is_the_stored_answer_without_its_trace(arena: Case, server: Server) -> None:
     server.requests.clear()
     report = draw(arena, "new", numbered("new"), against(arena, "old"))
-    task = report.results["new"]["tasks"]["free"]
+    task = report.results["new"].to_json()["tasks"]["free"]
     assert task["value"] == 1.0 and task["judge"]["pairwise"]["wins"] == 12
     assert len(server.requests) == 24
     for request in server.requests:
@@ -109,7 +109,7 @@ def test_an_opponent_that_never_answered_loses_without_being_judged(arena: Case,
     draw(arena, "mute", silent)
     server.requests.clear()
     report = draw(arena, "new", lambda i: "" if i in (0, 11) else f"old says {i}", against(arena, "mute"))
-    task = report.results["new"]["tasks"]["free"]
+    task = report.results["new"].to_json()["tasks"]["free"]
     pairs = task["judge"]["pairwise"]
     assert len(server.requests) == 2 * 6
     assert (pairs["wins"], pairs["losses"], pairs["unanswered"], pairs["compared"]) == (4, 8, 6, 6)
@@ -125,7 +125,7 @@ def test_other_answers_of_the_baseline_make_the_verdicts_again(arena: Case, serv
     path.write_text(path.read_text().replace("old says 3", "old swears 3"))
     report = draw(arena, "new", numbered("new"), against(arena, "old"))
     assert len(server.requests) == asked + 2
-    assert report.results["new"]["tasks"]["free"]["status_counts"] == {"correct": 12}
+    assert report.results["new"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 12}
 
 
 @pytest.mark.parametrize(

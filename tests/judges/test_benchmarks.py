@@ -77,7 +77,7 @@ def run(
         responses=path / "answers.jsonl",
         quiet=True,
     )
-    return pipeline.run(options).results[model]["tasks"][name]
+    return pipeline.run(options).results[model].to_json()["tasks"][name]
 
 
 def said(prompt: str, *names: str) -> list[str]:

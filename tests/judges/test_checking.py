@@ -175,7 +175,7 @@ def test_drift_since_the_pin_is_reported_by_every_run(
     server.grade = lambda prompt: first if "What is " in prompt and "It is " in prompt else known(prompt)
     check_judge(*files, pin=True)
     calm = judged.run()
-    assert calm.results["m"]["tasks"]["free"]["judge"]["canary"]["drifted"] == []
+    assert calm.results["m"].to_json()["tasks"]["free"]["judge"]["canary"]["drifted"] == []
     before, moved_row = server.grade, _rows(name)[1]
     other = {"EQUAL": "DIFFERENT", "DIFFERENT": "EQUAL"}.get(str(moved_row["label"]))
     other = other or said(moved_row["label"]).replace(": 1", ": 2").replace("YES", "NO")
@@ -183,15 +183,15 @@ def test_drift_since_the_pin_is_reported_by_every_run(
     for file in ("judgments", "verdicts"):
         (judged.path / "runs" / "m" / "free" / f"{file}.jsonl").unlink()
     moved = judged.run()
-    assert moved.results["m"]["tasks"]["free"]["judge"]["canary"]["drifted"] == [moved_row["id"]]
-    assert "the judge drifted: 1 canary cases" in moved.results["m"]["warnings"][0]
+    assert moved.results["m"].to_json()["tasks"]["free"]["judge"]["canary"]["drifted"] == [moved_row["id"]]
+    assert "the judge drifted: 1 canary cases" in moved.results["m"].to_json()["warnings"][0]
 
 
 def test_a_run_that_asks_nothing_keeps_what_it_knows_of_its_judge(judged: Case, server: Server) -> None:
     judged.write(n=2, k=1)
-    first = judged.run().results["m"]["tasks"]["free"]["judge"]
+    first = judged.run().results["m"].to_json()["tasks"]["free"]["judge"]
     asked = len(server.canaries)
-    again = judged.run().results["m"]["tasks"]["free"]["judge"]
+    again = judged.run().results["m"].to_json()["tasks"]["free"]["judge"]
     assert len(server.canaries) == asked and first["canary"]["labels"]
     assert again["canary"] == first["canary"] and again["engine"] == first["engine"]
 

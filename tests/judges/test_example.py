@@ -35,7 +35,7 @@ def test_the_example_judges_in_every_form(tmp_path: Path, server: Server) -> Non
         quiet=True,
     )
     report = pipeline.run(options)
-    tasks = report.results["tuned"]["tasks"]
+    tasks = report.results["tuned"].to_json()["tasks"]
     assert report.failures == []
     assert tasks["facts"]["status_counts"] == {"correct": 2, "no_answer": 1}
     assert tasks["meaning"]["judge"]["decided_by"] == {"rule": 1, "judge": 2}

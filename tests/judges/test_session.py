@@ -32,7 +32,7 @@ def test_labels_become_scores_and_the_judge_is_named_in_the_results(judged: Case
     judged.write()
     server.grade = _right_if_even
     report = judged.run()
-    task = report.results["m"]["tasks"]["free"]
+    task = report.results["m"].to_json()["tasks"]["free"]
     assert task["value"] == 0.5 and task["status_counts"] == {"correct": 10, "wrong": 10}
     assert (
         task["judge"]["engine"] | {"proven": False, "version": "9.9", "revision_declared": COMMIT}
@@ -49,7 +49,7 @@ def test_a_faulty_server_loses_nothing(judged: Case, server: Server) -> None:
     server.faults = {number: kinds[number % len(kinds)] for number in range(0, 40, 2)}
     report = judged.run()
     assert report.failures == []
-    assert report.results["m"]["tasks"]["free"]["status_counts"] == {"correct": 20, "wrong": 20}
+    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 20, "wrong": 20}
     assert len(server.requests) == 40 + 20
     assert max(server.answered.values()) == 1
 
@@ -58,7 +58,7 @@ def test_a_refusal_is_unscored_fails_the_run_and_is_asked_again(judged: Case, se
     judged.write()
     server.faults = {3: "refusal", 7: "refusal"}
     report = judged.run()
-    task = report.results["m"]["tasks"]["free"]
+    task = report.results["m"].to_json()["tasks"]["free"]
     assert task["status_counts"] == {"correct": 18, "unscored": 2}
     assert task["value"] == 1.0 and task["bounds"] == [0.9, 1.0]
     assert report.failures == [
@@ -68,7 +68,7 @@ def test_a_refusal_is_unscored_fails_the_run_and_is_asked_again(judged: Case, se
     server.faults = {}
     again = judged.run()
     assert again.failures == [] and len(server.requests) == 22
-    assert again.results["m"]["tasks"]["free"]["status_counts"] == {"correct": 20}
+    assert again.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 20}
 
 
 def test_the_share_of_unscored_samples_is_the_suites_to_set(judged: Case, server: Server) -> None:
@@ -84,7 +84,10 @@ def test_scoring_again_asks_nothing(judged: Case, server: Server) -> None:
     asked = len(server.requests)
     scored = pipeline.score(judged.path / "runs" / "m", again=True, quiet=True)
     assert len(server.requests) == asked
-    assert scored.results["m"]["tasks"]["free"]["value"] == first.results["m"]["tasks"]["free"]["value"]
+    assert (
+        scored.results["m"].to_json()["tasks"]["free"]["value"]
+        == first.results["m"].to_json()["tasks"]["free"]["value"]
+    )
 
 
 def test_a_run_cut_off_among_its_judgments_asks_only_for_the_others(judged: Case, server: Server) -> None:
@@ -134,7 +137,7 @@ def test_both_orders_are_asked_and_a_flip_is_a_tie(judged: Case, server: Server)
         return "A" if won == ours_first else "B"
 
     server.grade = grade
-    task = judged.run().results["m"]["tasks"]["free"]
+    task = judged.run().results["m"].to_json()["tasks"]["free"]
     assert len(server.requests) == 16
     assert {v["problem_id"]: v["extracted"] for v in _verdicts(judged)} == {
         "q0": "win",
@@ -154,7 +157,7 @@ def test_a_rule_goes_first_and_both_accuracies_are_kept(judged: Case, server: Se
         reference=lambda i: [f"It is {i}, said 0 times."] if i < 1 else [f"number {i}"],
     )
     server.grade = _right_if_even
-    task = judged.run().results["m"]["tasks"]["free"]
+    task = judged.run().results["m"].to_json()["tasks"]["free"]
     assert len(server.requests) == 3
     accuracy = task["judge"]["accuracy"]
     assert {name: item["value"] for name, item in accuracy.items()} == {"rule": 0.25, "cascade": 0.5}
@@ -172,7 +175,7 @@ def test_the_key_comes_from_the_environment_and_is_written_nowhere(
     monkeypatch.setenv("GRADER_KEY", "sesame-8231")
     server.faults = {3: "echo"}
     report = judged.run()
-    assert report.results["m"]["tasks"]["free"]["status_counts"]["unscored"] == 1
+    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"]["unscored"] == 1
     why = [verdict["detail"]["why"] for verdict in _verdicts(judged) if verdict["status"] == "unscored"]
     assert "no good: Bearer ***" in why[0]
     assert server.keys == {"Bearer sesame-8231"}
@@ -198,8 +201,8 @@ def test_a_revision_that_can_move_is_refused(judged: Case, server: Server, revis
     with pytest.raises(ConfigError, match="is not pinned"):
         judged.run(f"judge.server.revision={revision}")
     report = judged.run(f"judge.server.revision={revision}", "judge.allow_unpinned=true")
-    assert "is unpinned" in report.results["m"]["warnings"][0]
-    assert report.results["m"]["tasks"]["free"]["judge"]["unpinned"] is True
+    assert "is unpinned" in report.results["m"].to_json()["warnings"][0]
+    assert report.results["m"].to_json()["tasks"]["free"]["judge"]["unpinned"] is True
 
 
 def test_a_killed_run_asks_for_no_kept_judgment_again(judged: Case, server: Server) -> None:
@@ -224,7 +227,7 @@ def test_a_killed_run_asks_for_no_kept_judgment_again(judged: Case, server: Serv
     server.requests.clear()
     report = judged.run()
     assert len(server.requests) == 30 - before
-    assert report.results["m"]["tasks"]["free"]["status_counts"] == {"correct": 30}
+    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 30}
 
 
 def test_a_judge_that_cannot_start_is_started_once_for_all_samples(judged: Case, server: Server) -> None:

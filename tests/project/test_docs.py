@@ -1,17 +1,33 @@
-"""The YAML of docs/suites.md is what the program takes."""
+"""The pages under docs/ and the README say what the program does."""
 
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
+import typer
 from ruamel.yaml import YAML
 
-from genbench.suite.config import ModelConfig, TaskEntry
+from genbench.cli.app import app
+from genbench.suite.config import ModelConfig, SuiteConfig, TaskEntry
 from genbench.tasks.conversation import Conversation
 from genbench.tasks.custom import custom_task
+from genbench.types import STATUSES
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+TEXTS = [*PAGES, *sorted(ROOT.glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
 
 
 def test_every_example_of_the_suite_reference_is_valid() -> None:
@@ -25,3 +41,101 @@ def test_every_example_of_the_suite_reference_is_valid() -> None:
             models += [ModelConfig.model_validate(entry) for entry in parsed["models"].values()]
     assert {type(custom_task(entry)).__name__ for entry in tasks} == {"SingleTurn", Conversation.__name__}
     assert {model.adapter for model in models} == {None, "./lora"}
+
+
+# The engine of that page is a file next to its suite: test_extending.py runs it.
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "engine.md"], ids=name)
+def test_every_suite_of_a_page_is_valid(page: Path) -> None:
+    for block in re.findall(
+        r'```yaml title="(?:suite|servers)\.yaml"\n(.*?)```', page.read_text(), re.DOTALL
+    ):
+        SuiteConfig.model_validate(YAML(typ="safe").load(block))
+
+
+def commands(text: str) -> Iterator[str]:
+    """Yield the genbench commands of the shell blocks of a page, continuation lines joined."""
+    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            found = re.search(r"(?:^|\s)genbench (.*)", line.split("#")[0].split("&&")[-1])
+            if found:
+                yield re.split(r"[<>|]", found[1])[0]
+
+
+def parsed(line: str) -> tuple[Any, list[str]]:
+    """Return the command of a line and its options."""
+    words = shlex.split(line)
+    command: Any = typer.main.get_command(app)
+    while words and not words[0].startswith("-") and hasattr(command, "commands"):
+        assert words[0] in command.commands, f"no command '{words[0]}'"
+        command = command.commands[words.pop(0)]
+    return command, [word for word in words if word.startswith("-")]
+
+
+@pytest.mark.parametrize("page", [page for page in TEXTS if page.name != "command.md"], ids=name)
+def test_every_command_of_a_page_exists_with_its_options(page: Path) -> None:
+    for line in commands(page.read_text()):
+        command, options = parsed(line.replace("COMMAND ", "run "))
+        known = {option for item in command.params for option in item.opts} | {"--help"}
+        assert set(options) <= known, line
+
+
+def test_the_readme_shows_commands() -> None:
+    assert len(list(commands((ROOT / "README.md").read_text()))) > 5
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=name)
+def test_every_relative_link_leads_to_a_file(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if "://" not in target and not target.startswith("reference/"):
+            assert (page.parent / target).exists(), target
+
+
+def test_every_make_target_of_the_readme_and_the_guide_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for page in ("README.md", "CONTRIBUTING.md"):
+        for target in re.findall(r"`?make (\w+)", (ROOT / page).read_text()):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE) or target in ("and",), target
+
+
+def test_help_of_make_names_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE)) - {"help", "system"}
+    assert targets == set(re.findall(r'echo "make (\w+)', makefile))
+
+
+def test_every_status_is_explained() -> None:
+    text = (DOCS / "results.md").read_text()
+    for status in STATUSES:
+        assert f"`{status}`" in text, status
+
+
+def test_the_architecture_page_shows_the_import_contract_and_every_package() -> None:
+    text = (DOCS / "architecture.md").read_text()
+    contract = (ROOT / ".importlinter").read_text()
+    layers = re.search(r"^layers =\n((?: {4}.+\n)+)", contract, re.MULTILINE)
+    assert layers is not None
+    assert "```\n" + re.sub(r"^ {4}", "", layers[1], flags=re.MULTILINE) + "```" in text
+    for package in (ROOT / "genbench").iterdir():
+        if package.is_dir() and not package.name.startswith("_"):
+            assert f"| `{package.name}/` |" in text, package.name
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text()
+    for page in PAGES:
+        assert str(page.relative_to(DOCS)) in navigation, page
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_broken_link_and_asks_for_nothing_from_outside(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for page in ("index.html", "reference/suite.html", "reference/cli.html", "reference/python.html"):
+        text = (tmp_path / "site" / page).read_text()
+        assert not re.search(r'<(?:script|img|link)[^>]+(?:src|rel="stylesheet" href)="https?://', text), page
+        assert "fonts.googleapis" not in text
+    assert "genbench compare" in (tmp_path / "site/reference/cli.html").read_text()
+    assert "repetition_penalty" in (tmp_path / "site/reference/suite.html").read_text()
+    assert "max_hours" in (tmp_path / "site/reference/python.html").read_text()

@@ -1,4 +1,4 @@
-"""docs/json.schema.json describes what is printed, key by key."""
+"""Every record that a command prints follows docs/json.schema.json, and reads back as it was."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from genbench.analysis.compare import compare
 from genbench.analysis.estimate import estimate
 from genbench.analysis.noise import noise
 from genbench.runs.power import power
+from genbench.runs.status import status
 from genbench.store.jsonrecord import JsonRecord
 from tests.ready_runs import OPEN, RIGHT, SILENT, WRONG, MakeRun, write_lines
 
@@ -44,6 +45,24 @@ def test_the_json_of_two_runs_follows_the_schema(runs: tuple[Path, Path]) -> Non
     assert problems_of(estimate(runs[0]), "estimate") == []
     place = runs[0].parent.parent
     assert problems_of(power(str(place / "suite.yaml"), detect=0.03, base=runs[0]), "power") == []
+
+
+def test_every_record_reads_back_from_its_json_as_it_was(runs: tuple[Path, Path]) -> None:
+    suite = str(runs[0].parent.parent / "suite.yaml")
+    records = [
+        noise(*runs, allow=["model"]),
+        compare(*runs, gate=True),
+        estimate(runs[0]),
+        power(suite, detect=0.03, base=runs[0]),
+        status(runs[0].parent),
+    ]
+    for record in records:
+        text = json.dumps(record.to_json(), allow_nan=False)
+        assert type(record).from_json(json.loads(text), "stdout") == record
+
+
+def test_the_status_of_a_run_follows_the_schema(runs: tuple[Path, Path]) -> None:
+    assert problems_of(status(runs[0]), "status") == []
 
 
 def test_the_json_of_score_files_follows_the_schema(tmp_path: Path) -> None:

@@ -1,12 +1,25 @@
+"""The light core: what the start-up imports, and what works with only the core dependencies installed."""
+
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import Distribution
+from pathlib import Path
+
+import pytest
+
+from tests.installed import ROOT, Environment, closure, normal, requirements
+from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 ALLOWED = frozenset(
     {"genbench", "typer", "click", "annotated_doc", "typing_extensions", "shellingham", "colorama"}
 )
 """Third-party packages that `genbench --help` may import; heavy ones would cost the user seconds."""
+
+HEAVY = ("torch", "transformers", "datasets", "vllm", "sympy", "math_verify", "nltk", "huggingface_hub")
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -19,8 +32,6 @@ def test_help_imports_nothing_heavy() -> None:
         "print('@@' + json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    import json
-
     names = set(json.loads(done.stdout.partition("@@")[2]))
     plain = subprocess.run(
         [sys.executable, "-c", "import sys; print('\\n'.join(sys.modules))"],
@@ -30,3 +41,112 @@ def test_help_imports_nothing_heavy() -> None:
     )
     third = names - sys.stdlib_module_names - {name.partition(".")[0] for name in plain.stdout.split()}
     assert third <= ALLOWED, third - ALLOWED
+
+
+@pytest.fixture(scope="session")
+def light(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with the wheel and only what the core requires, with the versions installed here."""
+    environment = Environment.create(tmp_path_factory.mktemp("light") / "env")
+    environment.install(wheel)
+    environment.share(core().values())
+    return environment
+
+
+def core() -> dict[str, Distribution]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return closure(normal(line.partition(">")[0].partition("=")[0]) for line in requirements(project))
+
+
+def test_the_core_requires_nothing_heavy() -> None:
+    assert not set(core()) & {name.replace("_", "-") for name in HEAVY}
+
+
+def test_the_environment_has_no_heavy_package(light: Environment, tmp_path: Path) -> None:
+    code = f"import importlib.util as u; print([n for n in {HEAVY!r} if u.find_spec(n)])"
+    assert light.execute(tmp_path, code).stdout.strip() == "[]"
+
+
+def test_a_stored_run_is_shown(light: Environment, make_run: MakeRun, tmp_path: Path) -> None:
+    run = make_run("base", lambda i: [RIGHT, RIGHT, WRONG, WRONG])
+    for arguments in ((), ("sums",), ("sums", "p00")):
+        done = light.run(tmp_path, "show", str(run), *arguments)
+        assert done.returncode == 0, done.stderr
+    table = light.run(tmp_path, "show", str(run), "--json")
+    assert json.loads(table.stdout)["models"]["m"]["tasks"]["sums"]["value"] == 0.5
+
+
+def test_a_stored_run_is_estimated(light: Environment, make_run: MakeRun, tmp_path: Path) -> None:
+    run = make_run("base", lambda i: [RIGHT, RIGHT, WRONG, WRONG])
+    done = light.run(tmp_path, "estimate", str(run), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["tasks"]["sums"]["value"] == 0.5
+
+
+def test_stored_runs_are_compared_and_gated(light: Environment, make_run: MakeRun, tmp_path: Path) -> None:
+    base = make_run("base", lambda i: [RIGHT, RIGHT, WRONG, WRONG])
+    tuned = make_run("tuned", lambda i: [RIGHT, RIGHT, RIGHT, RIGHT])
+    done = light.run(tmp_path, "compare", str(base), str(tuned), "--json")
+    assert done.returncode == 0, done.stderr
+    gate = light.run(tmp_path, "compare", str(base), str(tuned), "--gate")
+    assert gate.returncode in (0, 1, 4) and "Traceback" not in gate.stderr
+    assert gate.stdout
+
+
+def test_the_report_of_a_stored_run_is_made(light: Environment, make_run: MakeRun, tmp_path: Path) -> None:
+    run = make_run("base", lambda i: [RIGHT, RIGHT, WRONG, WRONG])
+    done = light.run(tmp_path, "report", str(run), "-o", str(tmp_path / "page.html"))
+    assert done.returncode == 0, done.stderr
+    assert "<svg" in (tmp_path / "page.html").read_text()
+    markdown = light.run(tmp_path, "report", str(run), "--format", "md")
+    assert markdown.returncode == 0 and "sums" in markdown.stdout
+
+
+SUITE = """\
+models:
+  m: {path: ./model}
+decoding: {temperature: 0.6, max_tokens: 16}
+tasks:
+  - {name: sums, kind: KIND, data: {path: rows.jsonl}, k: 1}
+"""
+
+
+def scored(light: Environment, folder: Path, kind: str) -> subprocess.CompletedProcess[str]:
+    """A run of ready responses, which needs the verifier of the task."""
+    (folder / "suite.yaml").write_text(SUITE.replace("KIND", kind))
+    (folder / "rows.jsonl").write_text(json.dumps({"question": "1+1?", "reference": "2"}) + "\n")
+    line = {"task": "sums", "problem_id": "0", "sample_index": 0, "text": RIGHT}
+    (folder / "responses.jsonl").write_text(json.dumps(line) + "\n")
+    return light.run(folder, "run", "suite.yaml", "--responses", "responses.jsonl", "--run-dir", "out")
+
+
+def test_a_verifier_without_its_packages_says_which_extra_brings_them(
+    light: Environment, tmp_path: Path
+) -> None:
+    done = scored(light, tmp_path, "math")
+    assert done.returncode == 2
+    assert 'pip install "genbench[verify]"' in done.stderr
+    assert "suite.yaml:5: task 'sums'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_run_without_vllm_says_which_extra_brings_it(light: Environment, tmp_path: Path) -> None:
+    scored(light, tmp_path, "exact")
+    done = light.run(tmp_path, "run", "suite.yaml", "--run-dir", "drawn")
+    assert done.returncode == 2
+    assert "genbench[gpu]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_tokenizer_without_transformers_says_which_extra_brings_it(
+    light: Environment, tmp_path: Path
+) -> None:
+    code = (
+        "from genbench import registry\n"
+        "from genbench.errors import UnavailableError\n"
+        "try:\n    registry.load_object('genbench.engines.tokenizer:load_tokenizer')\n"
+        "except UnavailableError as error:\n    print(error.exit_code, error)\n"
+    )
+    done = light.execute(tmp_path, code)
+    assert done.stdout.startswith("2 this needs the package transformers"), done.stderr
+    assert 'pip install "genbench[run]"' in done.stdout

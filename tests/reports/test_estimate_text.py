@@ -16,7 +16,7 @@ SCORES = [[1.0, 0.0, 1.0, 1.0]] * 20 + [[0.0, 0.0, 1.0, 0.0]] * 20
 def task(found: Estimate, **more: Any) -> EstimatedTask:
     fields: dict[str, Any] = {
         **estimate_fields(found),
-        "metrics": {found.metric: EstimateRecord.of(found)},
+        "metrics": {found.metric: EstimateRecord.from_estimate(found)},
         "samples": 160,
         "lacking": 0,
         "ragged": False,
@@ -74,8 +74,8 @@ def test_ragged_samples_are_a_warning() -> None:
 def test_statuses_are_counted_and_strata_have_a_table() -> None:
     whole = estimate("avg@k", SCORES, seed=1)
     rows = {
-        "easy": EstimateRecord.of(estimate("avg@k", SCORES[:20], seed=1)),
-        "none": EstimateRecord.of(estimate("avg@k", [[None]], seed=1)),
+        "easy": EstimateRecord.from_estimate(estimate("avg@k", SCORES[:20], seed=1)),
+        "none": EstimateRecord.from_estimate(estimate("avg@k", [[None]], seed=1)),
     }
     found = text(task(whole, status_counts={"correct": 80, "wrong": 80}, strata={"level": rows}))
     assert "  correct 80, wrong 80" in found

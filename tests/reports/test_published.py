@@ -83,7 +83,7 @@ def test_a_suites_reference_is_in_every_form_of_the_report(tmp_path: Path) -> No
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     suite = str(tmp_path / "suite.yaml")
     done = run(RunOptions(suite, run_dir=tmp_path / "out", responses=tmp_path / "r.jsonl", quiet=True))
-    task = done.results["tuned"]["tasks"]["sums"]
+    task = done.results["tuned"].to_json()["tasks"]["sums"]
     assert task["chance"] == pytest.approx((1 / 2 + 1 / 4) / 2)
     record = json.loads(report_text([done.folders["tuned"]], "json"))
     assert record["published"] == [

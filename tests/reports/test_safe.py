@@ -1,3 +1,5 @@
+"""Text of models that is printed without steering a terminal."""
+
 from __future__ import annotations
 
 import unicodedata

@@ -14,9 +14,10 @@ from genbench.analysis.samples import Sample, Turn
 from genbench.errors import InputError
 from genbench.reports import plots
 from genbench.reports import write as reporting
-from genbench.reports.health import TaskHealth, duplicates
+from genbench.reports.health import TaskHealth
 from genbench.reports.html import sample_link
 from genbench.reports.markdown import escaped
+from genbench.reports.report_record import ExcludedSamples
 from genbench.reports.texts import TextStore
 from genbench.reports.write import default_page, report_text, write_page
 from genbench.types import Answer, Completion, SampleId, Verdict
@@ -90,14 +91,17 @@ def test_what_was_excluded_is_counted_by_its_reason() -> None:
         completion = Completion(sample, 0, 1, "d", "x", "stop", 1, 1, 0, 9, 1, 0.1)
         turn = Turn(completion, Answer("x", "absent", "", False))
         health.add(Sample("t", "p", index, (turn,), verdict, "?", "2", {}))
-    assert health.record({})["excluded"] == [
-        {"status": "verifier_error", "why": "ValueError: no such unit", "samples": 2, "first": ["p", 0]}
-    ]
+    assert health.record().excluded == (
+        ExcludedSamples(status="verifier_error", why="ValueError: no such unit", samples=2, first=("p", 0)),
+    )
 
 
 def test_problems_that_ask_the_same_are_found(record: dict[str, object]) -> None:
     assert record["runs"][0]["health"]["sums"]["duplicates"] == [["p08", "p09"]]  # type: ignore[index]
-    assert duplicates({"a": "Is it?", "b": "is  it?\n", "c": "no"}) == [["a", "b"]]
+    health = TaskHealth(1)
+    for problem_id, prompt in {"a": "Is it?", "b": "is  it?\n", "c": "no"}.items():
+        health.add_prompt(problem_id, prompt)
+    assert health.duplicates() == [("a", "b")]
 
 
 def test_an_answer_that_repeats_the_prompt_is_counted(record: dict[str, object]) -> None:
@@ -140,7 +144,7 @@ def test_a_failing_report_does_not_lose_the_run(runs: Path, monkeypatch: pytest.
         quiet=True,
     )
     report = pipeline.run(options)
-    assert report.results["tuned"]["tasks"]["sums"]["n"] == 12
+    assert report.results["tuned"].to_json()["tasks"]["sums"]["n"] == 12
     assert report.page is None
     assert "no space left" in report.notes[0] and "genbench report" in report.notes[0]
 

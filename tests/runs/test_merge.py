@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 from genbench import pipeline
 from genbench.analysis.compare import compare
+from genbench.analysis.results_record import Results
 from genbench.data.shard import Shard
 from genbench.errors import ConfigError, InputError, NotComparableError, RunFolderError
 from genbench.pipeline import RunReport, run
@@ -88,9 +89,9 @@ def verdicts(folder: RunFolder) -> list[tuple[Any, ...]]:
     )
 
 
-def numbers(results: Mapping[str, Any]) -> dict[str, Any]:
-    """results.json without what tells who drew it and when."""
-    return {key: value for key, value in results.items() if key not in ("totals",)}
+def numbers(results: Results) -> dict[str, Any]:
+    """Return results.json without what tells who drew it and when."""
+    return {key: value for key, value in results.to_json().items() if key not in ("totals",)}
 
 
 def test_every_problem_lies_in_exactly_one_shard_and_shards_are_even() -> None:
@@ -111,8 +112,8 @@ def test_merged_shards_are_the_undisturbed_run(place: Path) -> None:
     whole = draw(run_dir=Path("whole")).results["m"]
     for index in (3, 1, 2):
         part = draw(run_dir=Path("parts"), shard=f"{index}/3").results["m"]
-        assert part["shard"] == f"{index}/3"
-        assert part["tasks"]["sums"]["of"] == N > part["tasks"]["sums"]["n"]
+        assert part.shard == f"{index}/3"
+        assert part.tasks["sums"].of == N > part.tasks["sums"].n
     merged = merge([Path("parts")], quiet=True)[Path("parts/m")]
     one, other = RunFolder(place / "whole/m"), RunFolder(place / "parts/m")
     assert sorted(samples(one)) == sorted(samples(other))
@@ -121,7 +122,7 @@ def test_merged_shards_are_the_undisturbed_run(place: Path) -> None:
         list(other.problems(task).items()) for task in ("sums", "few")
     ]
     assert numbers(merged) == numbers(whole)
-    assert merged["totals"]["drawn"] == whole["totals"]["drawn"] == 2 * N + 1
+    assert merged.totals.drawn == whole.totals.drawn == 2 * N + 1
     record = compare(place / "whole/m", place / "parts/m")
     assert record.tasks["sums"].difference == 0
     assert not list(place.glob("parts/.m*"))
@@ -132,9 +133,10 @@ def test_completions_name_the_attempt_of_the_merged_manifest(place: Path) -> Non
         draw(run_dir=Path("parts"), shard=f"{index}/2")
     merge([Path("parts")], quiet=True)
     manifest = RunFolder(place / "parts/m").require_manifest()
-    assert [attempt["attempt"] for attempt in manifest["attempts"]] == [1, 2]
-    assert manifest["merged"]["from"] == ["parts/shard-1-of-2/m", "parts/shard-2-of-2/m"]
-    assert manifest["origin"]["shard"] is None
+    assert [attempt.attempt for attempt in manifest.attempts] == [1, 2]
+    assert manifest.merged is not None
+    assert manifest.merged.from_ == ("parts/shard-1-of-2/m", "parts/shard-2-of-2/m")
+    assert manifest.origin.shard is None
 
 
 def test_a_merged_run_has_its_page_and_the_logs_of_its_engines(place: Path) -> None:
@@ -177,9 +179,7 @@ def test_a_sample_in_two_parts_is_taken_once_and_two_texts_for_it_are_refused(pl
     draw(run_dir=Path("whole"))
     draw(run_dir=Path("a"), shard="1/2")
     assert (
-        merge([Path("whole"), Path("a")], Path("both"), quiet=True)[Path("both/m")]["tasks"]["sums"][
-            "samples"
-        ]
+        merge([Path("whole"), Path("a")], Path("both"), quiet=True)[Path("both/m")].tasks["sums"].samples
         == 2 * N
     )
     path = next((place / "a").glob("*/m/sums/completions.jsonl"))

@@ -1,4 +1,4 @@
-"""Power before any GPU is spent: from the suite's data alone, or with a stored run's variances."""
+"""Power plans from only the data of a suite, and with the variances of a stored run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Z = 1.6448536 + 0.8416212
 
 @pytest.fixture
 def suite(tmp_path: Path) -> str:
-    """300 problems by 4; the model's path leads nowhere, for none is opened."""
+    """Return a suite of 300 problems by 4. The path of its model does not exist, because none is opened."""
     write_lines(tmp_path / "rows.jsonl", rows(300))
     (tmp_path / "suite.yaml").write_text(SUITE)
     return str(tmp_path / "suite.yaml")

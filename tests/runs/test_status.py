@@ -1,4 +1,4 @@
-"""A run seen from outside: live, finished, stopped and killed, without a lock and without a write."""
+"""The status of live, finished, stopped and killed runs, read without a lock and without a write."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from genbench.runs.status import status
 from genbench.runs.status_record import RunProgress, RunsStatus
 from genbench.store.folder import RunFolder
 from tests.known import known
+from tests.manifests import manifest
 
 SUITE = """\
 models:
@@ -37,7 +38,7 @@ N = 12
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A run whose programs sleep: there is time to look at it."""
+    """Return a folder with a suite whose programs sleep, so that there is time to read its status."""
     (tmp_path / "suite.yaml").write_text(SUITE)
     rows = [
         {"id": f"p{i}", "question": "?", "fn": "f", "tests": [{"input": "1", "output": "1"}]}
@@ -148,18 +149,9 @@ def test_a_time_limit_stops_as_a_signal_does_and_the_same_command_goes_on(place:
 
 
 def test_looking_at_a_run_from_its_own_process_keeps_its_lock(tmp_path: Path) -> None:
-    """Closing any descriptor of the lock's file would give a POSIX lock up."""
+    """Closing any descriptor of the lock's file would release a POSIX lock."""
     with RunFolder.writer(tmp_path / "m") as folder:
-        folder.write_manifest(
-            {
-                "format": 1,
-                "model": {"name": "m"},
-                "suite": {"name": "s"},
-                "origin": {},
-                "tasks": {},
-                "attempts": [],
-            }
-        )
+        folder.write_manifest(manifest())
         assert known(status(tmp_path).runs[0].writer).pid == os.getpid()
         other = subprocess.run(
             [

@@ -1,3 +1,5 @@
+"""Differences split by status: the parts add up, and intervals are those of each part."""
+
 from __future__ import annotations
 
 import math

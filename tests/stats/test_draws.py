@@ -1,3 +1,5 @@
+"""pass@k, pass^k and maj@k held to the hypergeometric law and to enumeration of all subsets."""
+
 from __future__ import annotations
 
 from collections import Counter

@@ -1,3 +1,5 @@
+"""Estimates of a metric: values, intervals, bounds of excluded samples, and what is missing."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Holm and Benjamini-Hochberg held to statsmodels and scipy."""
+
 from __future__ import annotations
 
 import pytest

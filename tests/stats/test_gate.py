@@ -1,3 +1,5 @@
+"""Decisions of the gate: families, margins, pooled difference and false alarms in simulation."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping

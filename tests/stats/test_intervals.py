@@ -1,3 +1,5 @@
+"""Intervals of a mean held to statsmodels, scipy and closed forms."""
+
 from __future__ import annotations
 
 import math

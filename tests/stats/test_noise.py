@@ -1,3 +1,5 @@
+"""The false-alarm band: its coverage in simulation, its k, and what is refused."""
+
 from __future__ import annotations
 
 import numpy as np

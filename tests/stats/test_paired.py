@@ -1,3 +1,5 @@
+"""Paired differences held to scipy, and the shapes that are refused."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""The smallest detectable drop, and the samples and problems that find a drop."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Scores as a matrix: excluded samples, ragged problems, and what is refused."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Sign-flip tests held to enumeration and scipy, and McNemar's exact test."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Tables by stratum: rows, seeds and q values."""
+
 from __future__ import annotations
 
 import numpy as np

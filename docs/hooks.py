@@ -1,0 +1,112 @@
+"""Pages of the site that are generated from the code: the suite's keys and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import typer
+from mkdocs.structure.files import File
+
+from genbench.cli.app import PANELS, app
+from genbench.suite.config import SuiteConfig
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the generated pages to the files of the site."""
+    for path, make in (("reference/suite.md", suite_page), ("reference/cli.md", command_page)):
+        files.append(File.generated(config, path, content=make()))
+    return files
+
+
+def suite_page() -> str:
+    """Return the reference of a suite: one table per model of `genbench.suite.config`."""
+    schema = SuiteConfig.model_json_schema()
+    parts = [
+        "# Suite schema\n\nEvery key that a suite may contain, generated from the code. "
+        "[A suite, key by key](../suites.md) explains them. `genbench schema` prints the same as JSON "
+        "schema.\n"
+    ]
+    parts += _model("Suite", schema)
+    for name, found in sorted(schema.get("$defs", {}).items()):
+        parts += _model(name, found)
+    return "\n".join(parts)
+
+
+def _model(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    yield f"\n## {name}\n"
+    if schema.get("description"):
+        yield f"{schema['description']}\n"
+    if "properties" not in schema:
+        yield f"One of: {_type(schema)}\n"
+        return
+    yield "| key | type | default | meaning |\n|---|---|---|---|"
+    required = schema.get("required", [])
+    for key, item in schema["properties"].items():
+        default = "**required**" if key in required else _default(item)
+        cells = (f"`{key}`", _type(item), default, _cell(item.get("description", "")))
+        yield f"| {' | '.join(cells)} |"
+
+
+def _default(item: Mapping[str, Any]) -> str:
+    return f"`{_cell(repr(item['default']))}`" if "default" in item else ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _type(item: Mapping[str, Any]) -> str:
+    """Return a JSON type in words, with links to the tables of other models."""
+    if "$ref" in item:
+        name = item["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in item or "oneOf" in item:
+        return " or ".join(_type(one) for one in item.get("anyOf") or item["oneOf"])
+    if "enum" in item or "const" in item:
+        return ", ".join(f"`{one}`" for one in item.get("enum") or [item["const"]])
+    found = str(item.get("type", "anything"))
+    inner = {"array": item.get("items"), "object": item.get("additionalProperties")}.get(found)
+    if isinstance(inner, Mapping):
+        return f"{'list of' if found == 'array' else 'mapping to'} {_type(inner)}"
+    return f"{found} {' and '.join(_bounds(item))}".strip()
+
+
+def _bounds(item: Mapping[str, Any]) -> list[str]:
+    signs = {"minimum": "≥", "exclusiveMinimum": "&gt;", "maximum": "≤", "exclusiveMaximum": "&lt;"}
+    return [f"{sign} {item[key]}" for key, sign in signs.items() if key in item]
+
+
+def command_page() -> str:
+    """Return the reference of the command line, panel by panel."""
+    root: Any = typer.main.get_command(app)
+    parts = [
+        "# Command line\n\n`genbench COMMAND --help` prints the same. `--json` prints results as JSON and "
+        "nothing else on stdout.\n\nExit codes: 0 done, 1 failed (a gate, or too many samples excluded), "
+        "2 bad input, 3 not comparable, 130 stopped by a signal or a time limit.\n"
+    ]
+    for panel in PANELS:
+        for name, command in root.commands.items():
+            if command.rich_help_panel == panel:
+                inner: Mapping[str, Any] = getattr(command, "commands", {"": command})
+                for below, one in inner.items():
+                    parts += _command(f"{name} {below}".strip(), one, panel)
+    return "\n".join(parts)
+
+
+def _command(name: str, command: Any, panel: str) -> Iterator[str]:
+    yield f"\n## genbench {name}\n\n*{panel}.* {command.help}\n"
+    rows = [_parameter(item) for item in command.params if "--help" not in item.opts]
+    if rows:
+        yield "| argument or option | meaning |\n|---|---|"
+        yield from rows
+    examples: Sequence[str] = (command.epilog or "").splitlines()[2:]
+    if examples:
+        yield "\n```sh\n" + "\n".join(line.strip() for line in examples) + "\n```\n"
+
+
+def _parameter(item: Any) -> str:
+    is_option = item.opts[0].startswith("-")
+    name = ", ".join(f"`{option}`" for option in item.opts) if is_option else f"`{item.name.upper()}`"
+    metavar = f" `{item.metavar}`" if is_option and item.metavar else ""
+    return f"| {name}{metavar} | {_cell(item.help or '')} |"

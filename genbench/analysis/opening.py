@@ -1,0 +1,170 @@
+"""A run folder or a score file, opened as one side of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from genbench.analysis.followed import shares_by_kind
+from genbench.analysis.noise_record import NoiseMeasurement
+from genbench.analysis.results_record import Results, read_results
+from genbench.analysis.scorefile import read_score_file
+from genbench.analysis.sides import Side, SideTask
+from genbench.errors import InputError, RunFolderError, nearest
+from genbench.store.manifest_record import TaskRecord
+from genbench.store.storedrun import StoredRun, StoredTask
+from genbench.types import Status, Verdict
+
+T = TypeVar("T")
+
+
+def open_side(path: Path, tasks: Sequence[str] = ()) -> Side:
+    """Read the run or score file at `path`.
+
+    Args:
+        tasks: the tasks to keep; empty keeps all.
+
+    Raises:
+        InputError: nothing usable is there, or it has no such task.
+    """
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder; wanted RUN_DIR/<model> or a score file")
+    side = read_run(path, tasks) if path.is_dir() else read_score_file(path)
+    if not tasks:
+        return side
+    _check_tasks(path, tasks, side.tasks)
+    kept = {name: task for name, task in side.tasks.items() if name in tasks}
+    return replace(side, tasks=kept)
+
+
+def read_run(path: Path, tasks: Sequence[str] = ()) -> Side:
+    """Read a stored run with its verdicts, prompts, seeds and digests of texts.
+
+    Raises:
+        RunFolderError: no run folder, a damaged line, or verdicts of several verifiers.
+    """
+    run = StoredRun(path)
+    _check_tasks(path, tasks, run.manifest.tasks)
+    return side_of(run, read_results(run.folder), tasks)
+
+
+def side_of(run: StoredRun, results: Results | None, tasks: Sequence[str] = ()) -> Side:
+    """Return an opened run as one side, without reading its completions again if they are indexed.
+
+    Raises:
+        RunFolderError: a damaged line, or verdicts of several verifiers.
+    """
+    manifest = run.manifest
+    names = [name for name in manifest.tasks if not tasks or name in tasks]
+    return Side(
+        path=run.path,
+        name=manifest.model.name,
+        run_id=manifest.run_id,
+        tasks={name: _task(run.task(name), manifest.tasks[name], results) for name in names},
+        manifest=manifest,
+        failed=results.failed if results else (),
+        noise=_noise(run),
+    )
+
+
+def _noise(run: StoredRun) -> NoiseMeasurement | None:
+    """Return the stored false-alarm band, or None if it was not measured."""
+    found = run.folder.noise()
+    return None if found is None else NoiseMeasurement.from_json(found, str(run.path / "noise.json"))
+
+
+def require_finished(side: Side) -> None:
+    """Check that all samples have a verdict.
+
+    Raises:
+        InputError: some have none. Says which command makes them.
+    """
+    for name, task in side.tasks.items():
+        if task.lacking:
+            raise InputError(
+                f"{side.path}: task {name}: {task.lacking} of {task.samples} samples have no verdict; "
+                f"continue the run, or run: genbench score {side.path}"
+            )
+
+
+def _check_tasks(path: Path, tasks: Sequence[str], known: Collection[str]) -> None:
+    for name in tasks:
+        if name not in known:
+            raise InputError(f"{path}: no task '{name}'{nearest(name, known)}")
+
+
+def _task(stored: StoredTask, described: TaskRecord, results: Results | None) -> SideTask:
+    if not stored.problem_ids:
+        raise RunFolderError(f"{stored.folder.path}: task {stored.name} has no problems; continue the run")
+    problems = stored.problems.values()
+    groups = tuple(problem["group"] for problem in problems)
+    columns = dict.fromkeys(column for problem in problems for column in problem["strata"])
+    rows = _Rows(stored)
+    rows.read(described.verifier.digest)
+    found = results.tasks.get(stored.name) if results else None
+    return SideTask(
+        name=stored.name,
+        problem_ids=stored.problem_ids,
+        scores=_frozen(rows.scores),
+        metric=described.headline,
+        metrics=described.metrics,
+        k=stored.k,
+        lacking=rows.lacking,
+        answers=_frozen(rows.answers),
+        statuses=_frozen(rows.statuses),
+        groups=groups if any(groups) else None,
+        strata={column: tuple(problem["strata"].get(column) for problem in problems) for column in columns},
+        gating=described.gating,
+        margin=None if described.margin is None else described.margin / 100,
+        described=described,
+        followed=shares_by_kind(rows.with_parts),
+        index=stored.index,
+        judged=found.judge if found else None,
+    )
+
+
+class _Rows:
+    """The verdicts of a task by problem and sample, of which only what is compared is kept."""
+
+    def __init__(self, stored: StoredTask) -> None:
+        n, k = len(stored.problem_ids), stored.k
+        self._stored = stored
+        self.scores: list[list[float | None]] = [[None] * k for _ in range(n)]
+        self.answers: list[list[str | None]] = [[None] * k for _ in range(n)]
+        self.statuses: list[list[Status]] = [["unscored"] * k for _ in range(n)]
+        self.with_parts: list[list[Verdict | None]] = [[None] * k for _ in range(n)]
+        self.lacking = n * k
+
+    def read(self, verifier: str) -> None:
+        """Read the verdicts, the first of each sample.
+
+        Raises:
+            RunFolderError: one is of another verifier.
+        """
+        rows = {name: row for row, name in enumerate(self._stored.problem_ids)}
+        seen = [bytearray(self._stored.k) for _ in rows]
+        for verdict in self._stored.verdicts():
+            if verdict.verifier != verifier:
+                path = self._stored.folder.path
+                raise RunFolderError(
+                    f"{path}: task {self._stored.name} holds verdicts of another verifier than its "
+                    f"manifest; run: genbench score {path}"
+                )
+            row, column = rows[verdict.sample.problem_id], verdict.sample.sample_index
+            if not seen[row][column]:
+                seen[row][column] = 1
+                self._keep(row, column, verdict)
+
+    def _keep(self, row: int, column: int, verdict: Verdict) -> None:
+        self.lacking -= 1
+        self.scores[row][column] = verdict.score
+        self.answers[row][column] = verdict.extracted
+        self.statuses[row][column] = verdict.status
+        if verdict.parts:
+            self.with_parts[row][column] = verdict
+
+
+def _frozen(rows: Sequence[Sequence[T]]) -> tuple[tuple[T, ...], ...]:
+    return tuple(tuple(row) for row in rows)

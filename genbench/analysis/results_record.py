@@ -1,0 +1,154 @@
+"""The records of results.json: what a run scored, what it took, and what must be said of it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from genbench.analysis.judge_records import AttemptsRecord, CascadeAccuracy, PairwiseRecord
+from genbench.analysis.records import Bounded, Count, EstimateRecord, Share, StratumRecord
+from genbench.errors import InputError, RunFolderError
+from genbench.store.folder import RunFolder
+from genbench.store.jsonrecord import JsonRecord
+from genbench.store.manifest_record import JudgeRecord, PublishedRecord, VerifierRecord
+from genbench.types import Status
+
+
+class TokenSums(JsonRecord):
+    """Sums of tokens. All are null if nobody counted them, as for ready responses."""
+
+    prompt: Count | None = Field(description="of all prompts")
+    completion: Count | None = Field(description="of all completions")
+    trace: Count | None = Field(description="of the reasoning traces; null if any was not counted")
+    answer: Count | None = Field(description="of the answers; null if any trace was not counted")
+    per_correct: float | None = Field(description="completion tokens per correct answer")
+
+
+class TotalTokens(JsonRecord):
+    """Sums of tokens over all tasks, each null if any task's is."""
+
+    prompt: Count | None = Field(description="of all prompts")
+    trace: Count | None = Field(description="of the reasoning traces")
+    answer: Count | None = Field(description="of the answers")
+    completion: Count | None = Field(description="of all completions")
+
+
+class InstructionKind(JsonRecord):
+    """How often one kind of instruction was followed."""
+
+    instruction: str = Field(description="as `change_case:english_capital`")
+    n: Count = Field(description="instructions of this kind in all samples")
+    strict: Share = Field(description="share that was followed")
+    loose: Share = Field(description="share that was followed, under the loose reading")
+    defect: str | None = Field(default=None, description="what the official checker gets wrong")
+
+
+class InstructionsRecord(JsonRecord):
+    """Instruction following as the field reports it."""
+
+    turns: tuple[dict[str, Bounded], ...] = Field(description="the four accuracies of each turn")
+    kinds: tuple[InstructionKind, ...] = Field(description="by kind of instruction")
+    mean_of_turns: float | None = Field(
+        default=None, description="mean of the four over the turns, as Multi-IF is published"
+    )
+
+
+class JudgedRecord(JudgeRecord):
+    """The LLM judge of a task, and what its verdicts say beyond their mean."""
+
+    unscored: Count = Field(description="samples that the judge left without a verdict")
+    unscored_share: Share | None = Field(description="of all samples; null if there are none")
+    accuracy: CascadeAccuracy | None = Field(default=None, description="absent without a rule before it")
+    decided_by: dict[str, Count] | None = Field(default=None, description="samples by who decided them")
+    attempts: AttemptsRecord | None = Field(
+        default=None, description="absent unless the judge tells answers that venture nothing"
+    )
+    pairwise: PairwiseRecord | None = Field(default=None, description="absent unless answers are compared")
+
+
+class TaskResults(EstimateRecord):
+    """One task of a run: its headline metric, then everything else that is known of it."""
+
+    metrics: dict[str, EstimateRecord] = Field(description="all metrics by name")
+    samples: Count = Field(description="samples with a verdict")
+    lacking: Count = Field(description="samples without a verdict")
+    status_counts: dict[Status, Count] = Field(description="samples by status")
+    trace_counts: dict[str, Count] = Field(description="samples by the status of their trace")
+    truncated_share: Share | None = Field(description="share that was cut off by the length limit")
+    clamped: Count = Field(description="completions whose max_tokens was lowered to fit the context")
+    tokens: TokenSums = Field(description="sums over the task")
+    strata: dict[str, dict[str, StratumRecord]] = Field(description="by column, then by stratum")
+    instructions: InstructionsRecord | None = Field(
+        default=None, description="absent unless the task checks instructions"
+    )
+    judge: JudgedRecord | None = Field(default=None, description="absent if no LLM judges the task")
+    of: Count = Field(description="problems of the whole task")
+    role: str = Field(description="validation or test")
+    chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
+    published: tuple[PublishedRecord, ...] = Field(default=(), description="what others report")
+    verifier: VerifierRecord = Field(description="what graded the answers")
+    cost: float | None = Field(default=None, description="in the suite's currency; null without a price")
+
+
+class TotalsRecord(JsonRecord):
+    """What the whole run took."""
+
+    samples: Count = Field(description="samples with a verdict")
+    drawn: Count = Field(description="samples drawn in all attempts")
+    drawn_now: Count = Field(description="by the last attempt")
+    reused_now: Count = Field(description="that were on disk when the last attempt began")
+    attempts: Count = Field(description="commands that worked on the folder")
+    generation_s: float = Field(description="seconds of drawing in all attempts")
+    seconds: float = Field(description="seconds of all attempts")
+    tokens_per_s: float | None = Field(description="completion tokens per second of drawing")
+    tokens: TotalTokens | None = Field(default=None, description="absent in older runs")
+    gpu_busy: Share | None = Field(default=None, description="mean over the GPUs that worked, while drawing")
+    cost: float | None = Field(default=None, description="in `currency`; null without a price")
+    currency: str | None = Field(default=None, description="of the suite's price")
+
+
+class Results(JsonRecord):
+    """results.json: the scores of one run."""
+
+    format: int = Field(description="of the run folder")
+    run_id: str = Field(description="names the run in the seeds of resampling")
+    suite: str = Field(description="the suite's name")
+    model: str = Field(description="the model's name in the suite")
+    model_path: str = Field(description="the model's path in the suite")
+    model_identity: str = Field(description="digest of its weights, or of the ready responses")
+    run_seed: Count = Field(description="every sample's seed derives from it")
+    shard: str | None = Field(default=None, description="I/N if the run is one part of a job array")
+    tasks: dict[str, TaskResults] = Field(description="by name")
+    totals: TotalsRecord = Field(description="what the run took")
+    warnings: tuple[str, ...] = Field(description="what must be said of the run")
+    trust_remote_code: bool = Field(description="the model's own code was run")
+    test_uses: Count = Field(description="commands that used a task of role test")
+    max_excluded_share: Share = Field(description="of a task's samples, as the suite allows")
+    failed: tuple[str, ...] = Field(description="lines `TASK: why`: tasks whose numbers must not be used")
+
+
+def read_results(folder: RunFolder) -> Results | None:
+    """Read results.json of a run. Return None if the run is not finished.
+
+    Raises:
+        RunFolderError: the file cannot be read, or another version of genbench wrote it.
+    """
+    record = folder.results()
+    if record is None:
+        return None
+    try:
+        return Results.from_json(record, str(folder.results_path))
+    except InputError as error:
+        raise RunFolderError(str(error)) from error
+
+
+def require_results(folder: RunFolder) -> Results:
+    """Read results.json of a finished run.
+
+    Raises:
+        RunFolderError: the run is not finished. Says what to do.
+    """
+    results = read_results(folder)
+    if results is None:
+        path = folder.path
+        raise RunFolderError(f"{path}: the run is not finished; continue it, or run: genbench score {path}")
+    return results

@@ -1,0 +1,82 @@
+"""Export formats of plug-ins: what they get, and the check of what they do."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from genbench.analysis.results_record import Results
+from genbench.analysis.samples import Sample, task_samples
+from genbench.errors import ConfigError, GenbenchError, call_mistake, cause, place_of
+from genbench.registry import PlugIn
+from genbench.store.manifest_record import Manifest
+from genbench.store.storedrun import StoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedRun:
+    """A finished run, for an export format to read."""
+
+    stored: StoredRun
+    """The run folder, opened for reading."""
+    results: Results
+    """results.json."""
+
+    @property
+    def path(self) -> Path:
+        """Return the run folder."""
+        return self.stored.path
+
+    @property
+    def manifest(self) -> Manifest:
+        """Return manifest.json."""
+        return self.stored.manifest
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Return the names of the run's tasks, in the order of the suite."""
+        return tuple(self.results.tasks)
+
+    @property
+    def model(self) -> str:
+        """Return the name of the model in the suite."""
+        return self.results.model
+
+    def samples(self, task: str) -> Iterator[Sample]:
+        """Yield the samples of a task with prompt, answers, verdict and strata, one at a time."""
+        yield from task_samples(self.stored, task)
+
+
+class Exporter(Protocol):
+    """An export format: a function that writes into a folder and returns the files."""
+
+    def __call__(self, run: ExportedRun, output: Path) -> Iterable[Path]:
+        """Write the run into the folder `output`, which exists. Return every file written."""
+        ...
+
+
+def export_with(plug_in: PlugIn, run: ExportedRun, output: Path) -> list[Path]:
+    """Write a run with the export format of a plug-in. Return the files.
+
+    Raises:
+        ConfigError: it cannot be loaded, raises, or returns no files that it wrote.
+    """
+    write = plug_in.load()
+    write = plug_in.build({}) if inspect.isclass(write) else write
+    words = f"{plug_in.words} ({place_of(write)})"
+    mistake = call_mistake(write, 2)
+    if mistake is not None:
+        raise ConfigError(f"{words}: {mistake}; wanted a function of the run and the folder to write into")
+    try:
+        found = list(write(run, output))
+    except GenbenchError:
+        raise
+    except Exception as error:  # foreign code
+        raise ConfigError(f"{words}: writing {output} failed: {cause(error)}; correct the plug-in") from error
+    for path in found:
+        if not isinstance(path, Path) or not path.exists():
+            raise ConfigError(f"{words}: returned {path!r:.200}, wanted the paths of the files that it wrote")
+    return found

@@ -1,0 +1,92 @@
+"""A stored run with the suite and the tasks that it was drawn for, read again from their data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from genbench.errors import RunFolderError
+from genbench.models.prepared import Reasoning
+from genbench.runs.record import readers_of
+from genbench.runs.scoring import Split
+from genbench.store.contract import digest
+from genbench.store.folder import RunFolder
+from genbench.store.manifest_record import Manifest
+from genbench.store.storedrun import StoredTask
+from genbench.suite.config import SuiteConfig
+from genbench.suite.engine import STORED
+from genbench.suite.suitefile import Suite
+from genbench.tasks.load import load_task, selected_entries
+from genbench.tasks.loaded import LoadedTask
+
+
+@dataclass(frozen=True, slots=True)
+class RereadRun:
+    """A stored run to be scored: its manifest, its suite as it was run, its tasks with their problems."""
+
+    manifest: Manifest
+    suite: Suite
+    tasks: tuple[LoadedTask, ...]
+
+    @property
+    def split(self) -> Split:
+        """What splits a completion into its reasoning trace and its answer."""
+        return Reasoning.from_record(self.manifest.reasoning).split
+
+    def readers(self, folder: RunFolder, tasks: Mapping[str, LoadedTask]) -> dict[str, StoredTask]:
+        """Return the reader of each task, whose verifier may leave problems out."""
+        return readers_of(folder, tasks.values())
+
+
+def reread(folder: RunFolder, data_dir: Path | None) -> RereadRun:
+    """Read the data of a stored run again.
+
+    Args:
+        data_dir: the mirror, if it is no longer where the run found it.
+
+    Raises:
+        RunFolderError: no run folder, or the data are not what the run was drawn for.
+        DataError: the data are not there.
+    """
+    manifest = folder.require_manifest()
+    return RereadRun(manifest, stored_suite(manifest), tuple(stored_tasks(folder, manifest, data_dir)))
+
+
+def stored_suite(manifest: Manifest) -> Suite:
+    """Return the suite as it was run, from the manifest. Its file may have changed or gone."""
+    config = SuiteConfig.model_validate(manifest.suite.config, context=STORED)
+    return Suite(config, Path(manifest.suite.path), manifest.suite.overrides, {})
+
+
+def stored_tasks(folder: RunFolder, manifest: Manifest, data_dir: Path | None) -> list[LoadedTask]:
+    """Return the tasks of a stored run with the problems that its folder has, in the order of their data.
+
+    Raises:
+        RunFolderError: the data are not what the run was drawn for.
+        DataError: the data are not there.
+    """
+    suite, origin = stored_suite(manifest), manifest.origin
+    mirror = data_dir or (Path(origin.data_dir) if origin.data_dir else None)
+    entries = selected_entries(suite, list(manifest.tasks), with_test=True)
+    found = [load_task(suite, entry, mirror, origin.limit) for entry in entries]
+    return [_as_drawn(folder, task, manifest) for task in found]
+
+
+def _as_drawn(folder: RunFolder, task: LoadedTask, manifest: Manifest) -> LoadedTask:
+    """Return the task with the problems that the run asked, if their references are still the same."""
+    stored = folder.problems(task.name)
+    kept = tuple(problem for problem in task.problems if problem.problem_id in stored)
+    for problem in kept:
+        found = digest(task.reference(problem, 0))[:16]
+        if found != stored[problem.problem_id]["reference_digest"]:
+            raise RunFolderError(
+                f"{folder.path}: task {task.name}, problem {problem.problem_id}: the reference in "
+                f"{manifest.origin.data_dir or 'the data'} is not the one that the run was drawn for; "
+                "give the data of the run with --data-dir"
+            )
+    if len(kept) < manifest.tasks[task.name].n:
+        raise RunFolderError(
+            f"{folder.path}: task {task.name}: the data hold only {len(kept)} of its problems"
+        )
+    return replace(task, problems=kept, k=manifest.tasks[task.name].k)

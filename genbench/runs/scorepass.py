@@ -1,0 +1,85 @@
+"""One pass over a stored run: load verifiers, make the verdicts that lack, write results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from genbench.analysis.results import build_results
+from genbench.analysis.results_record import Results
+from genbench.draw.progress import ProgressLine
+from genbench.errors import InterruptedRunError
+from genbench.judges.session import JudgeSession
+from genbench.runs.record import scored_manifest, stored_judges
+from genbench.runs.rereading import RereadRun
+from genbench.runs.scoring import Scorer, catch_up
+from genbench.runs.signals import StopSwitch
+from genbench.runs.verifying import (
+    load_verifiers,
+    publish,
+    renew_stale,
+    verifier_specs,
+    verify_with,
+)
+from genbench.store.folder import RunFolder
+from genbench.tasks.loaded import VerifiedTask
+from genbench.verifiers.pool import VerifierPool
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePass:
+    """How a stored run is scored.
+
+    Args:
+        judges: the LLM judges of its tasks.
+        again: make all verdicts anew.
+        quiet: print no progress.
+    """
+
+    judges: JudgeSession
+    switch: StopSwitch
+    again: bool = False
+    quiet: bool = False
+
+    async def run(self, folder: RunFolder, reread: RereadRun) -> Results:
+        """Make the verdicts that lack and write results.json.
+
+        Raises:
+            InterruptedRunError: stopped by a signal. What was verified is kept.
+        """
+        self.judges.remember(stored_judges(reread.manifest))
+        tasks = await self._verify(folder, reread)
+        publish(folder, tasks)
+        manifest = scored_manifest(reread.manifest, tasks, self.judges, again=self.again)
+        folder.write_manifest(manifest)
+        in_order = {task.name: tasks[task.name] for task in reread.tasks}
+        readers = reread.readers(folder, {name: item.task for name, item in in_order.items()})
+        results = build_results(in_order, readers, manifest, reread.suite.config)
+        folder.write_results(results)
+        return results
+
+    async def _verify(self, folder: RunFolder, reread: RereadRun) -> dict[str, VerifiedTask]:
+        specs = verifier_specs(reread.tasks, self.judges)
+        settings = reread.suite.config.verify
+        total = sum(task.samples for task in reread.tasks)
+        progress = ProgressLine(reread.manifest.model.name, total, 0, self.quiet)
+        async with VerifierPool(settings.workers, settings.nice, settings.load_timeout_s) as pool:
+            tasks = self._judges_first(await load_verifiers(pool, specs, reread.tasks, self.judges))
+            renew_stale(folder, tasks, self.again)
+            verify = verify_with(pool, specs, self.judges, folder)
+            readers = reread.readers(folder, {name: item.task for name, item in tasks.items()})
+            scorer = Scorer(folder, tasks, verify, reread.split, progress.verdict, stored=readers)
+            try:
+                await catch_up(scorer, self.switch)
+            finally:
+                await scorer.cancel()
+                progress.close()
+        if self.switch.reason is not None:
+            raise InterruptedRunError(
+                f"stopped by {self.switch.reason}; continue with: genbench score {folder.path}"
+            )
+        return tasks
+
+    def _judges_first(self, tasks: Mapping[str, VerifiedTask]) -> dict[str, VerifiedTask]:
+        """Put judged tasks first: a judge that cannot start is told of before the rules are run."""
+        return dict(sorted(tasks.items(), key=lambda item: item[0] not in self.judges))

@@ -1,0 +1,71 @@
+"""What a task's problems were asked, read from the disk one problem at a time."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Sequence
+from typing import Any, Self
+
+from genbench.store.folder import RunFolder
+from genbench.store.jsonlines import read_places
+
+
+class AskFile:
+    """asks.jsonl of a task with an index of its lines by problem.
+
+    Prompts of half a million problems would need a gigabyte of memory.
+
+    Args:
+        problem_ids: the problems that are wanted.
+
+    Raises:
+        RunFolderError: a damaged line.
+    """
+
+    def __init__(self, folder: RunFolder, task: str, problem_ids: Sequence[str]) -> None:
+        self._rows = {name: row for row, name in enumerate(problem_ids)}
+        self._first = array("q", [-1]) * len(problem_ids)
+        self._more: dict[int, list[int]] = {}
+        self._last: tuple[str, list[dict[str, Any]]] = ("", [])
+        path = folder.file(task, "asks")
+        for _, place, record in read_places(path):
+            row = self._rows.get(str(record["problem_id"]))
+            if row is None:
+                continue
+            if self._first[row] < 0:
+                self._first[row] = place
+            else:
+                self._more.setdefault(row, []).append(place)
+        self._file = path.open("rb") if path.exists() else None
+
+    def of(self, problem_id: str) -> list[dict[str, Any]]:
+        """Return the lines of a problem, one for each prompt of its samples. Older folders have none."""
+        if problem_id != self._last[0]:
+            self._last = (problem_id, self._read(problem_id))
+        return self._last[1]
+
+    def of_sample(self, problem_id: str, sample_index: int) -> dict[str, Any] | None:
+        """Return the line of a sample, or None if the folder did not keep it."""
+        return next((ask for ask in self.of(problem_id) if sample_index in ask["samples"]), None)
+
+    def _read(self, problem_id: str) -> list[dict[str, Any]]:
+        row = self._rows.get(problem_id)
+        if row is None or self._first[row] < 0 or self._file is None:
+            return []
+        found = []
+        for place in (self._first[row], *self._more.get(row, ())):
+            self._file.seek(place)
+            found.append(json.loads(self._file.readline()))
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,129 @@
+"""What a comparison needs of a task's completions, in about 40 bytes a sample."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from genbench.types import Completion
+
+T = TypeVar("T")
+SampleKey = tuple[str, int]
+"""(problem_id, sample_index)."""
+_MASK = (1 << 64) - 1
+_ABSENT, _USUAL = -1, -2
+
+
+class Column(Mapping[SampleKey, T], Generic[T]):
+    """One value for each sample that has one, in the order of problems and sample indices."""
+
+    def __init__(self, index: SampleIndex, read: Callable[[int], T | None]) -> None:
+        self._index, self._read = index, read
+
+    def __getitem__(self, key: SampleKey) -> T:
+        at = self._index.position(*key)
+        value = None if at is None else self._read(at)
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __iter__(self) -> Iterator[SampleKey]:
+        return (key for at, key in enumerate(self._index.keys()) if self._read(at) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class SampleIndex:
+    """Prompts, seeds and digests of texts of a task's samples.
+
+    Args:
+        problems: the lines of problems.jsonl by id, in order.
+        k: samples of each problem.
+    """
+
+    def __init__(self, problems: Mapping[str, Mapping[str, Any]], k: int) -> None:
+        self._problems, self.k = problems, k
+        self._ids: Sequence[str] = list(problems)
+        self._rows = {name: row for row, name in enumerate(self._ids)}
+        size = len(self._ids) * k
+        self._prompts = array("i", [_ABSENT]) * size
+        self._other_prompts: dict[str, int] = {}
+        self._prompt_names: list[str] = []
+        self._seeds, self._texts = array("Q", [0]) * size, array("Q", [0]) * size
+        self._has_seed, self._has_text = bytearray(size), bytearray(size)
+        self.completion_tokens: int | None = None
+        """Sum over the completions, or None if nobody counted them."""
+
+    def add(self, item: Completion) -> None:
+        """Add one completion of a sample within `problems` and `k`."""
+        at = self.position(item.sample.problem_id, item.sample.sample_index)
+        if at is None:
+            raise ValueError(f"{item.sample} is not a sample of this index")
+        # A sum, so that the turns of a conversation may come in any order.
+        self._texts[at] = (self._texts[at] + _digest(item)) & _MASK
+        self._has_text[at] = 1
+        if item.turn == 0:
+            self._prompts[at] = self._prompt_number(item)
+            if item.seed is not None:
+                self._seeds[at], self._has_seed[at] = item.seed & _MASK, 1
+
+    def _prompt_number(self, item: Completion) -> int:
+        """Return the place of the sample's own prompt, or _USUAL if it is the one of its problem."""
+        found = item.prompt_digest
+        if found is None or found == self._problems[item.sample.problem_id]["prompt_digest"]:
+            return _USUAL
+        if found not in self._other_prompts:
+            self._other_prompts[found] = len(self._prompt_names)
+            self._prompt_names.append(found)
+        return self._other_prompts[found]
+
+    def position(self, problem_id: str, sample_index: int) -> int | None:
+        """Return the place of a sample, or None if the index does not cover it."""
+        row = self._rows.get(problem_id)
+        return None if row is None or sample_index >= self.k else row * self.k + sample_index
+
+    def keys(self) -> Iterator[SampleKey]:
+        """Yield (problem_id, sample_index) of every place in order."""
+        return ((name, index) for name in self._ids for index in range(self.k))
+
+    @property
+    def prompts(self) -> Column[str]:
+        """Digest of the first turn's prompt of each sample that was drawn."""
+        return Column(self, self._prompt)
+
+    @property
+    def seeds(self) -> Column[int]:
+        """Seed of the first turn, modulo 2^64, of each sample that has one."""
+        return Column(self, lambda at: self._seeds[at] if self._has_seed[at] else None)
+
+    @property
+    def texts(self) -> Column[int]:
+        """Digest of all completions of each sample that was drawn."""
+        return Column(self, lambda at: self._texts[at] if self._has_text[at] else None)
+
+    @property
+    def max_tokens(self) -> dict[str, int]:
+        """Token limit of the first turn by problem, after it was lowered to the context."""
+        return {name: record["max_tokens"] for name, record in self._problems.items()}
+
+    @property
+    def references(self) -> dict[str, str]:
+        """Digest of the reference by problem."""
+        return {name: record["reference_digest"] for name, record in self._problems.items()}
+
+    def _prompt(self, at: int) -> str | None:
+        number = self._prompts[at]
+        if number == _ABSENT:
+            return None
+        usual = number == _USUAL
+        return (
+            self._problems[self._ids[at // self.k]]["prompt_digest"] if usual else self._prompt_names[number]
+        )
+
+
+def _digest(item: Completion) -> int:
+    text = f"{item.turn}\0{item.text}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

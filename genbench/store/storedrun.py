@@ -1,0 +1,227 @@
+"""The reader of a stored run: what every verb takes samples, verdicts and tokens from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from genbench.data.subset import nested_subset
+from genbench.errors import RunFolderError, nearest
+from genbench.store.askfile import AskFile
+from genbench.store.folder import Drawn, RunFolder
+from genbench.store.manifest_record import Manifest
+from genbench.store.sampleindex import SampleIndex
+from genbench.store.tokens import TokenCount
+from genbench.store.verdictfile import VerdictFile
+from genbench.types import Completion, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSample:
+    """One sample with everything that its run folder has of it.
+
+    `completions` are its turns in order, at least one. `prompt` is the first turn's. `prompt` and `reference`
+    are None if the folder was written before they were kept, `verdict` if the sample has not been verified.
+    """
+
+    task: str
+    problem_id: str
+    sample_index: int
+    completions: tuple[Completion, ...]
+    verdict: Verdict | None
+    prompt: str | None
+    reference: str | None
+    strata: Mapping[str, str]
+
+
+class StoredTask:
+    """The samples in force of one task: those of the last command's problems, up to its k.
+
+    A larger `--limit` before leaves more on disk, which only `all_completions` reads. A pass over all
+    completions also counts their tokens, so that no verb reads the file a second time for them.
+
+    Args:
+        problem_ids: the problems in force, in the order of the data.
+        k: samples of each problem.
+        max_tokens: the limit that the task asks for, which a short context may lower.
+        indexed: each pass over the completions also makes `index`.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        name: str,
+        problem_ids: Sequence[str],
+        k: int,
+        max_tokens: int,
+        *,
+        indexed: bool = False,
+    ) -> None:
+        self.folder, self.name, self.k = folder, name, k
+        self.problem_ids = tuple(problem_ids)
+        self.indexed = indexed
+        self._max_tokens = max_tokens
+        self._wanted = frozenset(self.problem_ids)
+        self._tokens: TokenCount | None = None
+        self._index: SampleIndex | None = None
+
+    @cached_property
+    def problems(self) -> dict[str, dict[str, Any]]:
+        """The lines of problems.jsonl of the problems in force, by id."""
+        stored = self.folder.problems(self.name)
+        return {name: stored[name] for name in self.problem_ids}
+
+    @property
+    def tokens(self) -> TokenCount:
+        """The tokens of all completions in force; reads the file if no pass has counted them yet."""
+        if self._tokens is None:
+            for _ in self.completions():
+                pass
+        assert self._tokens is not None
+        return self._tokens
+
+    @property
+    def index(self) -> SampleIndex:
+        """Prompts, seeds and digests of texts; reads the completions if no pass has indexed them yet."""
+        if self._index is None:
+            self.indexed = True
+            for _ in self.completions():
+                pass
+        assert self._index is not None
+        return self._index
+
+    def has(self, problem_id: str, sample_index: int) -> bool:
+        """Whether a sample is in force."""
+        return sample_index < self.k and problem_id in self._wanted
+
+    def completions(self) -> Iterator[Completion]:
+        """Yield the completions in force, in the order of the file.
+
+        Raises:
+            RunFolderError: a damaged line, or two lines of one sample.
+        """
+        tokens = TokenCount()
+        index = SampleIndex(self.problems, self.k) if self.indexed else None
+        for item in self.all_completions():
+            if not self.has(item.sample.problem_id, item.sample.sample_index):
+                continue
+            tokens.add(item, self._max_tokens)
+            if index is not None:
+                index.add(item)
+            yield item
+        self._tokens = tokens
+        if index is not None:
+            index.completion_tokens = tokens.all_completion
+            self._index = index
+
+    def all_completions(self) -> Iterator[Completion]:
+        """Yield every completion that is on disk."""
+        return self.folder.completions(self.name)
+
+    def drawn(self) -> int:
+        """Count the samples in force whose last turn is on disk."""
+        on_disk = Drawn()
+        for item in self.completions():
+            on_disk.add(item.sample.problem_id, item.sample.sample_index, item.turn)
+        return sum(
+            on_disk.has(problem_id, index, record["turns"] - 1)
+            for problem_id, record in self.problems.items()
+            for index in range(self.k)
+        )
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Yield the verdicts in force, in the order of the file."""
+        return (
+            verdict
+            for verdict in self.folder.verdicts(self.name)
+            if self.has(verdict.sample.problem_id, verdict.sample.sample_index)
+        )
+
+    def asks(self) -> AskFile:
+        """Open the prompts and references of the problems in force."""
+        return AskFile(self.folder, self.name, self.problem_ids)
+
+    def samples(self, problem_id: str | None = None) -> Iterator[StoredSample]:
+        """Yield the samples, of one problem or of all, in the order in which completions.jsonl has them.
+
+        One sample is in memory at a time, as the file may be larger than memory.
+
+        Raises:
+            RunFolderError: a damaged line.
+        """
+        begun: defaultdict[tuple[str, int], list[Completion]] = defaultdict(list)
+        with VerdictFile(self.folder, self.name, self.problem_ids, self.k) as verdicts, self.asks() as asks:
+            for item in self.completions():
+                key = (item.sample.problem_id, item.sample.sample_index)
+                if problem_id is not None and key[0] != problem_id:
+                    continue
+                begun[key].append(item)
+                if len(begun[key]) == self.problems[key[0]]["turns"]:
+                    yield self._joined(begun.pop(key), verdicts, asks)
+            for items in begun.values():
+                yield self._joined(items, verdicts, asks)
+
+    def _joined(self, items: list[Completion], verdicts: VerdictFile, asks: AskFile) -> StoredSample:
+        items.sort(key=lambda item: item.turn)
+        sample = items[0].sample
+        ask = asks.of_sample(sample.problem_id, sample.sample_index)
+        return StoredSample(
+            task=self.name,
+            problem_id=sample.problem_id,
+            sample_index=sample.sample_index,
+            completions=tuple(items),
+            verdict=verdicts.get(sample.problem_id, sample.sample_index),
+            prompt=ask["prompt"] if ask else None,
+            reference=ask["reference"] if ask else None,
+            strata=self.problems[sample.problem_id]["strata"],
+        )
+
+
+class StoredRun:
+    """A run folder opened for reading.
+
+    Args:
+        indexed: passes over the completions also make each task's `index`, for a comparison that follows.
+
+    Raises:
+        RunFolderError: no run folder.
+    """
+
+    def __init__(self, path: Path, *, indexed: bool = False) -> None:
+        self.path, self.folder = path, RunFolder(path)
+        self.manifest = self.folder.require_manifest()
+        self._indexed = indexed
+        self._tasks: dict[str, StoredTask] = {}
+
+    def task(self, name: str) -> StoredTask:
+        """Return a task as the last command on the folder ran it.
+
+        Raises:
+            RunFolderError: the run has no such task.
+        """
+        if name not in self.manifest.tasks:
+            raise RunFolderError(f"{self.path}: no task '{name}'{nearest(name, self.manifest.tasks)}")
+        if name not in self._tasks:
+            record = self.manifest.tasks[name]
+            self._tasks[name] = StoredTask(
+                self.folder,
+                name,
+                ids_in_force(name, list(self.folder.problems(name)), self.manifest),
+                record.k,
+                int(record.decoding["max_tokens"]),
+                indexed=self._indexed,
+            )
+        return self._tasks[name]
+
+
+def ids_in_force(name: str, ids: list[str], manifest: Manifest) -> list[str]:
+    """Return which of a task's problems on disk belong to the last command, in their order."""
+    chosen = (manifest.origin.problems or {}).get(name)
+    if chosen is None:
+        return nested_subset(ids, manifest.tasks[name].n)
+    kept = set(chosen)
+    return [problem for problem in ids if problem in kept]
