@@ -1,4 +1,4 @@
-"""What judging programs costs: CPU per program and programs a second, beside two ways without a cage.
+"""What judging programs costs: CPU per program and programs a second, next to two ways without a cage.
 
     python benchmarks/sandbox.py [--rounds 3] [--workers 2] [--skip-slow]
 

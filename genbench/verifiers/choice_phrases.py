@@ -157,7 +157,8 @@ COPULAS = read_table(r"""
 """Forms of "to be" after a noun for "answer"."""
 
 CONFIRMING = read_table(r"""
-    en: is correct; is right; must be (?:correct|right|the); is true;
+    en: the (?:right|correct|best) (?:choice|answer|option);
+        is correct; is right; must be (?:correct|right|the); is true;
         (?:would|should|will|has to|seems to|appears to) be (?:the )?(?:correct|right|best|answer);
         seems (?:right|correct|best); fits (?:best|perfectly); it must be; for sure; is best; matches;
         works best; is it; is definitely; is clearly (?:the|correct|right); wins; ✓; ✅; is what;
@@ -185,7 +186,8 @@ CONFIRMING = read_table(r"""
 """Words that follow the chosen option: "(B) is correct"."""
 
 DENYING = read_table(r"""
-    en: not; \w*n['’]t; never; cannot; incorrect; wrong; false; untrue; eliminated; excluded;
+    en: (?:any|every)(?:thing|one) but; all but;
+        not; \w*n['’]t; never; cannot; incorrect; wrong; false; untrue; eliminated; excluded;
         rul(?:e|ed|ing) out; impossible; invalid; fails?; neither; nor; none; no longer; inaccurate;
         rather than; instead of; other than; except; eliminat(?:e|ing); exclud(?:e|ing);
         reject(?:ed|ing)?; contradicts?; a trap; dismissed; discarded; unlikely; hardly; mistaken;

@@ -163,6 +163,8 @@ REFUSED: list[tuple[str, str, tuple[str, ...]]] = [
             "Not (B).",
             "Anything but B? The answer is not B.",
             "Neither A nor B is correct",
+            "The answer is anything but B.",
+            "Everyone but B.",
             "Neither A nor B is correct.",
             "Neither B nor C.",
             "None of A, B, C or D is correct.",
