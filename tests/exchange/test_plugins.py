@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from genbench.analysis.results_record import require_results
 from genbench.errors import ConfigError
 from genbench.exchange.plugins import ExportedRun, export_with
 from genbench.registry import PlugIn
+from genbench.store.storedrun import StoredRun
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 SOURCE = """\
@@ -20,7 +22,7 @@ def right(run, output):
 
 
 def fails(run, output):
-    return [run.results["nothing"]]
+    return [vars()["nothing"]]
 
 
 def lies(run, output):
@@ -39,13 +41,18 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     yield "exporters_of_a_test"
 
 
+def exported(path: Path) -> ExportedRun:
+    stored = StoredRun(path)
+    return ExportedRun(stored, require_results(stored.folder))
+
+
 def plug_in(target: str) -> PlugIn:
     return PlugIn("exporter", "mine", target, "acme", "1.2")
 
 
 def test_a_format_gets_every_sample(module: str, make_run: MakeRun, tmp_path: Path) -> None:
     path = make_run("base", lambda i: [RIGHT, WRONG, RIGHT, WRONG], n=2)
-    run = ExportedRun(path, {}, {"tasks": {"sums": {}}, "model": "m"})
+    run = exported(path)
     assert (run.tasks, run.model) == (("sums",), "m")
     [written] = export_with(plug_in(f"{module}:right"), run, tmp_path)
     assert written.read_text().splitlines() == [f"p0{i} {s}" for i in range(2) for s in (1.0, 0.0, 1.0, 0.0)]
@@ -61,9 +68,9 @@ def test_a_format_gets_every_sample(module: str, make_run: MakeRun, tmp_path: Pa
     ],
 )
 def test_a_mistake_names_the_package_and_the_line(
-    module: str, tmp_path: Path, name: str, message: str
+    module: str, make_run: MakeRun, tmp_path: Path, name: str, message: str
 ) -> None:
-    run = ExportedRun(tmp_path, {}, {"tasks": {}, "model": "m"})
+    run = exported(make_run("base", lambda i: [RIGHT] * 4, n=1))
     with pytest.raises(ConfigError, match=message) as caught:
         export_with(plug_in(f"{module}:{name}"), run, tmp_path)
     assert "exporter 'mine' of package acme 1.2" in str(caught.value)
