@@ -1,4 +1,4 @@
-"""The command line in this process or one of its own, and suites with ready responses to run with it."""
+"""The command line in this process or in a new one, and suites with ready responses to run with it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Outcome:
 
 
 def command(*arguments: str) -> list[str]:
-    """`genbench ARGUMENTS` for a process of its own."""
+    """Return the command line of `genbench ARGUMENTS` for a new process."""
     return [sys.executable, "-m", "genbench.cli", *arguments]
 
 
 def ready_suite(place: Path, kind: str, problems: int, text: Callable[[int, int], str]) -> None:
-    """suite.yaml, its rows, and r.jsonl with two answers to each problem: `text` of problem and sample.
+    """Write suite.yaml, its rows, and r.jsonl with two responses per problem: `text` of problem and sample.
 
     The model is `m`, the task `mine`, and the reference of problem p7 is 7.
     """

@@ -1,4 +1,4 @@
-"""Every mistake of a user ends with exit code 2 and a message with what, where and what now."""
+"""Every mistake of a user ends with exit code 2 and a message that says what, where, and what to do."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def refused(outcome: Outcome, *parts: str) -> None:
 
 
 def lines(**change: object) -> str:
-    """Two complete problems of responses, with the first line changed."""
+    """Return the responses to two problems, with the first line changed."""
     records = [
         {"task": "mine", "problem_id": name, "sample_index": index, "text": "2"}
         for name in "ab"

@@ -46,7 +46,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a suite and the runs of both its models, made from ready responses."""
+    """Return a folder with a suite and the runs of both its models, made from ready responses."""
     from genbench.pipeline import RunOptions, run
 
     place = tmp_path_factory.mktemp("runs")

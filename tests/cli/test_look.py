@@ -1,4 +1,4 @@
-"""`genbench show`: filters, two runs beside one another, JSON, and nothing that moves a cursor."""
+"""`genbench show`: filters, two runs in columns, JSON, and no control characters in the output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disks that are full or read-only, clocks that jump, two writers at once: a message, and the run goes on."""
+"""Full or read-only disks, clocks that jump, two writers: a message, and the run can continue."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def on_a_disk_of(place: Path, size: str, script: str) -> subprocess.CompletedProcess[str]:
-    """Runs a script with a file system of its own at out/, in a user namespace; 99 where none may be made."""
+    """Run a script with its own file system at out/, in a user namespace. Exit code 99: refused."""
     whole = f"mount -t tmpfs -o size={size} tmpfs out || exit 99\n{script}"
     done = subprocess.run(
         ["unshare", "-Urm", "sh", "-c", whole], cwd=place, capture_output=True, text=True, check=False
@@ -87,7 +87,7 @@ def test_a_read_only_folder_is_refused_for_writing_and_can_be_read(place: Path) 
 
 
 def test_a_wall_clock_that_jumps_back_does_no_harm(place: Path) -> None:
-    """Attempts of the future are on record, and the lock's owner too."""
+    """The manifest and the lock have times in the future."""
     assert run(place, *RUN).returncode == 0
     folder = place / "out" / "runs" / "m"
     manifest = json.loads((folder / "manifest.json").read_text())

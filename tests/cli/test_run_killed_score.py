@@ -1,4 +1,4 @@
-"""Verification that is killed: the old verdicts stand until the new ones are whole."""
+"""Verification that is killed: the old verdicts are kept until the new ones are complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROBLEMS = 1500
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A finished run whose verdicts say that another verifier made them."""
+    """Return a finished run whose verdicts say that another verifier made them."""
     ready_suite(tmp_path, "math", PROBLEMS, lambda i, j: f"it is \\boxed{{{i + j}}}")
     subprocess.run(
         command("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out"),
@@ -39,7 +39,7 @@ def verifiers(run: Path) -> set[str]:
 
 
 def kill_in_the_middle(run: Path) -> int:
-    """Kills `genbench score` when some verdicts are made anew; returns how many."""
+    """Kill `genbench score` after it made some verdicts again. Return how many."""
     new = run / "mine" / "verdicts.new.jsonl"
     process = subprocess.Popen(
         command("score", str(run)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
