@@ -53,24 +53,24 @@ def request(question: str) -> Request:
 
 def test_a_suite_is_drawn_and_verified_with_it_and_its_keys_are_terms(write: Write) -> None:
     report = pipeline.run(write(more="concurrency: 2, fails_on: '4+4'"))
-    task = report.results["m"]["tasks"]["sums"]
-    assert task["status_counts"] == {"correct": 8, "engine_error": 2}
+    task = report.results["m"].tasks["sums"]
+    assert task.status_counts == {"correct": 8, "engine_error": 2}
     folder = RunFolder(report.folders["m"])
     manifest = folder.require_manifest()
-    assert manifest["model_identity"] == f"{RULE} any"
-    assert manifest["terms"]["engine"] == {
+    assert manifest.model_identity == f"{RULE} any"
+    assert manifest.terms["engine"] == {
         "name": RULE,
         "version": "3",
         "options": {"off_by": 0, "fails_on": "4+4"},
     }
-    assert manifest["terms"]["decoding"]["sums"]["temperature"] == 0.6
-    assert manifest["attempts"][0]["circumstances"]["engine"] == {"concurrency": 2}
+    assert manifest.terms["decoding"]["sums"]["temperature"] == 0.6
+    assert manifest.attempts[0].circumstances["engine"] == {"concurrency": 2}
     texts = {item.sample.problem_id: item.text for item in folder.completions("sums")}
     assert texts["q3"] == r"\boxed{6}" and "cannot answer 4+4" in texts["q4"]
     with pytest.raises(RunFolderError, match="off_by"):
         pipeline.run(write(more="off_by: 1"))
     scored = pipeline.score(report.folders["m"], again=True, quiet=True)
-    assert scored.results["m"]["tasks"]["sums"]["status_counts"] == task["status_counts"]
+    assert scored.results["m"].tasks["sums"].status_counts == task.status_counts
 
 
 def test_a_module_in_the_suites_folder_is_found(write: Write, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_module_in_the_suites_folder_is_found(write: Write, tmp_path: Path) ->
         "        return self.completion(request, attempt, r'\\boxed{0}')\n"
     )
     report = pipeline.run(write("own_rule:Zero"))
-    assert report.results["m"]["tasks"]["sums"]["status_counts"] == {"correct": 2, "wrong": 8}
+    assert report.results["m"].tasks["sums"].status_counts == {"correct": 2, "wrong": 8}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from genbench.models.prepared import Reasoning
 from genbench.models.traceformats import FORMATS
+from genbench.store.manifest_record import ReasoningRecord
 from genbench.types import Completion, SampleId
 
 
@@ -17,7 +18,7 @@ def completion(text: str, *, opened: bool = False) -> Completion:
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_every_named_format_comes_back_from_its_record(name: str) -> None:
     reasoning = Reasoning(FORMATS[name], ("<|im_end|>",))
-    assert Reasoning.from_record(reasoning.record) == reasoning
+    assert Reasoning.from_record(ReasoningRecord.model_validate(reasoning.record)) == reasoning
 
 
 def test_an_answer_has_neither_trace_nor_end_token() -> None:

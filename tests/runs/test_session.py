@@ -24,12 +24,14 @@ from genbench.runs.jobs import make_jobs
 from genbench.runs.loop import run_coroutine
 from genbench.runs.opening import open_run
 from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.record import RunManifest, readers_of
 from genbench.runs.session import run_job
 from genbench.runs.signals import StopSwitch
 from genbench.runs.verifying import verifier_specs
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, SampleId
 from genbench.verifiers.pool import VerifierPool
+from tests.manifests import manifest
 
 SUITE = """\
 models: {m: {path: any}}
@@ -62,7 +64,7 @@ def job(tmp_path: Path) -> MakeJob:
 
 
 def ran(job: Job, switch: StopSwitch | None = None) -> dict[str, Any]:
-    return dict(run_coroutine(run_job(job, switch or StopSwitch(), EngineKeeper())))
+    return run_coroutine(run_job(job, switch or StopSwitch(), EngineKeeper())).to_json()
 
 
 def test_a_run_is_drawn_verified_and_recorded_and_continued(job: MakeJob) -> None:
@@ -71,9 +73,9 @@ def test_a_run_is_drawn_verified_and_recorded_and_continued(job: MakeJob) -> Non
     whole = ran(job())
     assert whole["tasks"]["sums"]["status_counts"] == {"correct": 8}
     folder = RunFolder(job().path)
-    attempts = folder.require_manifest()["attempts"]
-    assert [(item["reused"], item["drawn"]) for item in attempts] == [(0, 4), (4, 4)]
-    assert all(item["generation_s"] > 0 for item in attempts)
+    attempts = folder.require_manifest().attempts
+    assert [(item.reused, item.drawn) for item in attempts] == [(0, 4), (4, 4)]
+    assert all(item.generation_s > 0 for item in attempts)
     again = ran(job())
     assert again["tasks"] == whole["tasks"] and len(list(folder.completions("sums"))) == 8
     assert not folder.drawn("sums").add("q0", 0, 0)
@@ -84,8 +86,8 @@ def test_a_run_that_is_stopped_at_once_draws_nothing_and_can_be_continued(job: M
     switch.stop("SIGTERM")
     with pytest.raises(InterruptedRunError, match="SIGTERM"):
         ran(job(), switch)
-    (attempt,) = RunFolder(job().path).require_manifest()["attempts"]
-    assert attempt["interrupted"] == "SIGTERM" and attempt["drawn"] == 0
+    (attempt,) = RunFolder(job().path).require_manifest().attempts
+    assert attempt.interrupted == "SIGTERM" and attempt.drawn == 0
     assert ran(job())["tasks"]["sums"]["status_counts"] == {"correct": 8}
 
 
@@ -108,7 +110,9 @@ def test_opening_a_run_loads_verifiers_and_packs_prompts(job: MakeJob) -> None:
             assert list(opened.verified) == ["sums"] and opened.verified["sums"].version
             assert isinstance(opened.asked["sums"], bytes) and len(opened.draws) == 8
             assert Drawing(context).seconds == 0.0
-            attempt = Attempt(context, {"attempts": [], "tasks": {}}, context.job.tasks, opened.draws, 0.0)
+            tasks, record = context.job.tasks, RunManifest(folder, manifest())
+            readers = readers_of(folder, tasks)
+            attempt = Attempt(context, record, readers, tasks, opened.draws, started=0.0)
             assert attempt._on_disk() == {"sums": 0}
 
     asyncio.run(work())

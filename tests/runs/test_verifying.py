@@ -12,11 +12,13 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.judges.session import JudgeSession
 from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.record import readers_of
 from genbench.runs.scoring import Scorer, catch_up, stale_verifiers, unverified
 from genbench.runs.selection import load_tasks
 from genbench.runs.signals import StopSwitch
 from genbench.runs.verifying import load_verifiers, publish, renew_stale, verifier_specs, verify_with
 from genbench.store.folder import RunFolder
+from genbench.store.storedrun import StoredTask
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import Answer, Completion, SampleId, Verdict
@@ -56,6 +58,10 @@ def split(item: Completion) -> Answer:
     return Answer(item.text, "absent", "", False)
 
 
+def reader(folder: RunFolder, item: VerifiedTask) -> StoredTask:
+    return readers_of(folder, [item.task])[item.task.name]
+
+
 def test_completions_on_disk_are_verified_once(tmp_path: Path) -> None:
     suite, tasks = loaded(tmp_path)
     seen: list[str] = []
@@ -68,7 +74,14 @@ def test_completions_on_disk_are_verified_once(tmp_path: Path) -> None:
             verified = await load_verifiers(pool, specs, tasks, judges)
             verify = verify_with(pool, specs, judges, folder)
             for _ in range(2):
-                scorer = Scorer(folder, verified, verify, split, lambda item: seen.append(item.status))
+                scorer = Scorer(
+                    folder,
+                    verified,
+                    verify,
+                    split,
+                    lambda item: seen.append(item.status),
+                    stored=readers_of(folder, tasks),
+                )
                 await catch_up(scorer, StopSwitch())
         return verified["sums"]
 
@@ -77,7 +90,7 @@ def test_completions_on_disk_are_verified_once(tmp_path: Path) -> None:
             folder.append_completion(completion("q0", index, text))
         item = asyncio.run(work(folder))
         assert sorted(seen) == ["correct", "wrong"]
-        assert list(unverified(folder, item)) == [] and stale_verifiers(folder, item) == set()
+        assert list(unverified(reader(folder, item), item)) == [] and stale_verifiers(folder, item) == set()
 
 
 def test_a_stopped_run_verifies_nothing_more(tmp_path: Path) -> None:
@@ -89,7 +102,9 @@ def test_a_stopped_run_verifies_nothing_more(tmp_path: Path) -> None:
         switch.stop("Ctrl-C")
         async with VerifierPool(workers=1) as pool:
             verified = await load_verifiers(pool, specs, tasks, judges)
-            scorer = Scorer(folder, verified, verify_with(pool, specs, judges, folder), split, print)
+            verify = verify_with(pool, specs, judges, folder)
+            stored = readers_of(folder, tasks)
+            scorer = Scorer(folder, verified, verify, split, print, stored=stored)
             await catch_up(scorer, switch)
             await scorer.cancel()
 
@@ -124,7 +139,8 @@ def test_again_makes_every_verdict_anew(tmp_path: Path) -> None:
         folder.append_completion(completion("q0", 0, "1"))
         folder.sync()
         renew_stale(folder, verified, again=True)
-        assert len(list(unverified(folder, verified["sums"]))) == 1
+        item = verified["sums"]
+        assert len(list(unverified(reader(folder, item), item))) == 1
 
 
 def test_a_wrong_option_of_a_verifier_stops_before_any_engine(tmp_path: Path) -> None:
