@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, get_args
 
 from genbench.runs.merge import run_folders
 from genbench.runs.status_record import RunProgress, RunsStatus, RunState, TaskProgress, WriterRecord
@@ -72,12 +72,17 @@ def _state(
         complete: whether every sample is drawn and verified.
     """
     if is_live:
-        return cast(RunState, live["state"]) if live else "starting"
+        return _live_state(live["state"]) if live else "starting"
     if complete and folder.results_path.is_file():
         return "finished"
     if "ended" not in attempt:
         return "killed" if attempt else "failed"
     return "stopped" if attempt.get("interrupted") else "failed"
+
+
+def _live_state(told: str) -> RunState:
+    """Return the state that a writer reports. An engine that loads reports words of its own."""
+    return next((state for state in get_args(RunState) if state == told), "loading the engine")
 
 
 def _writer(writer: Writer) -> WriterRecord:
