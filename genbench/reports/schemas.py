@@ -16,11 +16,13 @@ from genbench.analysis.comparison_record import Comparison
 from genbench.analysis.estimation_record import Estimation
 from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.analysis.ranking_record import Ranking
+from genbench.analysis.results_record import Results
 from genbench.reports.report_record import Report
 from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.power_record import PowerPlan
 from genbench.runs.status_record import RunsStatus
 from genbench.store.jsonrecord import JsonRecord
+from genbench.store.manifest_record import Manifest
 from genbench.suite.config import SuiteConfig
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
@@ -32,8 +34,10 @@ RECORDS: Mapping[str, type[JsonRecord]] = {
     "status": RunsStatus,
     "report": Report,
     "judge_check": JudgeCheck,
+    "results": Results,
+    "manifest": Manifest,
 }
-"""What each command prints with --json. The name is that of its entry in `$defs`."""
+"""What each command prints with --json, and what a run folder contains. The name is the entry in `$defs`."""
 RECORDS_FILE = Path("docs") / "json.schema.json"
 SUITE_FILE = Path("suites") / "suite.schema.json"
 
@@ -52,7 +56,7 @@ def record_schema() -> dict[str, Any]:
     entries = {name: refs[model, "validation"] for name, model in RECORDS.items()}
     return {
         "$schema": GenerateJsonSchema.schema_dialect,
-        "title": "JSON that genbench prints",
+        "title": "JSON that genbench prints and stores",
         "description": "Scores, differences, bounds and detectable drops are fractions of 1. "
         f"Validate against one of $defs/{', '.join(RECORDS)}.",
         "$defs": entries | whole["$defs"],

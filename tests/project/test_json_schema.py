@@ -61,6 +61,12 @@ def test_every_record_reads_back_from_its_json_as_it_was(runs: tuple[Path, Path]
         assert type(record).from_json(json.loads(text), "stdout") == record
 
 
+@pytest.mark.parametrize("name", ["results", "manifest"])
+def test_the_files_of_a_run_follow_the_schema(runs: tuple[Path, Path], name: str) -> None:
+    for run in runs:
+        assert problems_of(json.loads((run / f"{name}.json").read_text()), name) == []
+
+
 def test_the_status_of_a_run_follows_the_schema(runs: tuple[Path, Path]) -> None:
     assert problems_of(status(runs[0]), "status") == []
 

@@ -151,16 +151,7 @@ def test_a_time_limit_stops_as_a_signal_does_and_the_same_command_goes_on(place:
 def test_an_engine_that_loads_in_words_of_its_own_is_loading(tmp_path: Path) -> None:
     live = {"state": "reading r.jsonl", "at": "12:00", "elapsed_s": 1.0, "drawn": 0, "tokens": 0}
     with RunFolder.writer(tmp_path / "m") as folder:
-        folder.write_manifest(
-            {
-                "format": 1,
-                "model": {"name": "m"},
-                "suite": {"name": "s"},
-                "origin": {},
-                "tasks": {},
-                "attempts": [{"attempt": 1}],
-            }
-        )
+        folder.write_manifest(manifest())
         folder.write_live({**live, "tokens_per_s": None, "left_s": None, "tasks": {}})
         (run,) = status(tmp_path).runs
     assert (run.state, run.elapsed_s) == ("loading the engine", 1.0)
