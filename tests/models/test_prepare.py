@@ -18,6 +18,7 @@ from genbench.models.prepared import PreparedModel, PromptedModel, Reasoning
 from genbench.models.prompting import prompted_model
 from genbench.models.rendering import stated_format, trace_format, trace_tags
 from genbench.models.traceformats import FORMATS
+from genbench.store.manifest_record import ReasoningRecord
 from genbench.suite.config import Decoding
 from genbench.suite.suitefile import Suite, read_suite
 from genbench.tasks.load import load_task
@@ -80,7 +81,11 @@ def test_a_few_shot_prompt_stops_at_the_next_exemplar(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("override", "error", "said"),
     [
-        ("models.m.path=nowhere/at/all", ConfigError, r"--set models\.m\.path=\S+: .*no such folder"),
+        (
+            "models.m.path=nowhere/at/all",
+            ConfigError,
+            r"s\.yaml:2: model path .nowhere/at/all.: no such folder",
+        ),
         ("engine.max_model_len=9999999", ConfigError, r"s\.yaml:2: engine\.max_model_len is 9999999"),
         ("models.m.chat_template=none.jinja", ConfigError, r"s\.yaml:2: chat_template: no such file"),
         ("models.m.chat_template_kwargs={enable_x: 1}", PromptError, r"s\.yaml:2: chat_template_kwargs"),
@@ -110,7 +115,7 @@ def test_a_trace_format_comes_back_from_its_record(tmp_path: Path) -> None:
     own = Reasoning(trace_format(suite, None, ()), ("<eos>",))
     assert trace_tags(own.format) == ("<r>", "</r>")
     for reasoning in (own, Reasoning(FORMATS["think"], ())):
-        again = Reasoning.from_record(json.loads(json.dumps(reasoning.record)))
+        again = Reasoning.from_record(ReasoningRecord.model_validate(reasoning.record))
         assert again.record == reasoning.record
         item = Completion(SampleId("t", "p", 0), 0, 1, "", "<r>hm</r>4<eos>", "stop", 1, 1, None, 9, 1, None)
         assert again.split(item) == reasoning.split(item)
