@@ -69,7 +69,7 @@ def load_failure(error: Exception, settings: VllmSettings, log_start: int = 0) -
 
 
 def _cause(said: str, tail: str) -> str | None:
-    """Return what went wrong; None if no message says it. vLLM may only say "see root cause above"."""
+    """Return what went wrong, or None if no message says it. vLLM may only say "see root cause above"."""
     refused = _REFUSED.search(said)
     if refused is not None:
         return refused["why"].strip()

@@ -31,7 +31,7 @@ class Checkpoint:
 
     @property
     def config(self) -> dict[str, Any]:
-        """Return the content of config.json; empty if there is none (an adapter)."""
+        """Return the content of config.json. The result is empty if there is none (an adapter)."""
         file = self.path / "config.json"
         loaded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
         return loaded
@@ -137,7 +137,7 @@ class _DigestCache:
 
 
 def context_length(config: dict[str, Any]) -> int | None:
-    """Return the context in tokens that a config.json states; None if it states none."""
+    """Return the context in tokens that a config.json states, or None if it states none."""
     blocks = [config, config.get("text_config") or {}]
     keys = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_sequence_length")
     lengths = [block[key] for block in blocks for key in keys if isinstance(block.get(key), int)]

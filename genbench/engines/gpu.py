@@ -27,7 +27,7 @@ class GpuWatch:
 
     @property
     def busy(self) -> dict[str, float] | None:
-        """Return GPU index -> mean share of time with a kernel running; None if nothing was measured."""
+        """Return GPU index -> mean share of time with a kernel running, or None if nothing was measured."""
         if not self._seen:
             return None
         return {index: round(sum(seen) / len(seen), 4) for index, seen in sorted(self._seen.items())}

@@ -115,7 +115,7 @@ def _stat(pid: int) -> list[str] | None:
 
 
 def _start(pid: int) -> str | None:
-    """Return the start time in ticks, which a later process with this pid does not have; None if it ended."""
+    """Return the start time in ticks, or None if the process ended. A later process with this pid differs."""
     fields = _stat(pid)
     return fields[19] if fields else None
 

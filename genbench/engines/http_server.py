@@ -121,7 +121,7 @@ class HttpServer:
         return told | {"version": await self._version()}
 
     async def _version(self) -> str | None:
-        """Return the version that vLLM tells at /version; None from other servers."""
+        """Return the version that vLLM returns at /version, or None from other servers."""
         try:
             reply = await self._open_client().get(
                 httpx.URL(self.address.base_url).join("/version"), timeout=_ASIDE_S
@@ -169,7 +169,7 @@ class HttpServer:
     async def once(
         self, method: str, path: str, body: dict[str, Any] | None, limit_s: float | None = None
     ) -> dict[str, Any] | None:
-        """Try once. Return the reply's JSON object; None if the server has no such page to get.
+        """Try once. Return the reply's JSON object, or None if the server has no such page to get.
 
         Raises:
             Transient: another try may help.

@@ -20,9 +20,9 @@ class HttpSettings:
         base_urls: the servers. An engine has exactly one.
         told: what the servers say of themselves (version, root, max_model_len). A server that says
             otherwise later is not asked.
-        eos_token_id: sent as a stop token, so that no server adds the checkpoint's own; None: unknown.
+        eos_token_id: sent as a stop token, so that no server adds the checkpoint's own. None if unknown.
         trace_tags: put around a trace that a server returns apart from the text.
-        max_model_len: context in tokens; None if nobody states it.
+        max_model_len: context in tokens, or None if nobody states it.
         declared: facts that no server proves, as the suite states them. They are terms.
     """
 

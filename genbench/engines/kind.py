@@ -61,7 +61,7 @@ class EngineSettings(Protocol):
 
     @property
     def max_model_len(self) -> int | None:
-        """Return the context in tokens; None if nobody states it."""
+        """Return the context in tokens, or None if nobody states it."""
         ...
 
     @property
@@ -129,7 +129,7 @@ class FoundModel(Protocol):
 
     @property
     def context(self) -> int | None:
-        """Return the context in tokens that prompts and completions must fit; None: not checked."""
+        """Return the context in tokens that prompts and completions must fit, or None if unchecked."""
         ...
 
     def settings(self, prompts: PromptFacts) -> EngineSettings:

@@ -40,7 +40,7 @@ class ResponseIndex:
         return True
 
     def find(self, problem_id: str, sample_index: int, turn: int) -> int | None:
-        """Return the offset of a line; None if there is none."""
+        """Return the offset of a line, or None if there is none."""
         if problem_id not in self._starts:
             return None
         offset = self._offsets[self._place(problem_id, sample_index, turn)]
@@ -84,7 +84,7 @@ class ReplayKind:
 
 @dataclass(frozen=True, slots=True)
 class ReplayModel:
-    """The model that a file of responses stands for. Its identity is the file's digest."""
+    """The model whose responses a file contains. Its identity is the file's digest."""
 
     identity: str
     ready: ReplaySettings
@@ -254,7 +254,7 @@ def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
 
 
 def completion_of(record: Mapping[str, Any]) -> Completion:
-    """Return the completion that a line stands for.
+    """Return the completion of a line.
 
     Raises:
         KeyError, TypeError, ValueError: a field is missing or wrong.

@@ -43,7 +43,7 @@ class VllmSettings:
         share: the engine stays up for the next model of the same checkpoint, so it is loaded with LoRA on.
         load_timeout_s: seconds after which loading fails.
         loading: a lock held while one engine loads, since each sets variables of this process for itself.
-        eos_token_id: the tokenizer's; it is a term.
+        eos_token_id: the tokenizer's. It is a term.
     """
 
     model: Path
@@ -105,7 +105,7 @@ class VllmSettings:
 
     @property
     def share_key(self) -> tuple[object, int] | None:
-        """Return what the engine is loaded with, and its replica; None if it is not shared."""
+        """Return what the engine is loaded with, and its replica, or None if it is not shared."""
         if not self.share:
             return None
         loaded = replace(self, adapter=None, decodings={}, work=Path(), replica=0)

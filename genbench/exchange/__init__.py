@@ -1,1 +1,1 @@
-"""Other tools' formats: a run written for them, their samples read as score files."""
+"""The formats of other tools: export of runs to them, import of their samples as score files."""

@@ -1,4 +1,4 @@
-"""A run written in a format that another tool documents: lm-eval samples, Inspect logs, a hub dataset."""
+"""Export of a run to the formats of other tools: lm-eval samples, Inspect logs, a hub dataset."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ Written = list[Path]
 def export(run: Path, form: str, output: Path) -> Written:
     """Write the tasks of a finished run into the folder `output`. Return the files.
 
+    Args:
+        run: the run folder.
+        form: the name of the export format.
+
     Raises:
-        InputError: unknown format.
-        RunFolderError: no run folder, or one that is not finished.
+        InputError: the format is unknown.
+        RunFolderError: `run` is not a run folder, or the run is not finished.
     """
     try:
         plug_in = registry.find("exporter", form)
@@ -42,7 +46,7 @@ def export(run: Path, form: str, output: Path) -> Written:
 
 
 def lm_eval(run: StoredRun, results: Results, output: Path) -> Written:
-    """Write `samples_<task>_<time>.jsonl`, as `lm_eval run --log_samples` does (read from 0.4.13)."""
+    """Write `samples_<task>_<time>.jsonl` like `lm_eval run --log_samples` (source: lm-eval 0.4.13)."""
     stamp = str(run.manifest.created)[:19].replace(":", "-")
     written = []
     for name in results.tasks:
@@ -55,7 +59,10 @@ def lm_eval(run: StoredRun, results: Results, output: Path) -> Written:
 
 
 def lm_eval_line(sample: Sample, doc_id: int) -> dict[str, Any]:
-    """Return one sample as a line. lm-eval has one score a line, and k samples have k scores."""
+    """Return one sample as a line of an lm-eval samples file.
+
+    A line of lm-eval has one score. A problem with k samples therefore has k lines.
+    """
     doc = {"problem_id": sample.problem_id, "sample_index": sample.sample_index, **sample.strata}
     prompt, target = sample.prompt or "", sample.reference or ""
     extracted = sample.verdict.extracted if sample.verdict else None
@@ -80,7 +87,7 @@ def _digest(text: str) -> str:
 
 
 def inspect(run: StoredRun, results: Results, output: Path) -> Written:
-    """Write `<task>.json`, an Inspect log of version 2. `epoch` is the sample's number from 1."""
+    """Write `<task>.json`, an Inspect log of version 2. The epoch of a sample is its index plus 1."""
     written = []
     for name, task in results.tasks.items():
         path = output / f"{name}.json"
@@ -95,7 +102,7 @@ def inspect(run: StoredRun, results: Results, output: Path) -> Written:
 
 def _inspect_head(run: StoredRun, stored: StoredTask, task: TaskResults) -> dict[str, Any]:
     run_id, created = run.manifest.run_id, str(run.manifest.created)
-    created = f"{created[:-2]}:{created[-2:]}"  # Inspect wants the colon of ISO 8601 in the offset
+    created = f"{created[:-2]}:{created[-2:]}"  # Inspect requires the colon of ISO 8601 in the offset.
     metric = {"name": task.metric, "value": task.value} if task.value is not None else None
     return {
         "version": 2,
@@ -130,7 +137,10 @@ _STOPS = {"stop": "stop", "length": "max_tokens"}
 
 
 def inspect_sample(sample: Sample, model: str) -> dict[str, Any]:
-    """Return one sample. The trace is a reasoning block, the status is the score's explanation."""
+    """Return one sample of an Inspect log.
+
+    The trace is a reasoning block. The status is the explanation of the score.
+    """
     last, verdict = sample.turns[-1], sample.verdict
     content: list[dict[str, Any]] = [{"type": "text", "text": last.answer.text}]
     if last.answer.trace:
@@ -153,7 +163,7 @@ def inspect_sample(sample: Sample, model: str) -> dict[str, Any]:
 
 
 def hub(run: StoredRun, results: Results, output: Path) -> Written:
-    """Write a dataset repository: one Parquet file a task, and the card that names them as configs."""
+    """Write a dataset repository: one Parquet file for each task, and a card that lists them as configs."""
     written = []
     for name in results.tasks:
         path = output / f"{name}.parquet"
@@ -164,7 +174,7 @@ def hub(run: StoredRun, results: Results, output: Path) -> Written:
         f"| {name} | {task.metric} | {task.value} | {task.n} x {task.k} |\n"
         for name, task in results.tasks.items()
     )
-    # JSON is YAML, and no name can break out of it.
+    # JSON is valid YAML, and its quoting is safe for every name.
     card = (
         f"---\nconfigs: {json.dumps(configs)}\n---\n# Samples of one run\n\n"
         f"Run {results.run_id}, suite {results.suite}, model {results.model}.\n\n"
@@ -175,7 +185,7 @@ def hub(run: StoredRun, results: Results, output: Path) -> Written:
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> None:
-    """Write one part after another. The file appears when it is whole."""
+    """Write the parts to a temporary file and rename it to `path` when it is complete."""
     draft = path.with_name(f".{path.name}.part")
     with draft.open("wb") as file:
         file.writelines(parts)

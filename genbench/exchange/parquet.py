@@ -1,4 +1,4 @@
-"""samples.parquet: a run's samples in one table, for pandas, DuckDB and `datasets`."""
+"""The table samples.parquet: the samples of a run, for pandas, DuckDB and `datasets`."""
 
 from __future__ import annotations
 
@@ -41,14 +41,20 @@ SCHEMA = pa.schema(
         ("strata", pa.string()),
     ]
 )
-"""One row a sample. `detail`, `parts` and `strata` are JSON. A conversation's row has its last answer and its
-first prompt; `earlier_answers` and `later_prompts` are those of the other turns."""
+"""The columns of the table, which has one row for each sample.
+
+`detail`, `parts` and `strata` are JSON. The row of a conversation has its first prompt and its last answer.
+`later_prompts` and `earlier_answers` are the prompts and answers of the other turns.
+"""
 _BATCH_CHARS, _BATCH_ROWS = 16_000_000, 16_384
-"""What is kept in memory before it is written. A row costs 2 kB however short its texts are."""
+"""Limits of a batch, which is kept in memory until it is written. A row of short texts needs 2 kB."""
 
 
 class SampleTable:
-    """A Parquet file that is written in batches and put in place by rename; an error leaves no file."""
+    """A Parquet file that is written in batches under a temporary name.
+
+    It is renamed to `path` at the end of the `with` block. After an error there is no file.
+    """
 
     def __init__(self, path: Path, schema: pa.Schema = SCHEMA) -> None:
         self.path, self.schema = path, schema
@@ -84,7 +90,7 @@ class SampleTable:
 
 
 def write_table(path: Path, run: StoredRun, tasks: Iterable[str]) -> int:
-    """Write these tasks of a run as one table. Return the number of rows."""
+    """Write the samples of some tasks of a run as one table. Return the number of rows."""
     rows = 0
     with SampleTable(path) as table:
         for task in tasks:
@@ -95,7 +101,7 @@ def write_table(path: Path, run: StoredRun, tasks: Iterable[str]) -> int:
 
 
 def sample_row(model: str, sample: Sample) -> dict[str, Any]:
-    """Return the sample as a row of SCHEMA."""
+    """Return a sample as a row of a table with the columns SCHEMA."""
     last, verdict = sample.turns[-1], sample.verdict
     return {
         "model": model,
@@ -126,5 +132,5 @@ def sample_row(model: str, sample: Sample) -> dict[str, Any]:
 
 
 def _utf8(text: str | None) -> str | None:
-    """Return the text with halves of surrogate pairs, which UTF-8 cannot encode, as escapes."""
+    """Return the text with lone surrogates, which UTF-8 cannot encode, as escapes."""
     return None if text is None else text.encode("utf-8", "backslashreplace").decode()

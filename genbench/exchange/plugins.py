@@ -1,4 +1,4 @@
-"""Export formats of plug-ins: what they get, and the check of what they do."""
+"""Export formats of plug-ins: their interface, and the check of what they return."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from genbench.store.storedrun import StoredRun
 
 @dataclass(frozen=True, slots=True)
 class ExportedRun:
-    """A finished run, for an export format to read."""
+    """A finished run as an export format reads it."""
 
     stored: StoredRun
     """The run folder, opened for reading."""
     results: Results
-    """results.json."""
+    """The content of results.json."""
 
     @property
     def path(self) -> Path:
@@ -32,7 +32,7 @@ class ExportedRun:
 
     @property
     def manifest(self) -> Manifest:
-        """Return manifest.json."""
+        """Return the content of manifest.json."""
         return self.stored.manifest
 
     @property
@@ -46,7 +46,7 @@ class ExportedRun:
         return self.results.model
 
     def samples(self, task: str) -> Iterator[Sample]:
-        """Yield the samples of a task with prompt, answers, verdict and strata, one at a time."""
+        """Yield the samples of a task one at a time, with prompt, answers, verdict and strata."""
         yield from task_samples(self.stored, task)
 
 
@@ -62,7 +62,7 @@ def export_with(plug_in: PlugIn, run: ExportedRun, output: Path) -> list[Path]:
     """Write a run with the export format of a plug-in. Return the files.
 
     Raises:
-        ConfigError: it cannot be loaded, raises, or returns no files that it wrote.
+        ConfigError: the format cannot be loaded, raises an error, or returns something that is not a file.
     """
     write = plug_in.load()
     write = plug_in.build({}) if inspect.isclass(write) else write
@@ -74,7 +74,7 @@ def export_with(plug_in: PlugIn, run: ExportedRun, output: Path) -> list[Path]:
         found = list(write(run, output))
     except GenbenchError:
         raise
-    except Exception as error:  # foreign code
+    except Exception as error:  # The code of a plug-in may raise anything.
         raise ConfigError(f"{words}: writing {output} failed: {cause(error)}; correct the plug-in") from error
     for path in found:
         if not isinstance(path, Path) or not path.exists():

@@ -1,4 +1,4 @@
-"""Samples of other tools read as a score file: lm-eval's JSON Lines, lighteval's details, our own Parquet."""
+"""Import of samples as a score file: lm-eval's JSON Lines, lighteval's details, genbench's own Parquet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ _STAMP = re.compile(r"_\d{4}-\d{2}-\d{2}T[\d:.-]+$")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to take where a file holds several: lm-eval's filter, the metric; `task` names the task."""
+    """The choice of what is imported from a file.
+
+    `metric` and `filter` (of lm-eval) are required if the file contains several. `task` selects a task of a
+    samples.parquet. For other files it replaces the task name that the file name gives.
+    """
 
     task: str | None = None
     metric: str | None = None
@@ -30,10 +34,15 @@ class Choice:
 
 
 def import_scores(source: Path, output: Path, choice: Choice) -> int:
-    """Writes a score file from another tool's samples; returns the number of its lines.
+    """Write a score file from the samples of another tool. Return the number of its lines.
+
+    Args:
+        source: the file of the other tool.
+        output: the score file.
 
     Raises:
-        InputError: unreadable, of no known format, or several metrics or filters to choose from.
+        InputError: the source cannot be read, has no samples or has no known format, or `choice` does not
+            select one of its metrics and filters.
     """
     try:
         lines = _lines(source, choice)
@@ -74,7 +83,10 @@ def _records(source: Path) -> Iterator[tuple[int, Line]]:
 
 
 def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: Choice) -> Iterator[Line]:
-    """lm-eval writes a document once for each filter, with one score for each metric."""
+    """Yield the lines of the score file for a samples file of lm-eval.
+
+    lm-eval writes each document once for each filter, with one score for each metric.
+    """
     filters = dict.fromkeys(str(record.get("filter", "none")) for _, record in records)
     wanted = _one_of(source, "filter", filters, choice.filter)
     kept = [(n, record) for n, record in records if str(record.get("filter", "none")) == wanted]
@@ -98,7 +110,10 @@ def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: Choice) 
 
 
 def _lm_eval_metrics(records: Sequence[tuple[int, Line]]) -> dict[str, None]:
-    """Metrics with a number a line; older files do not list theirs."""
+    """Return the names of the metrics that have a number on each line.
+
+    Files of older versions do not list their metrics. Every key with a number is then taken for one.
+    """
     names: dict[str, None] = {}
     for _, record in records:
         listed = record.get("metrics")
@@ -111,13 +126,19 @@ def _lm_eval_metrics(records: Sequence[tuple[int, Line]]) -> dict[str, None]:
 
 
 def _answer(found: Any) -> str | None:
-    """The extracted text; multiple choice by likelihood has pairs there, which are no answer."""
+    """Return the extracted text, or None if there is none.
+
+    Multiple choice by likelihood has pairs in its place, which are not answers.
+    """
     first = found[0] if isinstance(found, list) and found else found
     return first if isinstance(first, str) else None
 
 
 def _lighteval(source: Path, choice: Choice) -> Iterator[Line]:
-    """`details_<task>|<shots>_<time>.parquet`: one row a document, its metrics a struct."""
+    """Yield the lines of the score file for `details_<task>|<shots>_<time>.parquet` of lighteval.
+
+    The file has one row for each document, with its metrics in a struct.
+    """
     table = pq.read_table(source)
     column = "metric" if "metric" in table.column_names else "metrics"
     rows = table.select([name for name in ("doc", column) if name in table.column_names]).to_pylist()
@@ -138,7 +159,7 @@ def _lighteval(source: Path, choice: Choice) -> Iterator[Line]:
 
 
 def _own(source: Path, choice: Choice) -> Iterator[Line]:
-    """samples.parquet, or a dataset that `genbench export --to hf` wrote."""
+    """Yield the lines of the score file for samples.parquet or a dataset of `genbench export --to hf`."""
     columns = ["task", "problem_id", "sample_index", "score", "extracted"]
     for batch in pq.ParquetFile(source).iter_batches(columns=columns):
         for row in batch.to_pylist():

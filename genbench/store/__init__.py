@@ -1,1 +1,1 @@
-"""The run folder."""
+"""The package that reads and writes run folders."""

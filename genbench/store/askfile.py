@@ -1,4 +1,4 @@
-"""What a task's problems were asked, read from the disk one problem at a time."""
+"""The reader of asks.jsonl: prompts and references of a task, read from the disk one problem at a time."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from genbench.store.jsonlines import read_places
 
 
 class AskFile:
-    """asks.jsonl of a task with an index of its lines by problem.
+    """The file asks.jsonl of a task, with an index of its lines by problem.
 
-    Prompts of half a million problems would need a gigabyte of memory.
+    Only the index is in memory. The prompts of half a million problems would need a gigabyte.
 
     Args:
-        problem_ids: the problems that are wanted.
+        folder: the run folder.
+        task: the name of the task.
+        problem_ids: the problems whose lines are wanted. Other lines are ignored.
 
     Raises:
-        RunFolderError: a damaged line.
+        RunFolderError: a line is damaged.
     """
 
     def __init__(self, folder: RunFolder, task: str, problem_ids: Sequence[str]) -> None:
@@ -40,13 +42,16 @@ class AskFile:
         self._file = path.open("rb") if path.exists() else None
 
     def of(self, problem_id: str) -> list[dict[str, Any]]:
-        """Return the lines of a problem, one for each prompt of its samples. Older folders have none."""
+        """Return the lines of a problem, one for each prompt of its samples.
+
+        Folders of older versions have no asks.jsonl. The list is then empty.
+        """
         if problem_id != self._last[0]:
             self._last = (problem_id, self._read(problem_id))
         return self._last[1]
 
     def of_sample(self, problem_id: str, sample_index: int) -> dict[str, Any] | None:
-        """Return the line of a sample, or None if the folder did not keep it."""
+        """Return the line of a sample, or None if the folder has none."""
         return next((ask for ask in self.of(problem_id) if sample_index in ask["samples"]), None)
 
     def _read(self, problem_id: str) -> list[dict[str, Any]]:

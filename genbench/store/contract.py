@@ -1,4 +1,7 @@
-"""The decoding contract: terms shape what is drawn, circumstances only move rounding or speed."""
+"""The decoding contract: digests and differences of the terms of a run.
+
+Terms change what is drawn. Circumstances change only rounding or speed and are no part of the contract.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,17 @@ Terms = Mapping[str, Any]
 
 
 def digest(record: object) -> str:
-    """sha256 over canonical JSON (sorted keys, no blanks), as hex."""
+    """Return the sha256 of a record's canonical JSON (sorted keys, no blanks) in hexadecimal."""
     text = json.dumps(record, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def differences(left: Any, right: Any, prefix: str = "") -> list[str]:
-    """One line for each leaf that differs: `decoding.temperature: 0.6 -> 0.7`."""
+    """Return one line for each value that differs, such as `decoding.temperature: 0.6 -> 0.7`.
+
+    Args:
+        prefix: the dotted key of the two records in the whole record.
+    """
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         lines: list[str] = []
         for key in sorted(set(left) | set(right)):

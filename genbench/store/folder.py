@@ -1,4 +1,4 @@
-"""The run folder: which files it has, who may write them, what has been drawn and judged."""
+"""The run folder: its files, the lock of its one writer, and its completions and verdicts."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _RENEWED = "verdicts.new"
 
 
 class Drawn:
-    """Which (problem, sample, turn) a task's completions hold, as one bit each."""
+    """The set of (problem, sample, turn) of a task's completions, with one bit for each."""
 
     def __init__(self) -> None:
         self._bits: defaultdict[tuple[str, int], int] = defaultdict(int)
         self.count = 0
 
     def add(self, problem_id: str, sample_index: int, turn: int) -> bool:
-        """Notes one; False where it was there already."""
+        """Add a turn of a sample. Return False if the set contained it already."""
         bit = 1 << sample_index
         if self._bits[problem_id, turn] & bit:
             return False
@@ -57,7 +57,10 @@ class Drawn:
 
 
 class RunFolder:
-    """One run on disk. `RunFolder(path)` reads; `RunFolder.writer(path)` holds the lock and appends."""
+    """One run on disk.
+
+    `RunFolder(path)` opens it for reading. `RunFolder.writer(path)` also takes its lock and can write.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -68,16 +71,16 @@ class RunFolder:
 
     @classmethod
     def writer(cls, path: Path) -> Self:
-        """Opens the folder for writing, making it where it is missing.
+        """Open the folder for writing. Create it if it does not exist.
 
         Raises:
-            RunLockedError: another process writes it.
-            RunFolderError: it cannot be written.
+            RunLockedError: another process writes the folder.
+            RunFolderError: the folder cannot be written.
         """
         lock = FolderLock(path)
         folder = cls(path)
         folder._lock = lock
-        folder.end_live()  # that of a writer that was killed
+        folder.end_live()  # A writer that was killed leaves its live.json.
         return folder
 
     @property
@@ -90,14 +93,14 @@ class RunFolder:
 
     @property
     def locks_are_advisory(self) -> bool:
-        """The file system has no locks; only the recorded owner guards the folder."""
+        """Whether the file system has no locks, so that only the recorded owner protects the folder."""
         return self._lock is not None and self._lock.advisory_only
 
     def manifest(self) -> Manifest | None:
         """Read the manifest. Return None if the folder has none yet.
 
         Raises:
-            RunFolderError: it cannot be read, or another version of genbench wrote it.
+            RunFolderError: the file cannot be read, or another version of genbench wrote it.
         """
         record = self._json(self.manifest_path)
         if record is None:
@@ -111,7 +114,7 @@ class RunFolder:
         """Read the manifest.
 
         Raises:
-            RunFolderError: this is no run folder.
+            RunFolderError: the folder is not a run folder, or the file cannot be read.
         """
         manifest = self.manifest()
         if manifest is None:
@@ -129,7 +132,7 @@ class RunFolder:
         replace_json(self.manifest_path, manifest.to_json())
 
     def results(self) -> dict[str, Any] | None:
-        """Read results.json as JSON (see analysis.results_record). Return None if there is none yet."""
+        """Read results.json as JSON (see analysis.results_record). Return None if the file does not exist."""
         return self._json(self.results_path)
 
     def write_results(self, results: JsonRecord) -> None:
@@ -137,7 +140,10 @@ class RunFolder:
         replace_json(self.results_path, results.to_json())
 
     def live(self) -> dict[str, Any] | None:
-        """What the folder's writer told of itself last (see progress.ProgressLine.record); None: nothing."""
+        """Read the last progress record of the folder's writer (see progress.ProgressLine.record).
+
+        Return None if there is none.
+        """
         return self._json(self.path / "live.json")
 
     def write_live(self, record: Mapping[str, Any]) -> None:
@@ -147,7 +153,7 @@ class RunFolder:
         (self.path / "live.json").unlink(missing_ok=True)
 
     def noise(self) -> dict[str, Any] | None:
-        """The false-alarm band of noise.json, None where it was not measured."""
+        """Read the false-alarm band from noise.json. Return None if it was not measured."""
         return self._json(self.path / "noise.json")
 
     def write_noise(self, record: Mapping[str, Any]) -> None:
@@ -165,22 +171,28 @@ class RunFolder:
         return record
 
     def file(self, task: str, kind: str) -> Path:
-        """The path of problems, asks, completions or verdicts of a task."""
+        """Return the path of a task's file. `kind` is problems, asks, completions or verdicts."""
         return self.path / task / f"{kind}.jsonl"
 
     def write_problems(self, task: str, records: list[dict[str, Any]]) -> None:
         replace(self.file(task, "problems"), "".join(dumps(record) + "\n" for record in records).encode())
 
     def problems(self, task: str) -> dict[str, dict[str, Any]]:
-        """problem_id -> its line."""
+        """Read problems.jsonl. Return problem_id -> line."""
         return {str(record["problem_id"]): record for _, record in read_lines(self.file(task, "problems"))}
 
     def write_asks(self, task: str, records: list[dict[str, Any]]) -> None:
-        """What people see of the first turn: `problem_id`, `samples`, `prompt`, `reference` (a text) each."""
+        """Write asks.jsonl, the first turns as people read them.
+
+        Each record has `problem_id`, `samples`, `prompt` and `reference` (a text).
+        """
         replace(self.file(task, "asks"), b"".join(encode(record) for record in records))
 
     def asks(self, task: str) -> dict[str, list[dict[str, Any]]]:
-        """problem_id -> its asks, one for each prompt that its samples had; empty in older folders."""
+        """Read asks.jsonl. Return problem_id -> lines, one for each prompt of its samples.
+
+        Folders of older versions have no asks.jsonl. The result is then empty.
+        """
         found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         for _, record in read_lines(self.file(task, "asks")):
             found[str(record["problem_id"])].append(record)
@@ -204,10 +216,10 @@ class RunFolder:
         return self._appenders[path]
 
     def completions(self, task: str) -> Iterator[Completion]:
-        """The task's completions in file order.
+        """Yield the task's completions in the order of the file.
 
         Raises:
-            RunFolderError: a damaged line or a second line for one identity; names the line.
+            RunFolderError: a line is damaged, or a turn of a sample has two lines. Names the line.
         """
         path, drawn = self.file(task, "completions"), Drawn()
         for number, record in read_lines(path):
@@ -223,18 +235,22 @@ class RunFolder:
             yield item
 
     def drawn(self, task: str) -> Drawn:
-        """What completions.jsonl holds."""
+        """Return which turns of which samples completions.jsonl contains."""
         found = Drawn()
         for item in self.completions(task):
             found.add(item.sample.problem_id, item.sample.sample_index, item.turn)
         return found
 
     def verdicts(self, task: str) -> Iterator[Verdict]:
-        """The task's verdicts in file order; the last one of a sample holds."""
+        """Yield the task's verdicts in the order of the file. The last verdict of a sample counts."""
         return (item for _, item in self.verdict_places(task))
 
     def verdict_places(self, task: str) -> Iterator[tuple[int, Verdict]]:
-        """As `verdicts`, with the byte at which each line begins."""
+        """Yield (byte offset of the line, verdict) in the order of the file.
+
+        Raises:
+            RunFolderError: a line is damaged. Names the line.
+        """
         path = self.verdict_path(task)
         for number, place, record in read_places(path):
             try:
@@ -247,24 +263,27 @@ class RunFolder:
             yield place, item
 
     def verdict_path(self, task: str) -> Path:
-        """The file that `verdicts` reads."""
+        """Return the path of the file that `verdicts` reads."""
         return self.file(task, self._verdicts_kind(task))
 
     def _verdicts_kind(self, task: str) -> str:
         return _RENEWED if task in self._renewed else "verdicts"
 
     def renew_verdicts(self, task: str, keep: str | None) -> None:
-        """From now on the task's verdicts are made anew, in a file beside the old one.
+        """Write the task's verdicts to a new file from now on. Keep the old file unchanged.
 
-        Readers see the old file until `publish_verdicts`. A renewal that was stopped before leaves its
-        file: verdicts of the verifier `keep` in it stay, None begins from nothing.
+        Readers see the old file until `publish_verdicts` is called. A renewal that was stopped leaves its new
+        file behind.
+
+        Args:
+            keep: the digest of the verifier whose verdicts are kept from a stopped renewal. None keeps none.
         """
         self._renewed.add(task)
         kept = [item for item in self.verdicts(task) if item.verifier == keep] if keep else []
         self.replace_verdicts(task, kept)
 
     def publish_verdicts(self, task: str) -> None:
-        """Puts the verdicts that were made anew, now all there, in the place of the old ones, by rename."""
+        """Replace the task's old verdicts by the new ones, by rename. The new ones must be complete."""
         if task not in self._renewed:
             return
         path = self.file(task, _RENEWED)
@@ -274,13 +293,13 @@ class RunFolder:
         self._renewed.discard(task)
 
     def replace_verdicts(self, task: str, kept: Iterable[Verdict]) -> None:
-        """Leaves these of the task's verdicts alone, by rename."""
+        """Replace the task's verdicts by `kept`, by rename."""
         path = self.file(task, self._verdicts_kind(task))
         self._close(path)
         replace(path, b"".join(encode(verdict_to_record(item)) for item in kept))
 
     def forget_renewal(self, task: str) -> None:
-        """Removes what a stopped renewal left, where the old verdicts hold after all."""
+        """Remove the new file of a stopped renewal. The old verdicts then remain in force."""
         self.file(task, _RENEWED).unlink(missing_ok=True)
 
     def _close(self, path: Path) -> None:
@@ -288,7 +307,7 @@ class RunFolder:
             self._appenders.pop(path).close()
 
     def sync(self) -> None:
-        """Pushes all appended lines to the disk itself."""
+        """Flush all appended lines to the disk (fsync)."""
         for appender in list(self._appenders.values()):
             appender.sync()
 

@@ -1,4 +1,7 @@
-"""JSON Lines on disk: one write a line, torn ends healed, damaged lines named."""
+"""JSON Lines files: appending, reading, and replacing whole files by rename.
+
+An incomplete last line is cut before a file is appended to. Errors name the line that is damaged.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,19 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def dumps(record: object) -> str:
-    """One compact line of JSON (no newline); NaN is refused, since readers elsewhere refuse it."""
+    """Return compact JSON on one line, without the newline.
+
+    Raises:
+        ValueError: the record contains NaN or an infinity, which other readers of JSON refuse.
+    """
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def encode(record: object) -> bytes:
-    """One line as bytes. Lone surrogates (a model can be made to print them) are kept as escapes."""
+    """Return the line of a record as UTF-8 with a newline.
+
+    Lone surrogates, which UTF-8 cannot encode and a model may print, are written as escapes.
+    """
     text = dumps(record)
     try:
         return text.encode() + b"\n"
@@ -31,7 +41,13 @@ def encode(record: object) -> bytes:
 
 
 class Appender:
-    """Appends records to one file. A line that could not be written whole is taken back."""
+    """A JSON Lines file open for appending.
+
+    A line that could not be written completely is removed again.
+
+    Raises:
+        RunFolderError: the file cannot be written.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -43,10 +59,10 @@ class Appender:
         self._dirty = False
 
     def append(self, record: object) -> None:
-        """Writes one line.
+        """Write one line.
 
         Raises:
-            RunFolderError: the disk is full or failing; the file ends with its last whole line.
+            RunFolderError: the disk is full or failing. The file ends with its last complete line.
         """
         line = encode(record)
         size = os.fstat(self._fd).st_size
@@ -60,7 +76,7 @@ class Appender:
         self._dirty = True
 
     def sync(self) -> None:
-        """Pushes what was written to the disk itself (a lost node, not only a killed process)."""
+        """Flush the written lines to the disk (fsync), so that they also survive the loss of the machine."""
         if self._dirty:
             self._dirty = False
             try:
@@ -84,14 +100,18 @@ class Appender:
 
 
 def unwritable(path: Path, error: OSError) -> str:
-    """Why a file cannot be written, and what to do, for a RunFolderError."""
+    """Return the message of a RunFolderError: why a file cannot be written, and what to do."""
     if error.errno in NO_SPACE:
         return f"{path}: the disk is full; make space and run the same command again, it continues"
     return f"{path}: cannot be written: {error.strerror}"
 
 
 def heal(path: Path) -> int:
-    """Cuts a torn last line (a process killed in the middle of a write); returns the bytes cut."""
+    """Cut an incomplete last line, as a process killed during a write leaves it. Return the bytes cut.
+
+    Raises:
+        RunFolderError: the file cannot be written.
+    """
     try:
         with path.open("r+b") as file:
             size = file.seek(0, os.SEEK_END)
@@ -118,17 +138,25 @@ def _last_newline(file: Any, size: int) -> int:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line numbers (from 1) and records; a torn last line is passed over, a missing file is empty.
+    """Yield (line number from 1, record).
+
+    An incomplete last line is skipped. A file that does not exist has no lines.
 
     Raises:
-        RunFolderError: a whole line is not a JSON object; names the line.
+        RunFolderError: a complete line is not a JSON object. Names the line.
     """
     for number, _, record in read_places(path):
         yield number, record
 
 
 def read_places(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """As `read_lines`, with the byte at which each line begins: (number, byte, record)."""
+    """Yield (line number from 1, byte offset of the line, record).
+
+    An incomplete last line is skipped. A file that does not exist has no lines.
+
+    Raises:
+        RunFolderError: a complete line is not a JSON object. Names the line.
+    """
     if not path.exists():
         return
     place = 0
@@ -149,7 +177,11 @@ def read_places(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Writes a whole file by rename: readers see the old one or the new one, never half of it."""
+    """Write a whole file by rename. Readers see the old file or the new one, never a part.
+
+    Raises:
+        RunFolderError: the file cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fd, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -169,7 +201,11 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def rename(path: Path, target: Path) -> None:
-    """Puts a finished file in the place of another; readers see one or the other."""
+    """Move a finished file to `target`. Readers of `target` see the old file or the new one, never a part.
+
+    Raises:
+        RunFolderError: the file cannot be moved.
+    """
     try:
         path.replace(target)
     except OSError as error:
@@ -177,5 +213,9 @@ def rename(path: Path, target: Path) -> None:
 
 
 def replace_json(path: Path, record: object) -> None:
-    """Writes an indented JSON file by rename."""
+    """Write an indented JSON file by rename.
+
+    Raises:
+        RunFolderError: the file cannot be written.
+    """
     replace(path, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")

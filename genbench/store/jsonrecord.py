@@ -1,4 +1,4 @@
-"""The base of every record that genbench stores or prints as JSON."""
+"""The base class of every record that genbench stores or prints as JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class JsonRecord(BaseModel):
         """Read a record that genbench wrote before.
 
         Args:
-            where: names the file in messages.
+            where: the name of the file, for messages.
 
         Raises:
             InputError: a key is missing, unknown or has a wrong value. Names the first such key.
@@ -40,7 +40,7 @@ class JsonRecord(BaseModel):
 
 
 def _first(error: ValidationError) -> str:
-    """Return the first key that is wrong, with what was found and what was wanted."""
+    """Return a message on the first wrong key: what was found and what was wanted."""
     first = error.errors(include_url=False, include_context=False)[0]
     key = ".".join(str(part) for part in first["loc"]) or "the record"
     if first["type"] == "missing":

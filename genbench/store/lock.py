@@ -1,4 +1,4 @@
-"""One writer for a run folder: a lock that dies with its process and does not pass to its children."""
+"""The lock of a run folder: it admits one writer, ends with its process and is not inherited by children."""
 
 from __future__ import annotations
 
@@ -20,13 +20,18 @@ _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
 class FolderLock:
-    """Held while a process writes a run folder.
+    """The lock of a run folder, taken while a process writes the folder.
 
-    A POSIX record lock: it belongs to the process and is not inherited over fork, unlike flock,
-    which an engine forked from us would keep after our death. It does not hold against a second
-    writer in this same process, and closing any descriptor of the file gives it up; so the owner
-    is recorded in a file of its own, and looked at first. Where the file system has no locks that
-    record is all there is.
+    It is a POSIX record lock, which belongs to the process and is not inherited over fork. An engine forked
+    from this process would keep an flock after the process has ended.
+
+    A POSIX lock does not exclude a second writer in the same process, and closing any descriptor of the file
+    releases it. The owner is therefore recorded in a file of its own, owner.json, which is checked first. If
+    the file system has no locks, that record is the only protection, and `advisory_only` is True.
+
+    Raises:
+        RunLockedError: another process writes the folder, or this process already does.
+        RunFolderError: the folder cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -83,9 +88,9 @@ class FolderLock:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes a run folder, or was killed while writing it.
+    """The process that writes a run folder, or that was killed while writing it.
 
-    `alive` is None where nobody here can tell: another host's process on a file system without locks.
+    `alive` is None if it cannot be known: the process runs on another host, on a file system without locks.
     """
 
     host: str
@@ -98,7 +103,7 @@ class Writer:
 
 
 def writer_of(folder: Path) -> Writer | None:
-    """The recorded writer of a folder, None where nobody writes it; nothing is written or locked.
+    """Return the recorded writer of a folder, or None if there is none. Do not write or lock anything.
 
     Raises:
         RunFolderError: the folder cannot be read.
@@ -118,8 +123,8 @@ def writer_of(folder: Path) -> Writer | None:
 
 
 def _is_held(folder: Path, owner: dict[str, Any]) -> bool | None:
-    """Whether the lock is held, as the system tells without taking it."""
-    if _is_us(owner):  # closing a descriptor of the lock's file in this process would give the lock up
+    """Return whether a process has the lock, without taking it. Return None if that cannot be known."""
+    if _is_us(owner):  # Closing a descriptor of the lock file in this process would release the lock.
         return True
     if _is_gone(owner):
         return False
@@ -142,7 +147,10 @@ def _is_us(owner: dict[str, Any]) -> bool:
 
 
 def _self() -> dict[str, Any]:
-    """This process, told apart from another that had its pid before (in containers all are pid 1)."""
+    """Return what identifies this process.
+
+    The start time distinguishes it from an earlier process with the same pid. In containers all have pid 1.
+    """
     fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
     return {"host": socket.gethostname(), "pid": os.getpid(), "start_ticks": int(fields[19])}
 
@@ -153,7 +161,7 @@ def _refusal(folder: Path, owner: dict[str, Any]) -> str:
 
 
 def _is_gone(owner: dict[str, Any]) -> bool:
-    """Whether the recorded owner is known to have ended: only its own host can tell."""
+    """Return whether the recorded owner is known to have ended. Only its own host can know."""
     if owner.get("host") != socket.gethostname() or not isinstance(owner.get("pid"), int):
         return False
     try:

@@ -1,4 +1,4 @@
-"""The manifest of a run: who made it, under which terms; and whether a folder may be continued."""
+"""The manifest of a run: what it records of the machine, and the check whether a folder may be continued."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def now() -> str:
 
 
 def package_versions() -> dict[str, str]:
-    """Versions of what can move a result."""
+    """Return the versions of the installed packages that can change a result."""
     found: dict[str, str] = {}
     for name in _PACKAGES:
         try:
@@ -45,7 +45,7 @@ def package_versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """The host: part of the circumstances, never of the terms."""
+    """Return a description of the host. It is part of the circumstances, never of the terms."""
     return {
         "host": socket.gethostname(),
         "system": platform.platform(),
@@ -62,7 +62,7 @@ def machine() -> dict[str, Any]:
 
 
 def _gpus() -> list[str]:
-    """Name and driver of each GPU, as nvidia-smi says; empty where it does not answer."""
+    """Return name, driver and memory of each GPU from nvidia-smi. Return an empty list if it fails."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
     try:
         done = subprocess.run(query, capture_output=True, text=True, timeout=10, check=True)
@@ -72,7 +72,10 @@ def _gpus() -> list[str]:
 
 
 def git_commit(folder: str) -> str | None:
-    """The commit that the suite's folder is at, with "+" where it is dirty; None outside a checkout."""
+    """Return the commit of the suite's folder, or None if the folder is in no git checkout.
+
+    A "+" follows the commit if files are changed.
+    """
     try:
         head = subprocess.run(
             ["git", "-C", folder, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True
@@ -92,7 +95,7 @@ def git_commit(folder: str) -> str | None:
 def merge(folder: RunFolder, new: Manifest) -> Manifest:
     """Return the manifest of a folder that is begun or continued.
 
-    Attempts and the count of test uses are carried over. Tasks that this run leaves out stay.
+    The old manifest's attempts and test uses are kept. So are its tasks that the new run does not have.
 
     Raises:
         RunFolderError: the folder contains a run of another model, other terms, prompts or data.
@@ -113,10 +116,10 @@ def merge(folder: RunFolder, new: Manifest) -> Manifest:
 
 
 def check_same_run(folder: RunFolder, old: Binding, new: Binding) -> None:
-    """Check that a folder's run `old` is the run `new`.
+    """Check that the stored run `old` and the wanted run `new` are the same run.
 
     Raises:
-        RunFolderError: it is another run. Lists what differs.
+        RunFolderError: they are different runs. Lists what differs.
     """
     lines = binding_differences(old, new)
     if lines:
@@ -128,7 +131,7 @@ def check_same_run(folder: RunFolder, old: Binding, new: Binding) -> None:
 
 
 def binding_differences(old: Binding, new: Binding) -> list[str]:
-    """Return what makes two runs different ones, one line each. Tasks of only one of them do not count."""
+    """Return one line for each difference between two runs. Tasks that only one of them has do not count."""
     left, right = old.to_json(), new.to_json()
     lines: list[str] = []
     for key in ("model_identity", "run_seed", "terms", "reasoning"):
@@ -141,7 +144,10 @@ def binding_differences(old: Binding, new: Binding) -> list[str]:
 
 
 def _common(record: Any, other: Any) -> Any:
-    """Return the record with the decoding of only those tasks that both name: a folder may grow by tasks."""
+    """Return the record with the decoding of only those tasks that both records have.
+
+    A folder may be continued with more tasks.
+    """
     if not isinstance(record, Mapping) or not isinstance(other, Mapping) or "decoding" not in record:
         return record
     shared = {name: value for name, value in record["decoding"].items() if name in other.get("decoding", {})}
@@ -153,10 +159,10 @@ def _merged_terms(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, A
 
 
 def check_problems(folder: RunFolder, task: str, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines of problems.jsonl, old ones that this run leaves out included.
+    """Return the lines of problems.jsonl, including stored lines that are not in `records`.
 
     Raises:
-        RunFolderError: a problem's prompt or reference is not what the folder's samples were drawn for.
+        RunFolderError: a problem's prompt or reference is not the one that the stored samples were drawn for.
     """
     stored = folder.problems(task)
     for record in records:

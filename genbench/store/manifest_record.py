@@ -1,4 +1,4 @@
-"""The records of manifest.json: who made a run, of what, and under which terms."""
+"""The records of manifest.json: the model, suite, terms, tasks and attempts of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SuiteRecord(JsonRecord):
 
 
 class OriginRecord(JsonRecord):
-    """What `genbench score` and `genbench merge` need to read the same data again."""
+    """The origin of a run's data, from which `genbench score` and `genbench merge` read it again."""
 
     data_dir: str | None = Field(default=None, description="the mirror of the data; null: the hub")
     limit: int | None = Field(default=None, description="the `--limit` of the last command")
@@ -58,7 +58,7 @@ class ModelRecord(JsonRecord):
 
 
 class ReasoningRecord(JsonRecord):
-    """How reasoning traces are told from answers."""
+    """The tags and tokens that separate reasoning traces from answers."""
 
     format: str = Field(description="the name of the format")
     open: tuple[str, ...] = Field(description="tags that open a trace")
@@ -75,7 +75,7 @@ class VerifierRecord(JsonRecord):
 
 
 class PublishedRecord(JsonRecord):
-    """A score that someone else reports."""
+    """A score that someone else reported."""
 
     model: str = Field(description="the model that was measured")
     value: Share = Field(description="fraction of 1")
@@ -88,7 +88,7 @@ class PublishedRecord(JsonRecord):
 
 
 class OpponentRecord(JsonRecord):
-    """The stored run that answers are compared with."""
+    """The stored run with whose answers the answers are compared."""
 
     name: str = Field(description="its model's name")
     identity: str = Field(description="its model's identity")
@@ -96,7 +96,7 @@ class OpponentRecord(JsonRecord):
 
 
 class CanaryRecord(JsonRecord):
-    """What a judge said of cases with known labels."""
+    """The results of a judge on cases with known labels."""
 
     labels: dict[str, str | None] = Field(description="label by case; null if no verdict was read")
     drifted: tuple[str, ...] | None = Field(description="cases that moved since the pin; null if not pinned")
@@ -161,7 +161,7 @@ class AttemptRecord(JsonRecord):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the command ended in order, and was not killed."""
+        """Whether the command recorded its end. A killed command does not."""
         return self.ended is not None
 
 
@@ -180,7 +180,7 @@ class ScoredRecord(JsonRecord):
 
 
 class TaskBinding(JsonRecord):
-    """What may not change of a task while its folder is continued."""
+    """The properties of a task that may not change while its folder is continued."""
 
     version: str = Field(description="of the task")
     data_digest: str | None = Field(description="sha256 of the rows")
@@ -188,7 +188,7 @@ class TaskBinding(JsonRecord):
 
 
 class Binding(JsonRecord):
-    """What says which run a folder contains: a folder is only continued if all of it is the same."""
+    """The properties that identify a folder's run. A folder is continued only if all of them are the same."""
 
     model_identity: str = Field(description="who the model is")
     run_seed: Count = Field(description="every sample's seed derives from it")
@@ -198,7 +198,7 @@ class Binding(JsonRecord):
 
 
 class Manifest(JsonRecord):
-    """manifest.json: who made a run, of what, and under which terms."""
+    """The content of manifest.json: the model, suite, terms, tasks and attempts of a run."""
 
     format: int = Field(description="of the run folder")
     run_id: str = Field(description="names the run in the seeds of resampling")
@@ -219,7 +219,7 @@ class Manifest(JsonRecord):
 
     @property
     def binding(self) -> Binding:
-        """What says which run this is."""
+        """The properties that identify this run."""
         return Binding(
             model_identity=self.model_identity,
             run_seed=self.run_seed,

@@ -1,4 +1,4 @@
-"""Completions and verdicts as lines: to JSON and back, with the field that is wrong named."""
+"""Conversion of completions and verdicts to the JSON records of their files, and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ Record = dict[str, Any]
 
 
 def completion_to_record(item: Completion) -> Record:
-    """The line of completions.jsonl, keys as in ARCHITECTURE; `prompt` after the first turn alone."""
+    """Return the record of completions.jsonl, with the keys of docs/architecture.md.
+
+    `prompt` is only written for turns after the first.
+    """
     record: Record = {
         "task": item.sample.task,
         "problem_id": item.sample.problem_id,
@@ -33,12 +36,16 @@ def completion_to_record(item: Completion) -> Record:
 
 
 def renumbered(item: Completion, attempts_before: int) -> Completion:
-    """The completion in a folder where other attempts come before its own."""
+    """Return the completion with its attempt number raised by `attempts_before`, for a merged folder."""
     return replace(item, attempt=item.attempt + attempts_before) if item.attempt else item
 
 
 def completion_from_record(record: Record) -> Completion:
-    """Raises ValueError naming the field that is missing or wrong."""
+    """Return the completion of a record of completions.jsonl.
+
+    Raises:
+        ValueError: a field is missing or wrong. Names the field.
+    """
     return Completion(
         sample=_sample(record),
         turn=_integer(record, "turn"),
@@ -58,7 +65,7 @@ def completion_from_record(record: Record) -> Completion:
 
 
 def verdict_to_record(item: Verdict) -> Record:
-    """The line of verdicts.jsonl."""
+    """Return the record of verdicts.jsonl."""
     record: Record = {
         "task": item.sample.task,
         "problem_id": item.sample.problem_id,
@@ -75,7 +82,11 @@ def verdict_to_record(item: Verdict) -> Record:
 
 
 def verdict_from_record(record: Record) -> Verdict:
-    """Raises ValueError naming the field that is missing or wrong."""
+    """Return the verdict of a record of verdicts.jsonl.
+
+    Raises:
+        ValueError: a field is missing or wrong. Names the field.
+    """
     status = record.get("status")
     if status not in STATUSES:
         raise ValueError(f"'status' is {status!r}")

@@ -1,4 +1,4 @@
-"""What a comparison needs of a task's completions, in about 40 bytes a sample."""
+"""The index of a task's samples that comparisons read. It takes about 40 bytes for each sample."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from genbench.types import Completion
 
 T = TypeVar("T")
 SampleKey = tuple[str, int]
-"""(problem_id, sample_index)."""
+"""The pair (problem_id, sample_index)."""
 _MASK = (1 << 64) - 1
 _ABSENT, _USUAL = -1, -2
 
 
 class Column(Mapping[SampleKey, T], Generic[T]):
-    """One value for each sample that has one, in the order of problems and sample indices."""
+    """A mapping from samples to values, in the order of problems and sample indices.
+
+    Samples without a value are not in it.
+    """
 
     def __init__(self, index: SampleIndex, read: Callable[[int], T | None]) -> None:
         self._index, self._read = index, read
@@ -37,7 +40,7 @@ class Column(Mapping[SampleKey, T], Generic[T]):
 
 
 class SampleIndex:
-    """Prompts, seeds and digests of texts of a task's samples.
+    """The prompts, seeds and text digests of a task's samples.
 
     Args:
         problems: the lines of problems.jsonl by id, in order.
@@ -55,14 +58,18 @@ class SampleIndex:
         self._seeds, self._texts = array("Q", [0]) * size, array("Q", [0]) * size
         self._has_seed, self._has_text = bytearray(size), bytearray(size)
         self.completion_tokens: int | None = None
-        """Sum over the completions, or None if nobody counted them."""
+        """Completion tokens of all samples, or None if they were not counted."""
 
     def add(self, item: Completion) -> None:
-        """Add one completion of a sample within `problems` and `k`."""
+        """Add one completion.
+
+        Raises:
+            ValueError: the sample is not in the index.
+        """
         at = self.position(item.sample.problem_id, item.sample.sample_index)
         if at is None:
             raise ValueError(f"{item.sample} is not a sample of this index")
-        # A sum, so that the turns of a conversation may come in any order.
+        # A sum does not depend on the order in which the turns of a conversation come.
         self._texts[at] = (self._texts[at] + _digest(item)) & _MASK
         self._has_text[at] = 1
         if item.turn == 0:
@@ -71,7 +78,7 @@ class SampleIndex:
                 self._seeds[at], self._has_seed[at] = item.seed & _MASK, 1
 
     def _prompt_number(self, item: Completion) -> int:
-        """Return the place of the sample's own prompt, or _USUAL if it is the one of its problem."""
+        """Return the number of the sample's own prompt, or _USUAL if it has the prompt of its problem."""
         found = item.prompt_digest
         if found is None or found == self._problems[item.sample.problem_id]["prompt_digest"]:
             return _USUAL
@@ -81,12 +88,12 @@ class SampleIndex:
         return self._other_prompts[found]
 
     def position(self, problem_id: str, sample_index: int) -> int | None:
-        """Return the place of a sample, or None if the index does not cover it."""
+        """Return the position of a sample in the index, or None if the sample is not in it."""
         row = self._rows.get(problem_id)
         return None if row is None or sample_index >= self.k else row * self.k + sample_index
 
     def keys(self) -> Iterator[SampleKey]:
-        """Yield (problem_id, sample_index) of every place in order."""
+        """Yield (problem_id, sample_index) of every position in order."""
         return ((name, index) for name in self._ids for index in range(self.k))
 
     @property
@@ -106,7 +113,7 @@ class SampleIndex:
 
     @property
     def max_tokens(self) -> dict[str, int]:
-        """Token limit of the first turn by problem, after it was lowered to the context."""
+        """Token limit of the first turn by problem. It may have been lowered to fit the context."""
         return {name: record["max_tokens"] for name, record in self._problems.items()}
 
     @property

@@ -1,4 +1,4 @@
-"""The reader of a stored run: what every verb takes samples, verdicts and tokens from."""
+"""The reader of a stored run, from which every command gets samples, verdicts and token counts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from genbench.types import Completion, Verdict
 
 @dataclass(frozen=True, slots=True)
 class StoredSample:
-    """One sample with everything that its run folder has of it.
+    """One sample with everything that its run folder contains about it.
 
-    `completions` are its turns in order, at least one. `prompt` is the first turn's. `prompt` and `reference`
-    are None if the folder was written before they were kept, `verdict` if the sample has not been verified.
+    `completions` are its turns in order, at least one. `prompt` is the prompt of the first turn. `prompt` and
+    `reference` are None in folders of older versions, which did not store them. `verdict` is None if the
+    sample has not been verified.
     """
 
     task: str
@@ -41,14 +42,16 @@ class StoredSample:
 class StoredTask:
     """The samples in force of one task: those of the last command's problems, up to its k.
 
-    A larger `--limit` before leaves more on disk, which only `all_completions` reads. A pass over all
-    completions also counts their tokens, so that no verb reads the file a second time for them.
+    An earlier command with a larger `--limit` leaves more samples on disk. Only `all_completions` reads them.
+    A pass over all completions also counts their tokens, so that no command reads the file a second time.
 
     Args:
+        folder: the run folder.
+        name: the name of the task.
         problem_ids: the problems in force, in the order of the data.
         k: samples of each problem.
-        max_tokens: the limit that the task asks for, which a short context may lower.
-        indexed: each pass over the completions also makes `index`.
+        max_tokens: the task's limit of tokens. A short context may have lowered it for some completions.
+        indexed: whether each pass over the completions also makes `index`.
     """
 
     def __init__(
@@ -77,7 +80,7 @@ class StoredTask:
 
     @property
     def tokens(self) -> TokenCount:
-        """The tokens of all completions in force; reads the file if no pass has counted them yet."""
+        """The tokens of all completions in force. The file is read if no pass has counted them yet."""
         if self._tokens is None:
             for _ in self.completions():
                 pass
@@ -86,7 +89,7 @@ class StoredTask:
 
     @property
     def index(self) -> SampleIndex:
-        """Prompts, seeds and digests of texts; reads the completions if no pass has indexed them yet."""
+        """Prompts, seeds and text digests. The file is read if no pass has indexed the completions yet."""
         if self._index is None:
             self.indexed = True
             for _ in self.completions():
@@ -95,14 +98,14 @@ class StoredTask:
         return self._index
 
     def has(self, problem_id: str, sample_index: int) -> bool:
-        """Whether a sample is in force."""
+        """Return whether a sample is in force."""
         return sample_index < self.k and problem_id in self._wanted
 
     def completions(self) -> Iterator[Completion]:
         """Yield the completions in force, in the order of the file.
 
         Raises:
-            RunFolderError: a damaged line, or two lines of one sample.
+            RunFolderError: a line is damaged, or a turn of a sample has two lines.
         """
         tokens = TokenCount()
         index = SampleIndex(self.problems, self.k) if self.indexed else None
@@ -142,16 +145,19 @@ class StoredTask:
         )
 
     def asks(self) -> AskFile:
-        """Open the prompts and references of the problems in force."""
+        """Open the file of the prompts and references of the problems in force."""
         return AskFile(self.folder, self.name, self.problem_ids)
 
     def samples(self, problem_id: str | None = None) -> Iterator[StoredSample]:
         """Yield the samples, of one problem or of all, in the order in which completions.jsonl has them.
 
-        One sample is in memory at a time, as the file may be larger than memory.
+        Samples are read one at a time, because the file may be larger than the memory.
+
+        Args:
+            problem_id: the problem, or None for all problems.
 
         Raises:
-            RunFolderError: a damaged line.
+            RunFolderError: a line is damaged.
         """
         begun: defaultdict[tuple[str, int], list[Completion]] = defaultdict(list)
         with VerdictFile(self.folder, self.name, self.problem_ids, self.k) as verdicts, self.asks() as asks:
@@ -185,10 +191,11 @@ class StoredRun:
     """A run folder opened for reading.
 
     Args:
-        indexed: passes over the completions also make each task's `index`, for a comparison that follows.
+        path: the run folder.
+        indexed: whether passes over the completions also make each task's `index`, which comparisons need.
 
     Raises:
-        RunFolderError: no run folder.
+        RunFolderError: the folder is not a run folder.
     """
 
     def __init__(self, path: Path, *, indexed: bool = False) -> None:
@@ -198,7 +205,7 @@ class StoredRun:
         self._tasks: dict[str, StoredTask] = {}
 
     def task(self, name: str) -> StoredTask:
-        """Return a task as the last command on the folder ran it.
+        """Return a task with the samples in force after the last command on the folder.
 
         Raises:
             RunFolderError: the run has no such task.
@@ -219,7 +226,7 @@ class StoredRun:
 
 
 def ids_in_force(name: str, ids: list[str], manifest: Manifest) -> list[str]:
-    """Return which of a task's problems on disk belong to the last command, in their order."""
+    """Return those problems of a task that the last command used, in the order of `ids`."""
     chosen = (manifest.origin.problems or {}).get(name)
     if chosen is None:
         return nested_subset(ids, manifest.tasks[name].n)

@@ -1,4 +1,4 @@
-"""Sums over the tokens of a task's completions."""
+"""Token sums over the completions of a task."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ from genbench.types import Completion
 
 @dataclass(slots=True)
 class TokenCount:
-    """Tokens of the completions that were added. Ready responses may come without counts."""
+    """The tokens of the completions that were added. Ready responses may have no token counts.
+
+    `prompt`, `completion` and `trace` are sums of tokens. `completion` includes `trace`.
+    """
 
     items: int = 0
-    """Completions that were added."""
+    """Number of completions that were added."""
     counted: int = 0
-    """Those whose tokens were counted."""
+    """Number of completions whose tokens were counted."""
     traced: int = 0
-    """Those whose trace tokens were counted."""
+    """Number of completions whose trace tokens were counted."""
     clamped: int = 0
-    """Those whose `max_tokens` was lowered to fit the context."""
+    """Number of completions whose `max_tokens` was lowered to fit the context."""
     prompt: int = 0
     completion: int = 0
     trace: int = 0
 
     def add(self, item: Completion, max_tokens: int) -> None:
-        """Add a completion that was asked for up to `max_tokens` tokens."""
+        """Add a completion of a task whose limit is `max_tokens` tokens."""
         self.items += 1
         self.clamped += item.max_tokens is not None and item.max_tokens < max_tokens
         if item.completion_tokens is None:
@@ -37,5 +40,5 @@ class TokenCount:
 
     @property
     def all_completion(self) -> int | None:
-        """Tokens of all completions, or None if any of them was not counted."""
+        """Completion tokens of all completions, or None if any completion was not counted."""
         return self.completion if self.items and self.counted == self.items else None

@@ -1,4 +1,4 @@
-"""A task's verdicts by sample, read from the disk one at a time: there may be more than memory holds."""
+"""The reader of verdicts.jsonl: the verdict of one sample at a time, read from the disk."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from genbench.types import Verdict
 
 
 class VerdictFile:
-    """verdicts.jsonl of a task with an index of eight bytes a sample.
+    """The file verdicts.jsonl of a task, with an index of eight bytes for each sample.
 
-    Verdicts stand in the order in which verifiers finished, so they cannot be read alongside the
-    completions.
+    The file has the verdicts in the order in which the verifiers finished, not in the order of the
+    completions. The verdicts together may be larger than the memory.
 
     Args:
-        problem_ids: problems whose verdicts are wanted; k: samples of each.
+        folder: the run folder.
+        task: the name of the task.
+        problem_ids: the problems whose verdicts are wanted.
+        k: samples of each problem.
 
     Raises:
-        RunFolderError: a damaged line.
+        RunFolderError: a line is damaged.
     """
 
     def __init__(self, folder: RunFolder, task: str, problem_ids: Sequence[str], k: int) -> None:
@@ -37,7 +40,7 @@ class VerdictFile:
         self._file = path.open("rb") if path.exists() else None
 
     def get(self, problem_id: str, sample_index: int) -> Verdict | None:
-        """The verdict of a sample, the last one where there are several; None where it has none."""
+        """Return the last verdict of a sample, or None if it has none."""
         at = self._position(problem_id, sample_index)
         if at is None or self._places[at] < 0 or self._file is None:
             return None

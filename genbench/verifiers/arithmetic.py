@@ -9,7 +9,7 @@ from fractions import Fraction
 from genbench.verifiers.grammar import Parser, TooLargeError, UnreadableError
 
 _BITS = 400_000
-"""Largest numerator or denominator, about 120,000 decimal digits; a power of this size takes 5 ms."""
+"""Largest numerator or denominator, about 120,000 decimal digits. A power of this size takes 5 ms."""
 _FACTORIAL = 20_000
 _CHARS = 4_000
 _ARITHMETIC = re.compile(r"(?:[\d.+\-*/^(){}!]|\\(?:frac|cdot|times|div|binom|sqrt)(?![A-Za-z]))+")
@@ -21,7 +21,7 @@ def is_arithmetic(text: str) -> bool:
 
 
 def evaluate(text: str) -> Fraction | None:
-    """Return the exact value of canonical arithmetic such as ``2^{2024}-1``; None if it has no such value.
+    """Return the exact value of canonical arithmetic such as ``2^{2024}-1``, or None if it has no such value.
 
     Raises:
         TooLargeError: the value has more than about 120,000 digits.
@@ -64,7 +64,7 @@ class _Rationals:
             raise UnreadableError
         if abs(base) != 1 and base != 0 and _bits(base) * abs(exponent) > _BITS:
             raise TooLargeError
-        # The sign alone counts for a base of one, however large the exponent is.
+        # Only the sign counts for a base of one, however large the exponent is.
         return base ** int(exponent % 2 if abs(base) == 1 else exponent)
 
     def root(self, radicand: Fraction, degree: Fraction | None) -> Fraction:

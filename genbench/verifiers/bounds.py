@@ -10,7 +10,7 @@ import sympy
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 
 _DIGITS = 20_000
-"""Decimal digits that an evaluated number may have; 9^{9^9} has 370 million."""
+"""Decimal digits that an evaluated number may have. 9^{9^9} has 370 million."""
 _DEGREE = 400
 """Integer powers of expressions with variables up to this may be expanded."""
 _EXPONENT_DEGREE = 8
@@ -66,7 +66,7 @@ def _power_is_bounded(power: Any) -> bool:
 
 
 def _degree(expression: Any) -> float:
-    """Return a bound on the degree of a polynomial; at least 1."""
+    """Return a bound on the degree of a polynomial, at least 1."""
     if isinstance(expression, sympy.Pow) and not expression.args[1].free_symbols:
         return max(1.0, _magnitude(expression.args[1])) * _degree(expression.args[0])
     degrees = [_degree(argument) for argument in expression.args]
@@ -85,7 +85,7 @@ def _is_short(total: Any) -> bool:
 
 
 def _log10(expression: Any) -> float:
-    """Return the absolute log10 of a number without variables whose parts are bounded; 0 for zero."""
+    """Return the absolute log10 of a number without variables whose parts are bounded. Return 0 for zero."""
     value = _approximation(expression)
     if value is None or not mpmath.isfinite(value):
         return math.inf
@@ -93,7 +93,7 @@ def _log10(expression: Any) -> float:
 
 
 def _magnitude(expression: Any) -> float:
-    """Return the absolute value of a number whose parts are bounded; infinite if it is not known or 1e300."""
+    """Return the absolute value of a number whose parts are bounded, or infinity if unknown or over 1e300."""
     size = _log10(expression)
     value = _approximation(expression)
     if value is None or size > 300:
@@ -102,7 +102,7 @@ def _magnitude(expression: Any) -> float:
 
 
 def _approximation(expression: Any) -> Any:
-    """Return the absolute value to a few digits, of any size; None if it cannot be had cheaply."""
+    """Return the absolute value to a few digits, of any size, or None if it cannot be had cheaply."""
     if expression.free_symbols or expression.has(*_UNEVALUATED):
         return None
     try:

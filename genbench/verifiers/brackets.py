@@ -1,4 +1,4 @@
-"""Finds what lies outside all brackets of an expression."""
+"""Functions that find what is outside all brackets of an expression."""
 
 from __future__ import annotations
 

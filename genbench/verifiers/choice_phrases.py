@@ -106,7 +106,7 @@ CONCLUDING = read_table(r"""
     id: adalah; jadi; oleh karena itu
     sv: därför; alltså; är; så; utan
 """)
-"""Words right before the option in a concluding sentence; they count near the end of an answer only."""
+"""Words right before the option in a concluding sentence. They count only near the end of an answer."""
 
 FILLERS = read_table(r"""
     en: the; to; be; for sure; surely; clearly; definitely; certainly; indeed; simply; probably; likely;
@@ -280,7 +280,7 @@ CONTINUING = read_list(r"""
     неверно; convient; scheidet; jest; nie; et; ou; y; o; e; и; или; а; не; şıkkı; seçeneği; fits; makes;
     best; gives; follows; contradicts; fails; all; when; without; like; corresponds
 """)
-"""Words that may follow a chosen letter; any other word makes "A" an article."""
+"""Words that may follow a chosen letter. Any other word makes "A" an article."""
 
 PAUSING = read_list(r"""
     wait; hmm; no; actually; on second thought; on reflection; hold on; or rather; sorry; 等等; 不;

@@ -25,7 +25,7 @@ How = Literal["stated", "bare", "mentioned"]
 _TAIL = 20_000
 """Characters from the end in which a choice is looked for."""
 _TOKENS = 600
-"""Mentions of options that are looked at, counted from the end; keeps hostile texts cheap."""
+"""Mentions of options that are looked at, counted from the end. The limit keeps hostile texts cheap."""
 _CONCLUSION = 3
 """Sentences from the end (and the first one) in which a mere conclusion counts: "Therefore, B."."""
 _DECORATION = " \t\n()[]{}\"'“”‘’.,;:!-–—>→=✓✅☑👉•·。、《》「」【】<"
@@ -97,7 +97,7 @@ class OptionReader:
             yield from _said_of(group, outside, sentences)
 
     def _boxed(self, text: str, start: int, end: int) -> Iterator[Statement]:
-        """Yield what a box states; a box that names no option states nothing."""
+        """Yield what a box states. A box that names no option states nothing."""
         content = text[start + 1 : end]
         letters = self._whole(content)
         if letters:
@@ -112,7 +112,7 @@ class OptionReader:
         spelling = plain(content)
         if spelling in self._by_text:
             return self._by_text[spelling]
-        # "5" stands for the option "5 cm", but "5 keV" does not stand for the option "5".
+        # "5" means the option "5 cm", but "5 keV" does not mean the option "5".
         if spelling in self._by_number and spelling == without_unit(content):
             return self._by_number[spelling]
         groups = list(self._groups(content))
@@ -126,7 +126,7 @@ class OptionReader:
         return _letters_of(groups[0]) if whole else ""
 
     def _groups(self, text: str) -> Iterator[list[Mention]]:
-        """Yield the mentions of a text; those that commas, "or" or brackets join come together."""
+        """Yield the mentions of a text. Those that commas, "or" or brackets join come together."""
         group: list[Mention] = []
         for mention in self._mentions(text):
             if group and not context.joined(text[group[-1].end : mention.start], mention.kind):
@@ -187,7 +187,7 @@ def _unique(texts: Sequence[str], letters: str) -> dict[str, str]:
 
 
 def _letters_of(group: Sequence[Mention]) -> str:
-    """Return the letters of a group in order; a letter that stands before a text wins over it."""
+    """Return the letters of a group in order. A letter before a text takes precedence over it."""
     if group[0].kind == "letter" and all(mention.kind == "text" for mention in group[1:]):
         return group[0].letter
     return "".join(dict.fromkeys(mention.letter for mention in group))
@@ -230,7 +230,7 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
 
 
 def _settled(statements: Sequence[Statement], sentences: Sentences) -> str | None:
-    """Return the letters last stated and not taken back; "" if they were, None if nothing is stated."""
+    """Return the letters last stated and not taken back. Return "" if all were, None if nothing is stated."""
     last = max((place for place, said in enumerate(statements) if said.strength == "stated"), default=None)
     if last is None:
         return None

@@ -11,7 +11,7 @@ from genbench.verifiers.latex import tidy
 from genbench.verifiers.unicode_math import from_unicode
 
 BOX, END_OF_BOX = "\ue000", "\ue001"
-"""Private characters that stand for the beginning and the end of a box in cleaned text."""
+"""Private characters that represent the beginning and the end of a box in cleaned text."""
 
 _WRAPPED = re.compile(
     r"\\(?:text|textbf|textit|textrm|textsf|texttt|mathrm|mathbf|mathit|mathsf|bm|mbox|hbox|boldsymbol"
@@ -49,7 +49,7 @@ def without_unit(text: str) -> str:
 
 
 def box_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each box of a cleaned text; `end` is the place of its closing mark."""
+    """Yield (start, end) of each box of a cleaned text. `end` is the place of its closing mark."""
     for match in re.finditer(f"{BOX}[^{BOX}{END_OF_BOX}]*{END_OF_BOX}", text):
         yield match.start(), match.end() - 1
 
@@ -71,5 +71,5 @@ def _normalised(text: str) -> str:
 
 
 def _mathematics(text: str) -> str:
-    """Return the text with Unicode mathematics as LaTeX; other scripts and punctuation stay as they are."""
+    """Return the text with Unicode mathematics as LaTeX. Other scripts and punctuation are not changed."""
     return "".join(from_unicode(char) if char in "×·⋅≤≥≠≈π√∞−⁄" else char for char in text)

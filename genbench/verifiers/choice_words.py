@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 Table = dict[str, tuple[str, ...]]
-"""Words by language; each word is the source of a regular expression."""
+"""Words by language. Each word is the source of a regular expression."""
 
 _SPACED = "[a-zà-ɏа-яё]"
 """Letters of scripts that put blanks between words."""

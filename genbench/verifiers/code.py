@@ -22,7 +22,7 @@ _CUT = 2000
 """Characters of a test's input and output that a finding shows."""
 _FENCE = "```"
 _SLACK_S = 120.0
-"""Seconds beyond twice a program's own time: for the start of a cage and the wait for a turn alone."""
+"""Seconds beyond twice a program's own time: for the start of a cage and the wait for an exclusive turn."""
 
 
 class CodeVerifier:
@@ -31,7 +31,7 @@ class CodeVerifier:
     Args:
         mode: `lcb-compat` runs programs as LiveCodeBench's own evaluator does, quirks included (for numbers
             next to its leaderboard's); `real` as real processes.
-        tier: "a" or "b" insists on a tier of the sandbox; None takes the best that holds.
+        tier: "a" or "b" insists on a tier of the sandbox. None takes the best that works.
         wall_s: seconds of wall clock for a test, instead of the reference's own.
         memory_mib: MiB of memory for a test, instead of the reference's own.
         unsafe_local_exec: Run without a sandbox. It runs whatever a model wrote.
@@ -104,7 +104,7 @@ class CodeVerifier:
         return _finding(judgement, code, checks, facts)
 
     def check(self, reference: Any) -> None:
-        """Raise DataError if a reference cannot be judged by; asked before anything is drawn."""
+        """Raise DataError if a reference cannot be used. It is called before anything is drawn."""
         code_reference.check_reference(reference)
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ def _finding(judgement: Judgement, code: str, checks: Checks, facts: dict[str, A
 
 
 def _required(checks: list[Check]) -> list[Check]:
-    """Return the checks; without any, every program would pass."""
+    """Return the checks. Without any, every program would pass."""
     if not checks:
         raise DataError("code reference: there are no tests")
     return checks

@@ -21,7 +21,7 @@ _FORGEABLE = ("bool(", "not ")
 
 
 def kind_of(reference: Mapping[str, Any]) -> Kind:
-    """Return how a reference's programs are run; without `kind` its tests tell."""
+    """Return how a reference's programs are run. Without `kind` its tests tell."""
     if reference.get("kind") is not None:
         kind: Kind = reference["kind"]
         return kind
@@ -45,7 +45,7 @@ def read_tests(tests: Any) -> list[Check]:
 def is_forgeable(kind: Kind, checks: Sequence[Check]) -> bool:
     """Return whether a hostile program could fake a test because it knows the value that is wanted.
 
-    This holds for statements that run where the program is, and for `assert f(x)`, which wants True.
+    It could for statements that run together with the program, and for `assert f(x)`, which wants True.
     """
     return kind == "assert" and any(
         not check.output or (check.output == "True" and check.input.startswith(_FORGEABLE))
@@ -79,7 +79,7 @@ def is_positive(value: object) -> bool:
 
 
 def check_reference(reference: Any) -> None:
-    """Raise DataError if the verifier could not judge by a reference; says which key or test, and why."""
+    """Raise DataError if a reference cannot be used. The message names the key or test, and the reason."""
     if not isinstance(reference, Mapping) or "tests" not in reference:
         raise DataError(f"code reference {_cut(reference)}: want a mapping with 'tests'")
     for key in reference:
@@ -137,7 +137,7 @@ def _check_assert(source: str, number: int) -> None:
 
 
 def _checks(test: Any) -> list[Check]:
-    """Return the checks of one test of a list; an assert that cannot be split is run as it is."""
+    """Return the checks of one test of a list. An assert that cannot be split is run as it is."""
     if not isinstance(test, str):
         return [Check(test["input"], test["output"], test.get("tolerance"))]
     found = split(test)

@@ -37,7 +37,7 @@ def decide(reference: Expression, answer: Expression) -> bool | Open:
 
 
 def _decide_spelling(reference: Expression, answer: Expression) -> bool | None:
-    """Compare two texts as they are written; None if that does not decide."""
+    """Compare two texts as they are written. Return None if that does not decide."""
     if reference.key == answer.key:
         return bool(reference.key)
     if reference.based or answer.based:
@@ -86,7 +86,7 @@ def _decide_relations(reference: Expression, answer: Expression) -> bool | Open:
 
 
 def _decide_inequality(reference: Expression, answer: Expression, wanted: bool, given: bool) -> bool | Open:
-    """Compare an inequality with an interval as two intervals; a bound never states a value."""
+    """Compare an inequality with an interval as two intervals. A bound never states a value."""
     if wanted and given:
         pieces = [intervals_of(side.latex) for side in (reference, answer)]
         if all(piece and "\\cup" in piece for piece in pieces):

@@ -14,7 +14,7 @@ from genbench.verifiers.bounds import is_bounded
 from genbench.verifiers.values import values_agree
 
 Outcome = Literal["equal", "different", "refused", "unreadable"]
-"""What a comparison comes to. "refused" is too large to evaluate; "unreadable" is no mathematics."""
+"""What a comparison comes to. "refused" is too large to evaluate. "unreadable" is no mathematics."""
 
 _CACHED = 16_384
 _COMMAND = re.compile(r"\\(?:text|mathrm|mbox|operatorname)\s*\{[^{}]*\}|\\[A-Za-z]+")

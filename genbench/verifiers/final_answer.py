@@ -44,7 +44,7 @@ class Stated:
 
 
 def final_answer(text: str, *, guess: bool = True) -> Stated | None:
-    """Return the answer that `text` settles on, as LaTeX or plain text; None if it states none.
+    """Return the answer that `text` settles on, as LaTeX or plain text, or None if it states none.
 
     The last box wins, unless a final announcement or a correction follows it. Boxes that only commas,
     "and" or "or" part are one list. Without `guess` the last formula or number of a text that announces

@@ -82,7 +82,7 @@ def _lower_end(piece: str) -> float:
 
 
 def _conjunction(text: str) -> list[str] | None:
-    """Return the intervals of inequalities that all hold."""
+    """Return the intervals of inequalities that are all true."""
     bounds: list[Bound] = []
     for part in split_outside(text, _AND):
         found = _bounds(part)

@@ -27,7 +27,7 @@ _DEPTH = 4
 
 
 def json_answer(text: str) -> str | None:
-    """Return the answer of a JSON object that ends the text, fenced or not; None if there is none."""
+    """Return the answer of a JSON object that ends the text, fenced or not, or None if there is none."""
     body = _FENCE.sub("", text[-_TAIL:]).rstrip()
     if not body.endswith("}"):
         return None

@@ -49,11 +49,11 @@ class JsonSchemaVerifier:
     Args:
         schema: a JSON schema (draft 2020-12 unless it names another) that refers to itself only.
         fields: instructions by the path of the field: ``{"reply.body": [{"id": …, kwarg: …}]}``. A path
-            goes into each element of a list; a value that is no string is read as JSON text.
+            goes into each element of a list. A value that is not a string is read as JSON text.
         constraints: instructions on the whole answer.
         allow_fence: whether a Markdown code fence around the JSON is taken off first.
-        mode, punkt_dir, tagger_dir: as for `ifeval`, but mended rules are the default: no published
-            number rests on these tasks.
+        mode, punkt_dir, tagger_dir: as for `ifeval`, but mended rules are the default: no
+            published number depends on these tasks.
     """
 
     def __init__(

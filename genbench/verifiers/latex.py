@@ -29,7 +29,7 @@ _NO_UNIT = (
     r"lower|above|below|under|over|exceed\w*|between|base|mod|modulo|wrong|incorrect|impossible|choose|if|when|unless|"
     r"isn|cannot|can|can't|either|neither|nor|up|below|at|false)\b)"
 )
-"""What stands after a number and is no unit: it changes what the answer says."""
+"""Words after a number that are not units but change the meaning of the answer."""
 _UNIT = (
     rf"(?:\s*\\(?:text|mathrm|mbox|textnormal|textbf|textrm)\s*\{{{_NO_UNIT}[^{{}}]*\}}"
     r"(?:\s*\^\s*(?:\{\s*-?\d\s*\}|\d))?)+"

@@ -30,7 +30,7 @@ _LOADING_S = 30.0
 """Added while computer algebra is still to be imported: 1.8 CPU seconds, far longer on a busy machine."""
 _ALGEBRA = "genbench.verifiers.equivalence:Equivalence"
 _ALGEBRA_CHARS = 1_500
-"""Longest expression given to computer algebra; the longest answer of MATH-500 has 60 characters."""
+"""Longest expression given to computer algebra. The longest answer of MATH-500 has 60 characters."""
 _ALGEBRA_LEVELS = 30
 """Deepest nesting of braces given to computer algebra."""
 _HUGE = r"[^{}]*(?:\d{5}|\^|!)"
@@ -41,7 +41,7 @@ _EAGER = re.compile(
 _UNFIT = "too long, deep or large for computer algebra, or brackets left open"
 _TOO_LARGE = "too many digits"
 _ANSWER_CHARS = 4_000
-"""A longer "answer" is no answer; rewriting rules are at worst quadratic in it."""
+"""A longer "answer" is no answer. Rewriting rules are at worst quadratic in it."""
 _CACHED = 16_384
 _ANSWERS = 4_096
 """Answers remembered: the samples of a problem repeat theirs."""

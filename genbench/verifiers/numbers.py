@@ -10,7 +10,7 @@ from genbench.verifiers.arithmetic import evaluate
 from genbench.verifiers.grammar import TooLargeError
 
 _DIGITS = 4_000
-"""Longest text read as a number; Python itself reads at most 4,300 digits."""
+"""Longest text read as a number. Python itself reads at most 4,300 digits."""
 _SHOWN_BITS = 13_000
 """Larger values are not printed in full: Python prints at most 4,300 digits."""
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -125,8 +125,8 @@ def numbers_equal(reference: Number, answer: Number) -> bool:
     """Return whether the answer states the reference's value.
 
     Two exact numbers must be equal. If one is written with a point, six decimals count (1/3 and
-    0.333333), as in math-verify, and a relative bound holds too, so that 0.000067 is not 0.0000672.
-    10 % may stand for 10 and for 0.1: MATH's references drop the sign at will.
+    0.333333), as in math-verify, and a relative bound applies too, so that 0.000067 is not 0.0000672.
+    10 % may mean 10 or 0.1: MATH's references drop the sign at will.
     """
     pairs = [(reference.value, answer.value)]
     if reference.percent != answer.percent:

@@ -1,4 +1,4 @@
-"""The words with which answers are announced, by language; the only place that knows them."""
+"""The words with which answers are announced, by language."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ADVERBS = {
     "it": ("quindi", "dunque", "probabilmente"),
     "pt": ("portanto", "então", "provavelmente"),
 }
-"""Words that may stand between the copula and the answer."""
+"""Words that may come between the copula and the answer."""
 
 OPTION_NOUNS = {
     "en": ("option", "choice", "letter"),
@@ -61,7 +61,7 @@ OPTION_NOUNS = {
     "it": ("opzione", "lettera"),
     "pt": ("opção", "alternativa", "letra"),
 }
-"""Words that may stand between an announcement and a letter: "the answer is option B"."""
+"""Words that may come between an announcement and a letter: "the answer is option B"."""
 
 CHOOSING = {
     "en": (
@@ -104,17 +104,17 @@ CONNECTIVES |= {"es": ("y", "o"), "it": ("e", "o"), "pt": ("e", "ou")}
 
 
 def alternation(table: Mapping[str, tuple[str, ...]]) -> str:
-    """All words of a table as a regex alternation, longest first."""
+    """Return a regex alternation of all words of a table, longest first."""
     words = {word for group in table.values() for word in group}
     return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
 
 
 def announcement() -> str:
-    """Regex of what comes before a stated answer: ``Final answer:``, ``The answer is``, ``答案：``,
-    ``"answer":``, ``<answer>``, ``####``.
+    """Return the regex of what comes before a stated answer.
 
-    Words may stand between the noun and the colon or copula ("the answer to the question is"), but
-    no sentence end. For use with IGNORECASE and MULTILINE.
+    Examples are ``Final answer:``, ``The answer is``, ``答案：``, ``"answer":``, ``<answer>`` and ``####``.
+    Words may come between the noun and the colon or copula ("the answer to the question is"), but no end of
+    a sentence. The regex needs the flags IGNORECASE and MULTILINE.
     """
     noun = rf"(?<![A-Za-z])(?:{alternation(ANSWER_NOUNS)})(?![A-Za-z])[\"']?"
     copula = rf"(?:[ \t]+(?:{alternation(COPULAS)})\b|[是为為])"

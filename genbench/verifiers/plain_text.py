@@ -66,7 +66,7 @@ _SIGNS = (
 
 
 def from_plain_text(text: str) -> str:
-    """Return plain-text mathematics as LaTeX; LaTeX stays as it is, but for exponents.
+    """Return plain-text mathematics as LaTeX. LaTeX is not changed except for exponents.
 
     An exponent of several digits counts whole: ``2^10`` is ``2^{10}``, which LaTeX would typeset as
     ``2^{1}0``. Nobody means that.
@@ -90,7 +90,7 @@ def from_plain_text(text: str) -> str:
 
 
 def _rewrite_calls(text: str) -> str:
-    """Rewrite ``sqrt(…)`` and its like from the right, so that inner calls come first."""
+    """Rewrite calls such as ``sqrt(…)`` from the right, so that inner calls come first."""
     for match in reversed(list(_CALL.finditer(text))[:40]):
         opening = match.end()
         closing = closing_index(text, opening)

@@ -92,7 +92,7 @@ class VerifierPool:
             references: (problem id, reference) pairs, for verifiers that have `check(reference)`.
 
         Raises:
-            ConfigError: it cannot be loaded, or cannot read a reference; says why.
+            ConfigError: it cannot be loaded, or cannot read a reference. Says why.
         """
         worker = self._spare.pop() if self._spare else await WorkerProcess.start(self.nice)
         try:
@@ -139,7 +139,7 @@ class VerifierPool:
         return self._keys.setdefault(spec.key, len(self._keys))
 
     async def _load(self, worker: WorkerProcess, spec: VerifierSpec) -> str:
-        """Return the version, which must be the same in all workers: one digest stands for all verdicts."""
+        """Return the version, which must be the same in all workers: one digest identifies all verdicts."""
         key = self._key(spec)
         version = await worker.load(key, spec)
         first = self._versions.setdefault(key, version)

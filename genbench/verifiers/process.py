@@ -150,7 +150,7 @@ class WorkerProcess:
             self._write(HEADER.pack(len(text)) + text)
 
     async def receive(self) -> Finding:
-        """Return the next finding; they come in the order of the cases.
+        """Return the next finding. Findings come in the order of the cases.
 
         Raises:
             WorkerDiedError: the process ended.

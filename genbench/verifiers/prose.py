@@ -85,7 +85,7 @@ def is_phrase(latex: str) -> bool:
 
 
 def value_in_phrase(latex: str) -> Value | None:
-    """Return the one value of a phrase, or a withheld one; None if it has several or none.
+    """Return the one value of a phrase, or a withheld one. Return None if it has several or none.
 
     After "is", "are", "=" or a colon only what follows counts.
     """

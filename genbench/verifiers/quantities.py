@@ -39,7 +39,7 @@ _LONE = re.compile(r"\|+[xy]\|+|.*\(\s*\)")
 
 
 def has_letters(text: str) -> bool:
-    """Return whether a canonical text contains a letter that stands for a value: not e, i or a command."""
+    """Return whether a canonical text contains a letter that represents a value: not e, i or a command."""
     return any(not token.startswith("\\") or _NAME.fullmatch(token) for token in _letters(text))
 
 
@@ -48,7 +48,7 @@ def _letters(text: str) -> set[str]:
 
 
 def is_name(text: str) -> bool:
-    """Return whether a canonical text is one letter or word that can stand for a value: ``x``, ``S_{n}``."""
+    """Return whether a canonical text is one letter or word that can represent a value: ``x``, ``S_{n}``."""
     return text not in _NUMBERS and (_NAME.fullmatch(text) is not None or text in {"\\angle", "Answer"})
 
 

@@ -40,7 +40,7 @@ def acceptable_texts(reference: Any, verifier: str) -> list[str]:
 
 
 def malformation(reference: str) -> str | None:
-    """Return what is wrong with the LaTeX of a reference, in words; None if it can be read."""
+    """Return what is wrong with the LaTeX of a reference, in words, or None if it can be read."""
     if _EMPTY.fullmatch(reference):
         return "it is empty"
     depth = 0

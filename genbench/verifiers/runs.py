@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from genbench.verifiers.brackets import closing_index
 
 _CHARS = 1_500
-"""Longest text that is searched; a sentence is shorter."""
+"""Longest text that is searched. A sentence is shorter."""
 _GROUP_CHARS = 400
 _CONSTANTS = r"pi|Pi|PI|infinity|infty"
 _FUNCTIONS = (
@@ -54,7 +54,7 @@ class Run:
 
 
 def find_runs(text: str) -> list[Run]:
-    """Return the runs of mathematics in a text, in order; only its first characters are searched."""
+    """Return the runs of mathematics in a text, in order. Only its first characters are searched."""
     return list(_runs(text[:_CHARS]))
 
 
@@ -73,7 +73,7 @@ def _runs(text: str) -> Iterator[Run]:
 
 
 def _run_end(text: str, start: int) -> int | None:
-    """Return where a run that begins at `start` ends; None if none begins there."""
+    """Return where a run that begins at `start` ends, or None if none begins there."""
     at = start
     signed = _SIGN.match(text, at)
     if signed:
@@ -94,7 +94,7 @@ def _run_end(text: str, start: int) -> int | None:
 
 
 def _continued(text: str, end: int) -> int | None:
-    """Return the end of the next operand of a run that has come to `end`; None if the run is over."""
+    """Return the end of the next operand of a run that has come to `end`, or None if the run is over."""
     if postfix := _POSTFIX.match(text, end):
         return postfix.end() if not (postfix[0] == "!" and not text[postfix.end() :].strip()) else None
     if raised := _RAISED.match(text, end):
@@ -181,7 +181,7 @@ def _argument_end(text: str, at: int) -> int:
 
 
 def _group_end(text: str, at: int, after: str) -> int | None:
-    """Return the end of a bracketed group of mathematics; None if it contains words."""
+    """Return the end of a bracketed group of mathematics, or None if it contains words."""
     end = closing_index(text[: at + _GROUP_CHARS], at)
     if end is None or text[end] not in _GROUPS[text[at]]:
         return None

@@ -80,7 +80,7 @@ def _near(one: Value, two: Value) -> bool:
 
 
 def _elements(latex: str) -> list[Value] | None:
-    """Return the values that an expression lists; None if it is not simple enough to be sure."""
+    """Return the values that an expression lists, or None if it is not simple enough to be sure."""
     if len(latex) > _CHARS or "\\%" in latex or "%" in latex or _WORD.search(_ENVIRONMENT.sub("", latex)):
         return None
     try:
@@ -116,7 +116,7 @@ def _evaluated(text: str) -> Value:
 
 
 def _inside(text: str) -> str | None:
-    """Return what the brackets of a tuple, interval or set contain; None if the text is none."""
+    """Return what the brackets of a tuple, interval or set contain, or None if the text is none."""
     if text.startswith("\\{") and text.endswith("\\}"):
         inside = text[2:-2]
     elif text[:1] in {"(", "["} and text[-1:] in {")", "]"}:

@@ -71,7 +71,7 @@ def read_statement(statement: str) -> Value | None:
 
 
 def _first_sentence(statement: str) -> str:
-    """Return a statement up to the end of its first sentence; a formula is never split."""
+    """Return a statement up to the end of its first sentence. A formula is never split."""
     for match in _SENTENCE_END.finditer(statement):
         if not any(span.start() < match.start() < span.end() for span in _SPAN.finditer(statement)):
             return statement[: match.start()].strip()

@@ -27,7 +27,7 @@ logarithms are real. No rationals: sympy would look for exact roots of their pow
 
 
 def values_agree(gold: Any, target: Any) -> bool | None:
-    """Return whether two bounded expressions have the same value; None if values do not decide.
+    """Return whether two bounded expressions have the same value, or None if values do not decide.
 
     They do not if an expression has no plain value, or if the gap could be rounding of a decimal.
     """
@@ -46,7 +46,7 @@ def values_agree(gold: Any, target: Any) -> bool | None:
 
 
 def is_plain(expression: Any) -> bool:
-    """Return whether a value at a point decides; names, percentages and functions are math-verify's."""
+    """Return whether a value at a point decides. Names, percentages and functions are math-verify's."""
     return (
         isinstance(expression, sympy.Expr)
         and not isinstance(expression, sympy.Symbol)
@@ -59,7 +59,7 @@ def is_plain(expression: Any) -> bool:
 
 
 def _agree_at(gold: Any, target: Any, point: dict[Any, Any]) -> bool | None:
-    """Return whether the values at a point are the same; None if they are merely near."""
+    """Return whether the values at a point are the same, or None if they are merely near."""
     try:
         one, two = _value(gold, point, _DIGITS), _value(target, point, _DIGITS)
         size = max(mpmath.fabs(one), mpmath.fabs(two))

@@ -20,7 +20,7 @@ ACCURACIES = (
 """The names under which the field publishes them."""
 
 Parts = Mapping[str, float]
-"""The parts of one sample's verdict, as `part` names them; each 0 or 1."""
+"""The parts of one sample's verdict, as `part` names them. Each is 0 or 1."""
 
 
 def part(mode: str, turn: int, place: int, instruction: str) -> str:

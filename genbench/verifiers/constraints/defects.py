@@ -1,4 +1,4 @@
-"""Defects of the official checkers: where they check something else than their prompts ask."""
+"""Defects of the official checkers: checks that differ from what the prompts ask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Multi-IF's rules where they look at the language of the text: sentences, words, quotation marks.
+"""Multi-IF's rules that depend on the language of the text: sentences, words, quotation marks.
 
 Written from the behaviour of the official checkers as public harnesses carry them. Thai, which needs a word
 segmenter, is not in the data (8 languages) and is counted like English.

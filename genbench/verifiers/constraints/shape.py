@@ -83,7 +83,10 @@ def quotation_fault(body: str) -> Fault:
 
 
 def title_case(text: Text, _: NoKwargs) -> Fault:
-    """ "Don't" is a fault through its token "n't"; "iPhone" and "NASA" are none."""
+    """Require title case of each token.
+
+    "Don't" is a fault because of its token "n't". "iPhone" and "NASA" are not faults.
+    """
     for token in text.tokens:
         first, rest = token[0], token[1:]
         if first.islower() and (not rest or rest.islower() or rest.isupper()):

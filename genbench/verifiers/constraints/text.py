@@ -1,4 +1,4 @@
-"""A text as rules read it. Each view of it (words, sentences, language) is made once."""
+"""The text that rules check. Each view of it (words, sentences, language) is computed once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Text:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The pieces between newlines. Other line separators are plain characters."""
+        """The parts of the text between newlines. Other line separators are ordinary characters."""
         return self.raw.split("\n")
 
     @cached_property
@@ -52,12 +52,12 @@ class Text:
 
     @cached_property
     def tokens(self) -> list[str]:
-        """nltk's word tokens of each sentence. "can't" is two tokens, a hyphenated word is one."""
+        """The word tokens of each sentence by nltk. "can't" is two tokens, a hyphenated word is one."""
         return self.tools.tokens(self.raw)
 
     @cached_property
     def language(self) -> str | None:
-        """The ISO 639-1 code of the language, or None if the text has no letters to go by."""
+        """The ISO 639-1 code of the language, or None if the text has no letters."""
         return self.tools.language(self.raw)
 
     def of(self, raw: str) -> Text:
