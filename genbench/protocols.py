@@ -14,10 +14,10 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class HubDataset:
-    """Where a benchmark's rows come from on the Hugging Face hub.
+    """The source of a benchmark's rows on the Hugging Face hub.
 
     `revision` is a commit hash, or None if no public source pins one. Then `digest` (over `columns`
-    of all rows, see data.digest) makes sure that the rows are the ones that were measured.
+    of all rows, see data.digest) ensures that the rows are the ones that were measured.
     """
 
     repo: str
@@ -29,7 +29,7 @@ class HubDataset:
     rows: int | None = None
     gated: bool = False
     files: tuple[str, ...] = ()
-    """JSON Lines files of the repository that make up the split, if only a loading script knows it."""
+    """JSON Lines files of the repository that make up the split, if only a loading script lists them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class TaskInfo:
 
     name: str
     version: str
-    """Changes whenever the prompt, the references or the grading of the task change."""
+    """The version, which changes if the prompt, the references or the grading of the task change."""
     summary: str
     dataset: HubDataset | None
     k: int
@@ -64,7 +64,8 @@ class TaskInfo:
     published: tuple[PublishedScore, ...] = ()
     """Scores that others report for known models, see tasks/published.py."""
     asks_alike: bool = False
-    """Every sample of a problem is asked the same, so that the task is asked once for all of them."""
+    """Whether every sample of a problem gets the same prompt, so that the task is asked once for all of
+    them."""
 
 
 @runtime_checkable
@@ -88,7 +89,7 @@ class Task(Protocol):
 
 @runtime_checkable
 class Verifier(Protocol):
-    """Verifies cases one at a time in a worker process of its own (see verifiers/pool.py).
+    """A verifier, which checks cases one at a time in its own worker process (see verifiers/pool.py).
 
     It is made as `Verifier(**options)` with the JSON options of its task. A wrong answer is a finding.
     An exception is a defect and becomes `verifier_error`.
@@ -96,7 +97,10 @@ class Verifier(Protocol):
 
     @property
     def version(self) -> str:
-        """Return everything that can change a finding: own version, libraries, modes. Enters the digest."""
+        """Return everything that can change a finding: own version, libraries, modes.
+
+        It is part of the digest.
+        """
         ...
 
     def time_limit_s(self, case: Case) -> float:
@@ -104,7 +108,7 @@ class Verifier(Protocol):
         ...
 
     def verify(self, case: Case) -> Finding:
-        """Return what was found on one case."""
+        """Return the finding on one case."""
         ...
 
     def close(self) -> None:
@@ -138,9 +142,10 @@ class Metric(Protocol):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Turns requests into completions. Started once, used by many tasks at the same time, closed once.
+    """An engine, which turns requests into completions.
 
-    How a suite names and configures an engine is described in genbench/engines/kind.py.
+    It is started once, used by many tasks at the same time, and closed once. How a suite names and
+    configures an engine is described in genbench/engines/kind.py.
     """
 
     async def start(self) -> None:
@@ -148,7 +153,7 @@ class Engine(Protocol):
 
         Raises:
             EngineDiedError: the engine was killed from outside. Another one is started.
-            EngineError: it cannot be started. Says why and what to do.
+            EngineError: it cannot be started. The message says why and what to do.
         """
         ...
 
@@ -156,7 +161,7 @@ class Engine(Protocol):
         """Return the completion of one request. `attempt` numbers the commands that wrote the run folder.
 
         Sampling follows the task's decoding (see engines/kind.py) with `request.seed` and
-        `request.max_tokens`. Token counts are None if nobody counted.
+        `request.max_tokens`. Token counts are None if they are unknown.
 
         Raises:
             RequestFailedError: this request is refused. Its sample becomes `engine_error`.
@@ -167,12 +172,12 @@ class Engine(Protocol):
         ...
 
     async def close(self) -> None:
-        """Release everything. Also called for an engine whose start failed."""
+        """Release everything. This is also called for an engine whose start failed."""
         ...
 
 
 class JudgeEngine(Protocol):
-    """Puts questions to a judge. Started once, used by many tasks at the same time, closed once."""
+    """An LLM judge's engine. It is started once, used by many tasks at the same time, and closed once."""
 
     @property
     def record(self) -> Mapping[str, Any]:

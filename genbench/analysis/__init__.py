@@ -1,1 +1,1 @@
-"""From verdicts to numbers: tables, estimates, comparisons."""
+"""Tables, estimates and comparisons, computed from verdicts."""

@@ -1,4 +1,4 @@
-"""What a run took: tokens, seconds, how busy its GPUs were, and what that cost at the suite's price."""
+"""The account of a run: tokens, seconds, GPU use, and cost at the suite's price."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ N = TypeVar("N", int, float)
 def costs(
     price: Price | None, tasks: Mapping[str, TaskResults], attempts: Sequence[AttemptRecord]
 ) -> dict[str, float | None]:
-    """Return what each task cost, or None without a price or if nobody counted its tokens.
+    """Return the cost of each task, or None without a price or without token counts.
 
-    A price per hour is for the wall time of the attempts that ran an engine, start-up included. Tasks share
-    it by their completion tokens. A price per million tokens is for their own prompts and completions.
+    A price per hour applies to the wall time of the attempts that ran an engine, with start-up. Tasks share
+    it by their completion tokens. A price per million tokens applies to each task's own prompt and
+    completion tokens.
     """
     if price is None:
         return dict.fromkeys(tasks)
@@ -74,7 +75,7 @@ def _total_tokens(tokens: Sequence[TokenSums]) -> TotalTokens:
 
 
 def _sum(values: Iterable[N | None]) -> N | None:
-    """Return the sum, or None if any of them is not known."""
+    """Return the sum, or None if any of them is unknown."""
     found = list(values)
     known = [value for value in found if value is not None]
     return sum(known) if found and len(known) == len(found) else None

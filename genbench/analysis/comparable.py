@@ -45,7 +45,7 @@ _NOT_CIRCUMSTANCES = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference of two sides, as in `terms.dtype: "bfloat16" -> "float16"`."""
+    """One difference between two sides, as in `terms.dtype: "bfloat16" -> "float16"`."""
 
     name: str
     detail: str
@@ -70,7 +70,7 @@ def settle(found: Sequence[Difference], allow: Sequence[str], what: str) -> list
         what: the first line of the error.
 
     Raises:
-        NotComparableError: other differences remain. Lists them and the options that let them through.
+        NotComparableError: other differences remain. The message lists them and the options that allow them.
     """
     remaining = [item for item in found if not _is_allowed(item.name, allow)]
     if not remaining:
@@ -178,7 +178,10 @@ def _judge(task: SideTask) -> dict[str, Any]:
 
 
 def _groups(task: SideTask) -> dict[str, str | None]:
-    """Return the group of each problem. Empty if the side names none: the other side's are used then."""
+    """Return the group of each problem.
+
+    It is empty if the side names none. The other side's groups are used then.
+    """
     return dict(zip(task.problem_ids, task.groups, strict=True)) if task.groups else {}
 
 
@@ -200,7 +203,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def excluded_differences(base: Side, tuned: Side) -> Iterator[Difference]:
-    """Yield tasks with failed results: too many samples are excluded or unscored."""
+    """Yield tasks whose results failed, because too many samples are excluded or unscored."""
     for side, where in ((base, "base"), (tuned, "tuned")):
         for line in side.failed:
             name, _, detail = line.partition(": ")
@@ -244,7 +247,7 @@ def shares_seeds(base: SideTask, tuned: SideTask) -> bool:
 def suspicions(base: Side, tuned: Side) -> Iterator[str]:
     """Yield warnings that the tuned weights were probably not used.
 
-    They are about byte-identical outputs of all tasks, or of a greedy task. Short sampled answers of one
+    They concern byte-identical outputs of all tasks, or of a greedy task. Short sampled answers of one
     task may agree by chance.
     """
     if base.identity is not None and base.identity == tuned.identity:

@@ -75,7 +75,7 @@ def compare_sides(
     allow: Sequence[str] = (),
     strict_contract: bool = False,
 ) -> Comparison:
-    """Compare two sides that are open already. The arguments are those of `compare`.
+    """Compare two opened sides. The arguments are those of `compare`.
 
     Raises:
         InputError: a side cannot be used.

@@ -21,7 +21,7 @@ DifferenceInterval = tuple[SignedShare, SignedShare]
 
 
 class PairedRecord(JsonRecord):
-    """A paired difference tuned - base, with what it can and cannot show."""
+    """A paired difference tuned - base, with its interval and its power."""
 
     n: Count = Field(description="problems in both sides")
     k_base: Count = Field(description="samples that every problem of base has at least")
@@ -123,7 +123,7 @@ class InstructionTable(JsonRecord):
 
 
 class JudgeFigures(JsonRecord):
-    """What the results of one run say about its judge. Null: nothing was recorded."""
+    """The figures of one run's results about its judge. Null means that nothing was recorded."""
 
     unscored: Count | None = Field(description="samples without a verdict of the judge")
     accuracy: CascadeAccuracy | None = Field(description="only the rule, and the rule and judge together")

@@ -27,7 +27,7 @@ def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[s
     Args:
         path: RUN_DIR/<model>, or a score file.
         tasks: the tasks to estimate. Empty: all.
-        metrics: such as pass@5 or maj@3; the first one is the headline. Empty: those of each task.
+        metrics: names such as pass@5 or maj@3. The first one is the headline. Empty: those of each task.
 
     Raises:
         InputError: there is no usable run or score file, it has no such task, or a metric is unknown or
@@ -53,7 +53,7 @@ def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[s
 
 
 def _asked(task: SideTask, metrics: Sequence[str]) -> SideTask:
-    """Return the task with the metrics that were asked for instead of its own."""
+    """Return the task with the requested metrics instead of its own."""
     return replace(task, metric=metrics[0], metrics=tuple(metrics)) if metrics else task
 
 

@@ -82,8 +82,8 @@ def _paired(base: SideTask, tuned: SideTask, kind: str, shared_seeds: bool) -> P
 def headline_mode(side: Side, task: str) -> Mode:
     """Return the mode that makes the score of a task.
 
-    It is the option `headline` of the task's verifier in the suite, else the default of that verifier: loose
-    for IFBench, strict for the others.
+    This is the option `headline` of the task's verifier in the suite, else the default of that verifier. The
+    default is loose for IFBench and strict for the others.
     """
     if side.manifest is None:
         return "strict"

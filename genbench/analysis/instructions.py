@@ -1,4 +1,4 @@
-"""Instruction following as the field reports it: four accuracies with intervals, and a table by kind."""
+"""Accuracies of instruction following: four accuracies with intervals, and a table by kind."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def has_instructions(parts: Parts) -> bool:
 
 
 def instruction_record(problems: Sequence[Sequence[Parts]], seed: int, official: bool) -> InstructionsRecord:
-    """Return the accuracies of each turn with their intervals, and how each kind came out.
+    """Return the accuracies of each turn with their intervals, and the results of each kind.
 
     Args:
         problems: for every problem the parts of its scored samples.
-        seed: of the resampling, which draws whole prompts (instructions of one prompt hang together).
-        official: the verifier keeps the official checkers' defects; each kind then names its own.
+        seed: the seed of the resampling. It draws whole prompts, as instructions of one prompt are dependent.
+        official: whether the verifier keeps the official checkers' defects. Each kind then names its own.
     """
     samples = [parts for of_problem in problems for parts in of_problem]
     turns = turns_of(samples)

@@ -1,4 +1,4 @@
-"""Records of what a judge's verdicts say beyond their mean: cascades, pairs and attempts."""
+"""Records about a judge's verdicts beyond their mean: cascades, pairs and attempts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CascadeAccuracy(JsonRecord):
 
 
 class PositionBias(JsonRecord):
-    """Shares of the compared pairs in which one place won in both orders."""
+    """Shares of the compared pairs in which one position won in both orders."""
 
     first: Share = Field(description="the answer shown first won in both orders")
     second: Share = Field(description="the answer shown second won in both orders")

@@ -1,4 +1,4 @@
-"""What a judge's verdicts say beyond their mean: unscored, order flips, lengths, what the rule alone says."""
+"""Figures of a judge's verdicts beyond their mean: unscored, order flips, lengths, accuracy of the rule."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from genbench.types import Estimate, Verdict
 def judged_record(
     judge: JudgeRecord, lead: Estimate, table: VerdictTable, verdicts: Sequence[Verdict], seed: int
 ) -> JudgedRecord:
-    """Return what results.json says of a judge's verdicts. Rates are fractions of 1, lengths characters.
+    """Return the record of a judge's verdicts in results.json. Rates are fractions of 1, lengths characters.
 
     Args:
-        judge: who judged, as the manifest says.
+        judge: the judge's entry in the manifest.
         lead: the task's headline metric.
-        verdicts: those that count, one a sample.
-        seed: of the resampling.
+        verdicts: the verdicts that count, one per sample.
+        seed: the seed of the resampling.
     """
     unscored = sum(verdict.status == "unscored" for verdict in verdicts)
     scored = [verdict for verdict in verdicts if verdict.score is not None]
@@ -71,7 +71,7 @@ def _accuracy(table: VerdictTable, name: str, seed: int) -> AccuracyRecord:
 
 
 def _attempts(scored: Sequence[Verdict]) -> AttemptsRecord:
-    """Return how often an answer was ventured, and how good those are (Wei et al. 2024, SimpleQA)."""
+    """Return the share of attempted answers and their accuracy (Wei et al. 2024, SimpleQA)."""
     n = len(scored)
     right = sum(verdict.score or 0.0 for verdict in scored)
     silent = sum(verdict.status == "no_answer" for verdict in scored)
@@ -145,7 +145,7 @@ def too_many_unscored(tasks: Mapping[str, TaskResults], share: float) -> list[st
 
 
 def drift_words(tasks: Mapping[str, TaskResults]) -> list[str]:
-    """Return one line for each task whose judge answers its canary otherwise than when it was pinned."""
+    """Return one line for each task whose judge's canary labels differ from the pinned ones."""
     found: list[str] = []
     for name, task in tasks.items():
         canary = task.judge.canary if task.judge else None

@@ -20,8 +20,8 @@ def plug_in_estimate(
 ) -> Estimate:
     """Return the estimate of a plug-in metric over (n,) problems.
 
-    A metric that is not installed here, raises or returns nonsense is missing, with the reason: it must not
-    cost the other numbers of a run. `folder` is searched for its module after the installed packages.
+    A metric that is not installed here, raises or returns an invalid value is missing, with the reason. The
+    other numbers of the run are kept. `folder` is searched for its module after the installed packages.
     """
     excluded = sum(score is None for problem in problems for score in problem.scores)
     try:
@@ -55,7 +55,7 @@ def _values(metric: str, problems: Sequence[ProblemScores], folder: str | None) 
     """Return the plug-in's value of each problem.
 
     Raises:
-        GenbenchError: it cannot be loaded, raises, or returns no number from 0 to 1.
+        GenbenchError: it cannot be loaded, raises, or does not return a number from 0 to 1.
     """
     value_of = load_metric(metric, folder)
     found: list[float | None] = []

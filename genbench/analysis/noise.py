@@ -1,4 +1,4 @@
-"""The noise of one model: how far its score moves between two runs, stored in both run folders."""
+"""The noise of one model: how far its score moves between two runs. It is stored in both run folders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def noise(
     """Measure each task's false-alarm band from two runs of one model. Write noise.json into both folders.
 
     Two runs with two run seeds show the noise of sampling. With one seed (`same_seed`) they show only what
-    the engine adds by not repeating itself.
+    the engine adds because it is not deterministic.
 
     Raises:
         InputError: a path is no run folder, both are one folder, or a run is not finished.
@@ -98,7 +98,7 @@ def _band_at(stored: TaskNoise, ks: tuple[int, int]) -> float:
 
 
 def _noise_differences(a: Side, b: Side, same_seed: bool) -> Iterator[Difference]:
-    """Yield what keeps two runs from being re-runs of one model: another model, or seeds that do not fit."""
+    """Yield what shows that two runs are not re-runs of one model: other models, or unsuitable seeds."""
     if a.identity != b.identity:
         yield Difference("model", f"{a.identity} -> {b.identity}")
     if same_seed and a.run_seed != b.run_seed:

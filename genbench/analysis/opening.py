@@ -24,10 +24,10 @@ def open_side(path: Path, tasks: Sequence[str] = ()) -> Side:
     """Read the run or score file at `path`.
 
     Args:
-        tasks: the tasks to keep; empty keeps all.
+        tasks: the tasks to keep. Empty keeps all.
 
     Raises:
-        InputError: nothing usable is there, or it has no such task.
+        InputError: there is nothing usable, or it has no such task.
     """
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; wanted RUN_DIR/<model> or a score file")
@@ -79,7 +79,7 @@ def require_finished(side: Side) -> None:
     """Check that all samples have a verdict.
 
     Raises:
-        InputError: some have none. Says which command makes them.
+        InputError: some have none. The message names the command that makes them.
     """
     for name, task in side.tasks.items():
         if task.lacking:
@@ -126,7 +126,7 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
 
 
 class _Rows:
-    """The verdicts of a task by problem and sample, of which only what is compared is kept."""
+    """The verdicts of a task by problem and sample. Only what is compared is kept."""
 
     def __init__(self, stored: StoredTask) -> None:
         n, k = len(stored.problem_ids), stored.k

@@ -96,7 +96,7 @@ def _mcnemar(found: Paired) -> McNemarRecord | None:
 
 
 def _causes(base: SideTask, tuned: SideTask, found: Paired) -> CausesRecord | None:
-    """Split the difference by status. Return None if statuses are unknown or the metric is no mean."""
+    """Split the difference by status. Return None if statuses are unknown or the metric is not a mean."""
     if base.statuses is None or tuned.statuses is None or found.missing is not None:
         return None
     if not parse_metric(tuned.metric).is_mean:
@@ -128,7 +128,7 @@ def _transitions(base: SideTask, tuned: SideTask) -> tuple[TransitionRecord, ...
 
 
 def _tokens(base: SideTask, tuned: SideTask) -> TokensRecord | None:
-    """Return both sides' completion tokens, or None if nobody counted them."""
+    """Return both sides' completion tokens, or None if they were not counted."""
     left, right = _token_use(base), _token_use(tuned)
     if left is None or right is None:
         return None
@@ -137,7 +137,7 @@ def _tokens(base: SideTask, tuned: SideTask) -> TokensRecord | None:
 
 
 def _token_use(task: SideTask) -> TokenUse | None:
-    """Return the completion tokens of one side, or None if nobody counted them."""
+    """Return the completion tokens of one side, or None if they were not counted."""
     if task.index is None or task.index.completion_tokens is None:
         return None
     total = task.index.completion_tokens
@@ -177,7 +177,7 @@ def _instructions(base: SideTask, tuned: SideTask, mode: Mode, shared_seeds: boo
 
 
 def _judge_pair(base: SideTask, tuned: SideTask) -> JudgePair | None:
-    """Return what each run's results say about its judge, or None if neither run asked one."""
+    """Return the figures about each run's judge, or None if neither run used one."""
     if base.judged is None and tuned.judged is None:
         return None
     return JudgePair(base=_judge_figures(base), tuned=_judge_figures(tuned))

@@ -1,4 +1,4 @@
-"""A ranking of several models from the pairs that their stored runs were judged in."""
+"""A ranking of several models from the pairs of answers that a judge compared in their stored runs."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _names(sides: Sequence[Side]) -> dict[str, str]:
 
 
 def _identity(side: Side) -> str:
-    """Return who the model is."""
+    """Return the model's identity."""
     return side.identity or str(side.path)
 
 
@@ -114,7 +114,7 @@ def _judge(task: SideTask) -> Mapping[str, Any]:
 
 
 def _described(entrant: _Entrant) -> TaskRecord:
-    """Return what the manifest says of an entrant's task. Only runs are ranked."""
+    """Return the manifest's entry of an entrant's task. Only runs are ranked."""
     assert entrant.task.described is not None
     return entrant.task.described
 
@@ -191,7 +191,7 @@ def _ranked_models(pairs: Sequence[Pair], reference: str) -> tuple[list[RankedMo
 
 
 def _one_sided(models: Sequence[str], pairs: Sequence[Pair]) -> str:
-    """Name the models that won or lost every pair. No finite strength describes them."""
+    """Return the models that won or lost every pair. No finite strength describes them."""
     shares = {model: _scores(model, pairs) for model in models}
     found = [model for model, scores in shares.items() if sum(scores) in (0, len(scores))]
     return f" ({', '.join(found)}: leave it out, or judge more problems)" if found else ""

@@ -12,7 +12,7 @@ from genbench.types import Estimate
 Share = Annotated[float, Field(ge=0, le=1)]
 """A fraction of 1."""
 Count = Annotated[int, Field(ge=0)]
-"""A number of things."""
+"""A count."""
 Interval = tuple[float, float]
 """Lower and upper bound, fractions of 1."""
 

@@ -25,11 +25,11 @@ def build_results(
     manifest: Manifest,
     config: SuiteConfig,
 ) -> Results:
-    """Return the results of `tasks`, with what was excluded and whether that is too much.
+    """Return the results of `tasks`, with the excluded samples and whether they are too many.
 
     Args:
-        stored: the reader of each task, its problems the ones of `tasks`.
-        config: the suite's. Says what may be excluded and left unscored, and the price.
+        stored: the reader of each task, with the problems of `tasks`.
+        config: the suite's settings: the shares that may be excluded and unscored, and the price.
     """
     found = {name: _task(stored[name], item, manifest) for name, item in tasks.items()}
     for name, cost in costs(config.price, found, manifest.attempts).items():
@@ -88,12 +88,12 @@ def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> TaskRes
 
 
 def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[VerdictTable, list[Verdict]]:
-    """Return the table of the current verifier's verdicts, and with `keep` those verdicts as a whole."""
+    """Return the table of the current verifier's verdicts. With `keep` also return those verdicts."""
     table, kept = VerdictTable(item.task.problems, item.task.k), list[Verdict]()
     for verdict in stored.verdicts():
-        # Those of another verifier wait for their judge to be made again.
+        # Verdicts of another verifier are made again later by their judge.
         if verdict.verifier == item.verifier and table.add(verdict) and keep:
-            kept.append(verdict)  # with what the judge said; other tasks may have a million
+            kept.append(verdict)  # This includes the judge's output. Other tasks may have a million verdicts.
     return table, kept
 
 

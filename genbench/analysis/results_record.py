@@ -1,4 +1,4 @@
-"""The records of results.json: what a run scored, what it took, and what must be said of it."""
+"""The records of results.json: the scores of a run, its tokens, time and cost, and its notices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from genbench.types import Status
 
 
 class TokenSums(JsonRecord):
-    """Sums of tokens. All are null if nobody counted them, as for ready responses."""
+    """Sums of tokens. All are null if tokens were not counted, as for imported responses."""
 
     prompt: Count | None = Field(description="of all prompts")
     completion: Count | None = Field(description="of all completions")
@@ -53,7 +53,7 @@ class InstructionsRecord(JsonRecord):
 
 
 class JudgedRecord(JudgeRecord):
-    """The LLM judge of a task, and what its verdicts say beyond their mean."""
+    """The LLM judge of a task, and figures of its verdicts beyond their mean."""
 
     unscored: Count = Field(description="samples that the judge left without a verdict")
     unscored_share: Share | None = Field(description="of all samples; null if there are none")
@@ -66,7 +66,7 @@ class JudgedRecord(JudgeRecord):
 
 
 class TaskResults(EstimateRecord):
-    """One task of a run: its headline metric, then everything else that is known of it."""
+    """One task of a run: its headline metric, then everything else that is known about it."""
 
     metrics: dict[str, EstimateRecord] = Field(description="all metrics by name")
     samples: Count = Field(description="samples with a verdict")
@@ -90,7 +90,7 @@ class TaskResults(EstimateRecord):
 
 
 class TotalsRecord(JsonRecord):
-    """What the whole run took."""
+    """Totals of tokens, time and cost of the whole run."""
 
     samples: Count = Field(description="samples with a verdict")
     drawn: Count = Field(description="samples drawn in all attempts")
@@ -145,7 +145,7 @@ def require_results(folder: RunFolder) -> Results:
     """Read results.json of a finished run.
 
     Raises:
-        RunFolderError: the run is not finished. Says what to do.
+        RunFolderError: the run is not finished. The message says what to do.
     """
     results = read_results(folder)
     if results is None:

@@ -12,25 +12,28 @@ from genbench.store.storedrun import StoredRun, StoredSample
 from genbench.types import Answer, Completion, Request, Status, Verdict
 
 REFERENCE_CHARS = 10_000
-"""References are kept for people. Packed test cases of code tasks have megabytes."""
+"""Characters of a reference that are kept for readers. Packed test cases of code tasks have megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One reply of a sample, its trace split off."""
+    """One reply of a sample, with its trace split off."""
 
     completion: Completion
     answer: Answer
 
     @property
     def prompt(self) -> str | None:
-        """What was asked in this turn with all before it; None for the first turn, see `Sample.prompt`."""
+        """Return the prompt of this turn with all before it.
+
+        It is None for the first turn, see `Sample.prompt`.
+        """
         return self.completion.prompt
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sample with everything that its run folder has of it.
+    """One sample with everything that its run folder contains about it.
 
     `turns` are the replies in order, at least one. `prompt` is the first turn's. `prompt` and `reference` are
     None if the folder was written before they were kept, `verdict` if the sample has not been verified.
@@ -47,27 +50,27 @@ class Sample:
 
     @property
     def answer(self) -> Answer:
-        """The last turn's answer."""
+        """Return the last turn's answer."""
         return self.turns[-1].answer
 
     @property
     def status(self) -> Status:
-        """The status of the verdict, `unscored` if there is none."""
+        """Return the status of the verdict, or `unscored` if there is none."""
         return self.verdict.status if self.verdict else "unscored"
 
     @property
     def score(self) -> float | None:
-        """The score in [0, 1], None without a verdict or if the sample is excluded."""
+        """Return the score in [0, 1], or None without a verdict or if the sample is excluded."""
         return self.verdict.score if self.verdict else None
 
     @property
     def completion_tokens(self) -> int | None:
-        """Sum over the turns, None if nobody counted."""
+        """Return the sum over the turns, or None if tokens were not counted."""
         return _total([turn.completion.completion_tokens for turn in self.turns])
 
     @property
     def trace_tokens(self) -> int | None:
-        """Sum over the turns, None if nobody counted."""
+        """Return the sum over the turns, or None if tokens were not counted."""
         return _total([turn.completion.trace_tokens for turn in self.turns])
 
 
@@ -127,7 +130,7 @@ def merged_asks(
 
 
 def reference_text(reference: Any) -> str:
-    """Return a reference for people: text as it is, other JSON on one line, long ones cut."""
+    """Return a reference for readers: text as it is, other JSON on one line, long ones cut."""
     text = reference if isinstance(reference, str) else json.dumps(reference, ensure_ascii=False, default=str)
     more = len(text) - REFERENCE_CHARS
     return text if more <= 0 else f"{text[:REFERENCE_CHARS]} … ({more:,} more characters)"

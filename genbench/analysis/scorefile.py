@@ -36,7 +36,7 @@ def read_score_file(path: Path) -> Side:
 
     Raises:
         InputError: the file cannot be read or has no scores, or a line is damaged, a duplicate, or has a
-            score outside [0, 1]. Names the line.
+            score outside [0, 1]. The message names the line.
     """
     tasks = _lines_by_task(path)
     if not tasks:
@@ -136,7 +136,7 @@ def _score(value: Any, where: str) -> float | None:
     """Check a score: a number in [0, 1], or null."""
     if value is None:
         return None
-    # The comparison is false for NaN, which json reads.
+    # The comparison is false for NaN, which json accepts.
     if not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InputError(
             f"{where}: 'score' is {value!r}, wanted a number from 0 to 1 (or null: not scored); "

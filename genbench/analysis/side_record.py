@@ -1,4 +1,4 @@
-"""The record of one side of a comparison: who the model is, and where its scores come from."""
+"""The record of one side of a comparison: the model, and the source of its scores."""
 
 from __future__ import annotations
 

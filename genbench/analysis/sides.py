@@ -1,4 +1,4 @@
-"""One side of a comparison: the scores of each task by problem, and what else is known of them."""
+"""One side of a comparison: the scores of each task by problem, and further facts about them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ T = TypeVar("T")
 class SideTask:
     """One task of one side. All sequences are in the order of `problem_ids` (n,).
 
-    `scores[i]` contains problem i's samples by sample_index, None if one is excluded. `k` is how many each
-    problem was to have, None if nobody said (score files). `margin` is a fraction of 1. `described` is the
-    task's entry in the manifest, None for score files.
+    `scores[i]` contains problem i's samples by sample_index, None if one is excluded. `k` is the planned
+    number of samples per problem, None if it is unknown (score files). `margin` is a fraction of 1.
+    `described` is the task's entry in the manifest, None for score files.
     """
 
     name: str
@@ -41,40 +41,40 @@ class SideTask:
     margin: float | None = None
     described: TaskRecord | None = None
     index: SampleIndex | None = None
-    """Prompts, seeds and digests of texts; None for score files."""
+    """Prompts, seeds and digests of texts. None for score files."""
     followed: Mapping[str, tuple[tuple[float | None, ...], ...]] = field(default_factory=dict)
-    """Of instruction tasks, see followed.shares_by_kind."""
+    """Shares of followed instructions, see followed.shares_by_kind."""
     judged: JudgedRecord | None = None
-    """What results.json says of the task's judge, None if it has none."""
+    """The judge's entry of the task in results.json, or None."""
 
     @property
     def largest_k(self) -> int:
-        """Samples of the problem that has most."""
+        """Return the number of samples of the problem that has most."""
         return max(len(row) for row in self.scores)
 
     @property
     def smallest_k(self) -> int:
-        """Samples of the problem that has fewest."""
+        """Return the number of samples of the problem that has fewest."""
         return min(len(row) for row in self.scores)
 
     @property
     def is_ragged(self) -> bool:
-        """Whether problems have different numbers of samples."""
+        """Return whether problems have different numbers of samples."""
         return self.smallest_k != self.largest_k
 
     @property
     def samples(self) -> int:
-        """Samples of all problems, lacking ones included."""
+        """Return the number of samples of all problems, with missing ones."""
         return sum(len(row) for row in self.scores)
 
     @property
     def excluded(self) -> int:
-        """Samples with a verdict but without a score."""
+        """Return the number of samples with a verdict but without a score."""
         return sum(score is None for row in self.scores for score in row) - self.lacking
 
     @property
     def correct(self) -> float:
-        """Sum of the scores."""
+        """Return the sum of the scores."""
         return sum(score for row in self.scores for score in row if score is not None)
 
     def take(self, ids: Sequence[str]) -> SideTask:
@@ -103,23 +103,23 @@ class Side:
     tasks: Mapping[str, SideTask]
     manifest: Manifest | None = None
     failed: tuple[str, ...] = ()
-    """Lines `TASK: why` of results.json: tasks whose numbers must not be used."""
+    """Lines `TASK: reason` of results.json about tasks whose numbers must not be used."""
     noise: NoiseMeasurement | None = None
     """The record of noise.json, None if the run's false-alarm band was not measured."""
 
     @property
     def kind(self) -> str:
-        """What the side is, in words."""
+        """Return what the side is, in words."""
         return "score file" if self.manifest is None else "run"
 
     @property
     def run_seed(self) -> int | None:
-        """The seed of the run, None for a score file."""
+        """Return the seed of the run, or None for a score file."""
         return None if self.manifest is None else self.manifest.run_seed
 
     @property
     def identity(self) -> str | None:
-        """Who the model is, None for a score file."""
+        """Return the identity of the model, or None for a score file."""
         return None if self.manifest is None else self.manifest.model_identity
 
 

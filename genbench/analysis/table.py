@@ -1,4 +1,4 @@
-"""Verdicts to numbers: the table of one task, its estimates and its strata."""
+"""The table of one task's verdicts, with its estimates and its strata."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class VerdictTable:
 
     @property
     def rows(self) -> list[ProblemScores]:
-        """Return the samples of each problem, as metrics of plug-ins get them."""
+        """Return the samples of each problem in the form that plug-in metrics get."""
         return [
             ProblemScores(
                 problem.problem_id, tuple(scores), tuple(answers), dict(problem.strata), problem.group
@@ -71,22 +71,22 @@ class VerdictTable:
 
     @property
     def lacking(self) -> int:
-        """Samples without a verdict: not drawn, or not verified yet."""
+        """Return the number of samples without a verdict: not drawn, or not verified yet."""
         return sum(not verified for row in self.verified for verified in row)
 
     @property
     def excluded(self) -> int:
-        """Samples excluded because of a defect that is not the model's."""
+        """Return the number of samples excluded because of a defect that is not the model's."""
         return sum(self.statuses[status] for status in OURS)
 
     @property
     def correct(self) -> float:
-        """Sum of the scores."""
+        """Return the sum of the scores."""
         return sum(score for row in self.scores for score in row if score is not None)
 
     @property
     def groups(self) -> list[str | None] | None:
-        """The group of each problem, or None if no problem has one."""
+        """Return the group of each problem, or None if no problem has one."""
         groups = [problem.group for problem in self.problems]
         return groups if any(groups) else None
 
@@ -96,7 +96,7 @@ class VerdictTable:
 
 
 def estimate_seed(run_id: str, task: str) -> int:
-    """Return the seed of a task's resampling: the same run gives the same bounds."""
+    """Return the seed of a task's resampling. The same run gives the same bounds."""
     return int.from_bytes(hashlib.sha256(f"{run_id}\0{task}".encode()).digest()[:8], "big") >> 1
 
 
@@ -106,7 +106,7 @@ def estimates(
     """Return the task's metrics by name. Each is missing, with the reason, if samples lack a verdict.
 
     Args:
-        folder: searched for the modules of metrics from outside.
+        folder: the folder that is searched for the modules of plug-in metrics.
     """
     groups = table.groups
     found: dict[str, Estimate] = {}
@@ -147,7 +147,7 @@ def strata_records(table: VerdictTable, metric: str, seed: int) -> dict[str, dic
 
 
 def tokens_record(tokens: TokenCount, correct: float) -> TokenSums:
-    """Return the sums, and completion tokens per correct answer; all None if nobody counted them."""
+    """Return the sums, and completion tokens per correct answer. All are None if tokens were not counted."""
     if not tokens.counted:
         return TokenSums(prompt=None, completion=None, trace=None, answer=None, per_correct=None)
     split = tokens.traced == tokens.counted

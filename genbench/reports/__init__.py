@@ -1,1 +1,1 @@
-"""Results for people and programs."""
+"""Text, Markdown, HTML and JSON output of results."""

@@ -20,10 +20,10 @@ FLIPS = ("gained", "lost")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What to keep of a task's problems, or of a problem's samples. None keeps all.
+    """A filter of a task's problems, or of a problem's samples. None keeps all.
 
-    `min_tokens` is the least length of a sample. A problem is kept for its longest one. `flip` is what a
-    second run made of it: `gained` scores more there, `lost` less.
+    `min_tokens` is the smallest length of a sample. A problem is kept if its longest sample is kept.
+    `flip` compares with a second run: `gained` keeps what scores more there, `lost` what scores less.
     """
 
     status: str | None = None
@@ -37,11 +37,11 @@ class Filter:
                 raise ConfigError(f"--{option} {value}: there is no such {option}{nearest(value, valid)}")
 
     def keeps_problem(self, row: ProblemRow) -> bool:
-        """Return whether a problem passes."""
+        """Return whether a problem is kept."""
         return (self.status is None or self.status in row.statuses) and self._is_long(row)
 
     def keeps_sample(self, row: SampleRow) -> bool:
-        """Return whether a sample passes."""
+        """Return whether a sample is kept."""
         return (
             (self.status is None or self.status == row.status)
             and (self.sample is None or self.sample == row.sample_index)
@@ -52,7 +52,7 @@ class Filter:
         return self.min_tokens is None or (row.completion_tokens or 0) >= self.min_tokens
 
     def keeps_pair(self, first: ProblemRow | SampleRow, second: ProblemRow | SampleRow | None) -> bool:
-        """Return whether one problem or sample of two runs flipped as wanted."""
+        """Return whether a problem or sample of two runs flipped as the filter asks."""
         if self.flip is None:
             return True
         if second is None or first.score is None or second.score is None:
@@ -71,7 +71,7 @@ def task_rows(path: Path, task: str, wanted: Filter) -> list[ProblemRow]:
     verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in stored.verdicts():
         verdicts[verdict.sample.problem_id].append(verdict)
-    # Completions are much the largest file, so they are only read if their lengths are asked for.
+    # Completions are by far the largest file, so they are read only if their lengths are needed.
     longest = _longest(stored) if wanted.min_tokens is not None else {}
     rows = (
         _problem_row(problem_id, verdicts.get(problem_id, []), longest.get(problem_id), record["strata"])

@@ -1,4 +1,4 @@
-"""Problems and samples for the terminal: one a line, one in full, or two runs in columns."""
+"""Problems and samples for the terminal: one per line, one in full, or two runs in columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from genbench.reports.safe import one_line, printable
 _TEXT_LIMIT = 4000
 _FACT_LIMIT = 300
 WIDE = 120
-"""Columns of a terminal that is wide enough for two samples: 58 letters each are readable."""
+"""Columns of a terminal that is wide enough for two samples of 58 characters each."""
 _GAP = 3
 
 
@@ -33,7 +33,7 @@ def task_text(rows: Sequence[ProblemRow]) -> Iterator[str]:
 
 
 def task_pairs_text(pairs: Sequence[tuple[ProblemRow, ProblemRow | None]]) -> Iterator[str]:
-    """Yield one line for each problem, with what both runs made of it."""
+    """Yield one line for each problem, with the results of both runs."""
     for first, second in pairs:
         counts = " | ".join(_counts(record) for record in (first, second) if record)
         yield f"{one_line(first.problem_id)}  {_score(first)} -> {_score(second)}  {counts}"
@@ -49,7 +49,7 @@ def sample_text(record: SampleRow) -> Iterator[str]:
 def sample_pairs_text(
     pairs: Sequence[tuple[SampleRow, SampleRow | None]], names: tuple[str, str], width: int
 ) -> Iterator[str]:
-    """Yield each sample of two runs: in columns if `width` letters are enough, else one after the other."""
+    """Yield each sample of two runs, in columns if `width` is enough and else one after the other."""
     for pair in pairs:
         parts = [_parts(record) if record else ["(not drawn)"] for record in pair]
         heads = [f"══ {one_line(name)}" for name in names]
@@ -62,7 +62,7 @@ def sample_pairs_text(
 
 
 def _columns(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Return texts in columns. Those of one row begin on one line. Nothing in them is markup."""
+    """Return texts in columns. Texts of one row begin on one line. They are not read as markup."""
     half = (width - _GAP) // 2
     table = Table.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
     for _ in range(2):
@@ -77,7 +77,10 @@ def _columns(rows: Sequence[Sequence[str]], width: int) -> str:
 
 
 def _parts(record: SampleRow) -> list[str]:
-    """Return head, facts, prompt, trace and answer, "" for none, so that two samples keep in step."""
+    """Return head, facts, prompt, trace and answer.
+
+    A missing part is "", so that two samples stay aligned.
+    """
     prompt, trace = _cut("prompt", record.prompt), _cut("trace", record.trace)
     return [_head(record), _facts(record), prompt, trace, _answer(record)]
 

@@ -23,7 +23,7 @@ def details(task: ComparedTask) -> Iterator[str]:
 
 
 def _inconclusive(task: ComparedTask) -> Iterator[str]:
-    """Yield what an inconclusive task could not exclude, and how many problems would."""
+    """Yield what an inconclusive task could not exclude, and how many problems would be needed."""
     if task.verdict != "INCONCLUSIVE" or task.missing:
         return
     margin = points(task.margin)
@@ -66,14 +66,14 @@ def _mcnemar(task: ComparedTask) -> Iterator[str]:
 
 
 def _judge(task: ComparedTask) -> Iterator[str]:
-    """Yield the judges' own figures, base -> tuned, if both runs have them."""
+    """Yield each judge's own figures, base -> tuned, if both runs have them."""
     if task.judge:
         yield from _cascade(task.judge.base, task.judge.tuned)
         yield from _pairwise(task.judge.base, task.judge.tuned)
 
 
 def _cascade(base: JudgeFigures, tuned: JudgeFigures) -> Iterator[str]:
-    """Yield the accuracy of the rule, and of rule and judge."""
+    """Yield the accuracy of the rule, and the accuracy of rule and judge together."""
     if base.accuracy and tuned.accuracy:
         rule = f"{points(base.accuracy.rule.value)} -> {points(tuned.accuracy.rule.value)}"
         both = f"{points(base.accuracy.cascade.value)} -> {points(tuned.accuracy.cascade.value)}"

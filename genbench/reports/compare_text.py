@@ -1,4 +1,4 @@
-"""A comparison for the terminal: the answer in a sentence, the table, the suite's line, then details."""
+"""A comparison for the terminal: a sentence with the result, the table, the suite's line, and details."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _suite(suite: SuiteVerdict) -> str:
 
 
 def _legend(tasks: Mapping[str, ComparedTask]) -> str:
-    """Return what the columns mean, with the methods that were used."""
+    """Return the meaning of the columns, with the methods that were used."""
     ci = "; ".join(sorted({task.ci_method.split(" (")[0] for task in tasks.values() if task.ci}))
     p = "; ".join(sorted({task.p_method for task in tasks.values() if task.p_method}))
     return (
@@ -91,7 +91,7 @@ def _titled(name: str, task: ComparedTask) -> Iterator[str]:
 
 
 def _outcome(comparison: Comparison) -> str:
-    """Return whether the gate passed, empty if it was not asked."""
+    """Return whether the gate passed, or an empty text if there is no gate."""
     if not comparison.gate:
         return ""
     passed = "failed" if comparison.exit_code else "passed"

@@ -26,7 +26,7 @@ def estimate_text(estimation: Estimation) -> str:
 
 
 def _sentence(name: str, item: EstimateRecord) -> str:
-    """Return a sentence such as `gpqa avg@8 = 47.3 (95% CI [41.9, 52.7]; question population, …)`."""
+    """Return a sentence with a metric's value and its intervals in points of 100."""
     if item.value is None:
         return f"{name} {item.metric} is missing: {item.missing}"
     size = f"{item.n} x {item.k}"
@@ -40,7 +40,7 @@ def _sentence(name: str, item: EstimateRecord) -> str:
 
 
 def _notices(task: EstimatedTask) -> Iterator[str]:
-    """Yield what a reader must know of a task's samples: ragged, excluded, and counts by status."""
+    """Yield the notices on a task's samples: ragged, excluded, and counts by status."""
     if task.ragged:
         yield "  warning: ragged: problems have unequal numbers of samples; the mean of their means is taken"
     if task.excluded:

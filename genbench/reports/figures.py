@@ -1,4 +1,4 @@
-"""Numbers as they are printed: points of 100, intervals and p values."""
+"""Formatting of numbers: points of 100, intervals and p values."""
 
 from __future__ import annotations
 

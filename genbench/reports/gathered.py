@@ -1,4 +1,4 @@
-"""One pass over a run's samples, for plots, the index of the page, long texts, health and samples.parquet."""
+"""One pass over a run's samples for plots, page index, long texts, health and samples.parquet."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ PARQUET = "samples.parquet"
 
 @dataclass(slots=True)
 class TaskColumns:
-    """A task's samples in few bytes. The position of a sample is row of its problem x k + sample_index.
+    """The samples of a task as compact arrays.
 
-    `status` contains indices into STATUSES, -1 if nothing was drawn. `scores` are NaN if there is none.
-    `tokens` of completions, `trace` and `answer` are lengths: tokens if the engine counted them, else
-    characters. `chunks` and `ask_chunks` say in which chunk the long texts are.
+    The position of a sample is row of its problem x k + sample_index.
+    `status` contains indices into STATUSES, -1 if the sample was not drawn. `scores` are NaN if there is no
+    score. `tokens` are those of completions. `trace` and `answer` are lengths in tokens if the engine counted
+    them, else in characters. `chunks` and `ask_chunks` are the chunks of the long texts.
     """
 
     name: str
@@ -69,7 +70,7 @@ class TaskColumns:
             self.answer[at] = sample.completion_tokens - sample.trace_tokens
 
     def settle(self) -> None:
-        """Fall back to characters if any sample's tokens were not counted."""
+        """Use lengths in characters if the tokens of any sample were not counted."""
         if not self.counted:
             self.trace, self.answer = self.characters
             self.tokens = array("i", (t + a for t, a in zip(*self.characters, strict=True)))
@@ -81,13 +82,13 @@ class TaskColumns:
 
     @property
     def unit(self) -> str:
-        """What lengths are counted in."""
+        """Return the unit of lengths."""
         return "tokens" if self.counted else "characters"
 
 
 @dataclass(frozen=True, slots=True)
 class GatheredRun:
-    """One run of a report. `name` is unique among them."""
+    """One run of a report. `name` is unique among the runs."""
 
     name: str
     stored: StoredRun
@@ -100,8 +101,8 @@ def gather(stored: StoredRun, name: str, number: int, texts: TextStore, parquet:
     """Read a finished run once.
 
     Args:
-        number: the run's place among the runs of the report.
-        parquet: samples.parquet is written into its folder.
+        number: the run's index among the runs of the report.
+        parquet: whether to write samples.parquet into its folder.
 
     Raises:
         RunFolderError: a damaged line, or a run without results.
@@ -130,7 +131,7 @@ def gather(stored: StoredRun, name: str, number: int, texts: TextStore, parquet:
 def _add_asks(
     stored: StoredRun, columns: TaskColumns, health: TaskHealth, number: int, texts: TextStore
 ) -> None:
-    """Read what each problem was asked, after all samples so that these are together in the chunks."""
+    """Read what each problem was asked. This comes after all samples, so that the asks share chunks."""
     with stored.task(columns.name).asks() as asks:
         for row, problem_id in enumerate(columns.problem_ids):
             found = asks.of(problem_id)
@@ -146,7 +147,7 @@ def text_key(run: int, *parts: str | int) -> str:
 
 
 def sample_text(sample: Sample) -> dict[str, Any]:
-    """Return what the browser shows of a sample when it is opened."""
+    """Return what the browser shows if a sample is opened."""
     verdict, seed = sample.verdict, sample.turns[0].completion.seed
     return {
         "turns": [
@@ -161,7 +162,7 @@ def sample_text(sample: Sample) -> dict[str, Any]:
             }
             for turn in sample.turns
         ],
-        "seed": None if seed is None else str(seed),  # JavaScript rounds above 2^53
+        "seed": None if seed is None else str(seed),  # JavaScript rounds integers above 2^53
         "extracted": verdict.extracted if verdict else None,
         "detail": dict(verdict.detail) if verdict else {},
         "parts": dict(verdict.parts) if verdict else {},

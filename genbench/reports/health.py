@@ -1,4 +1,4 @@
-"""Health of a task's data as a run saw it: duplicates, dead problems, doubtful references, lost answers."""
+"""Signs of defects in a task's data: duplicates, dead problems, doubtful references, lost answers."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from genbench.reports.report_record import ExcludedSamples, SuspiciousReference,
 from genbench.types import OURS, Status
 
 AGREEING = 3
-"""Samples that must give one other answer before it says anything about the reference."""
+"""Samples that must give the same other answer before the reference counts as doubtful."""
 SHINGLE = 8
 """Words in a row that are compared to find copies. Prose seldom repeats so many by chance."""
 COPIED = 0.5
-"""An answer is a near-copy if this share of the prompt's, or of its own, shingles is in the other."""
+"""An answer is a near-copy if this share of the prompt's shingles, or of its own, is in the other."""
 _LOST = frozenset({"no_answer", "format_error", "no_code"})
 _SHOWN = 50
 _ANSWER_CHARS = 200
-"""Characters that are shown of an answer that most samples agree on. It may have megabytes."""
+"""Characters that are shown of an answer that most samples agree on. The answer may have megabytes."""
 
 
 @dataclass(slots=True)
 class TaskHealth:
-    """Counts of a task's samples, added one by one. `record` tells what looks wrong. Texts are not kept."""
+    """Counts of a task's samples, added one by one.
+
+    Texts are not kept. `record` returns the signs of defects.
+    """
 
     k: int
     scored: Counter[str] = field(default_factory=Counter)
@@ -63,7 +66,7 @@ class TaskHealth:
             self.copies.append((sample.problem_id, sample.sample_index))
 
     def add_prompt(self, problem_id: str, prompt: str) -> None:
-        """Count the first prompt of a problem. Its digest is kept, but for case and blanks."""
+        """Count the first prompt of a problem. Its digest is kept, which ignores case and blanks."""
         text = " ".join(prompt.casefold().split())
         self._prompts[blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()].append(
             problem_id
@@ -98,7 +101,7 @@ class TaskHealth:
         )
 
     def duplicates(self) -> list[tuple[str, ...]]:
-        """Return groups of problems that ask the same, but for case and blanks."""
+        """Return groups of problems whose prompts differ only in case and blanks."""
         return [tuple(ids) for ids in self._prompts.values() if len(ids) > 1]
 
     def suspicious(self) -> list[SuspiciousReference]:
@@ -117,16 +120,16 @@ class TaskHealth:
 
 
 def _why(sample: Sample) -> str:
-    """Return why a sample was excluded, as its verdict tells: the message of engine, verifier or judge."""
+    """Return why a sample was excluded: the message of engine, verifier or judge in its verdict."""
     if sample.verdict is None:
         return "not verified yet"
     detail = sample.verdict.detail
     text = next((str(detail[key]) for key in ("why", "error") if detail.get(key)), str(dict(detail)))
-    # A traceback says at its end what happened.
+    # The last line of a traceback says what happened.
     return text.strip().rpartition("\n")[2][:_ANSWER_CHARS]
 
 
 def shingles(text: str) -> frozenset[int]:
-    """Return hashes of all runs of SHINGLE words. They are only comparable within one process."""
+    """Return hashes of all runs of SHINGLE words. They can be compared only within one process."""
     words = text.split()
     return frozenset(hash(tuple(words[i : i + SHINGLE])) for i in range(len(words) - SHINGLE + 1))

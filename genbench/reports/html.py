@@ -1,4 +1,4 @@
-"""report.html: one page from a report's record, its plots, and the index of its samples."""
+"""The page report.html, made from a report's record, its plots, and the index of its samples."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[
 
     Args:
         series: by task, one entry for each run that has it.
-        index: what the sample browser knows without opening a text.
+        index: the data that the sample browser has without opening a text.
         texts: chunks of long texts that are kept in the page, as JSON.
     """
     environment = _environment()
-    # Unknown to whoever wrote the texts inside, and the same for the same page.
+    # The marker cannot be guessed by the texts inside, and is the same for the same page.
     nonce = hashlib.sha256(f"{json.dumps(index)}{len(texts)}{report.lead}".encode()).hexdigest()[:32]
     return environment.get_template("report.html.j2").render(
         report=report,
@@ -88,7 +88,7 @@ def sample_link(task: str, problem_id: str, sample_index: int = 0) -> str:
 
 
 def _script_json(text: str) -> Markup:
-    """Return JSON that no HTML parser can leave: `<`, `>` and `&` only occur inside its strings."""
+    """Return JSON with `<`, `>` and `&` escaped, so that it cannot end a script element."""
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
@@ -145,7 +145,7 @@ def _task_plots(number: int, rows: Sequence[Series]) -> dict[str, Any]:
 
 
 def contract_rows(runs: Sequence[ReportedRun]) -> list[dict[str, Any]]:
-    """Return the decoding contract as rows: key, one value a run, and whether they differ."""
+    """Return the decoding contract as rows: key, one value per run, and whether the values differ."""
     flat = [dict(_leaves(run.terms)) for run in runs]
     keys = list(dict.fromkeys(key for terms in flat for key in terms))
     rows = []

@@ -1,4 +1,4 @@
-"""What must be said next to a judged score: who judged, pairs, lengths, the rule alone, the canary."""
+"""Notices next to a score of an LLM judge: the judge, pairs, lengths, the rule's own accuracy, the canary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer in a sentence, which a report begins with."""
+"""The first sentence of a report, which gives the result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST = 6
 
 
 def lead(report: Report) -> str:
-    """Return one sentence: the verdict of the comparison, or the scores if there is nothing to compare."""
+    """Return one sentence: the verdict of the comparison, or the scores if there is no comparison."""
     failed = [line for run in report.runs for line in run.results.failed]
     if failed:
         return f"These numbers must not be used: {failed[0]}."
@@ -24,7 +24,7 @@ def lead(report: Report) -> str:
 
 
 def task_sentences(comparison: ReportedComparison) -> list[str]:
-    """Return why each task moved, one sentence a task."""
+    """Return the cause of each task's change, one sentence per task."""
     tasks = comparison.record.tasks if comparison.record else {}
     return [f"{name}: {sentence(task)}" for name, task in tasks.items()]
 

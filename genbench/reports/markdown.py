@@ -1,4 +1,4 @@
-"""A report as Markdown, fit for a comment on a pull request."""
+"""A report as Markdown, suitable for a comment on a pull request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MENTION = re.compile(r"(?<!\w)@")
 
 
 def markdown(report: Report) -> str:
-    """Return the report: the answer first, then tables, with the details folded."""
+    """Return the report: the result first, then tables, with the details folded."""
     lines = [f"### {escaped(report.lead)}", "", *_notices(report)]
     compared = [item for item in report.comparisons if item.record]
     for item in compared:
@@ -35,7 +35,7 @@ def markdown(report: Report) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text that Markdown shows as it is: no markup, mention, link or HTML, on one line."""
+    """Return text that Markdown shows unchanged: no markup, mention, link or HTML, on one line."""
     plain = _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", one_line(text, 600))
     return _MENTION.sub("@<!-- -->", plain)
 

@@ -1,4 +1,4 @@
-"""What the page's browser knows of every sample without opening its text (see templates/browser.js)."""
+"""The index of every sample for the page's browser, without long texts (see templates/browser.js)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of a report as inline SVG: matplotlib draws, style sheets of the page colour."""
+"""Plots of a report as inline SVG. matplotlib draws them, and the page's style sheets colour them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from genbench.reports.safe import one_line
 from genbench.types import STATUSES
 
 WIDTH = 4.9
-"""Inches. Drawn narrow, so that a phone (about 370 px) shrinks the letters little."""
+"""Width in inches. It is narrow, so that a phone (about 370 px) shrinks the letters little."""
 MODELS = 6
-"""Colours for models; a seventh takes the first again."""
+"""Colours of models. A seventh model gets the first colour again."""
 _NAMES = ("ink", "soft", "rule", *(f"m{i}" for i in range(MODELS)), *(f"s-{status}" for status in STATUSES))
 _COLOURS = {name: f"#0100{number:02x}" for number, name in enumerate(_NAMES, start=1)}
-"""Stand-ins that matplotlib draws with; each becomes a CSS variable, so that dark mode and print work."""
+"""Placeholder colours that matplotlib draws with. Each becomes a CSS variable, so that dark mode and print
+work."""
 _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "genbench",
-    "text.parse_math": False,  # a `$` in a name is a `$`
+    "text.parse_math": False,  # show a `$` in a name as it is
     "font.size": 9.0,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
@@ -67,9 +68,10 @@ def forest(
     chance: Mapping[str, float],
     published: Sequence[tuple[str, float]] = (),
 ) -> str:
-    """All tasks with 95 % intervals, models beside one another; ticks at chance, diamonds where published.
+    """Plot all tasks with 95 % intervals, with the models of a task next to each other.
 
-    `published` is (task, points of 100), as often as a task has such scores.
+    Ticks mark chance, and diamonds mark published scores. `published` is (task, points of 100), as often as
+    a task has such scores.
     """
     spread = 0.5 / max(len(models), 1)
     others = [label for label, there in (("chance", chance), ("published", published)) if there]
@@ -103,7 +105,7 @@ def forest(
 
 
 def status_bars(name: str, rows: Sequence[tuple[str, Mapping[str, int]]]) -> str:
-    """Shares of the statuses of each row's samples, as stacked bars in the order of STATUSES."""
+    """Plot the shares of the statuses of each row's samples, as stacked bars in the order of STATUSES."""
     shown = [status for status in STATUSES if any(counts.get(status) for _, counts in rows)]
 
     def draw(axes: Axes) -> None:
@@ -124,7 +126,7 @@ def status_bars(name: str, rows: Sequence[tuple[str, Mapping[str, int]]]) -> str
 
 
 def lengths(name: str, unit: str, series: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> str:
-    """Cumulative shares of trace length (left) and answer length (right), one line a model."""
+    """Plot cumulative shares of trace length (left) and answer length (right), one line per model."""
 
     def draw(left: Axes, right: Axes) -> None:
         for axes, column, title in ((left, 1, "trace"), (right, 2, "answer")):
@@ -152,7 +154,7 @@ def lengths(name: str, unit: str, series: Sequence[tuple[str, Sequence[int], Seq
 def score_by_length(
     name: str, unit: str, series: Sequence[tuple[str, Sequence[int], Sequence[float]]]
 ) -> str:
-    """Mean score of the samples in each length group (see length_groups), one line a model."""
+    """Plot the mean score of the samples in each length group (see length_groups), one line per model."""
 
     def draw(axes: Axes) -> None:
         for model, (label, sizes, scores) in enumerate(series):
@@ -171,7 +173,10 @@ def score_by_length(
 
 
 def length_groups(sizes: Sequence[int]) -> list[np.ndarray[Any, Any]]:
-    """Indices of the samples in up to eight groups of about equal size; equal lengths stay together."""
+    """Return the indices of the samples in up to eight groups of about equal size.
+
+    Equal lengths are in one group.
+    """
     values = np.asarray(sizes)
     count = max(1, min(8, len(values) // 5))
     edges = np.unique(np.quantile(values, np.linspace(0, 1, count + 1)[1:-1]))
@@ -190,7 +195,10 @@ def _model(number: int) -> str:
 
 
 def _short(text: str) -> str:
-    """A label that leaves room for the plot; matplotlib takes a leading underscore for "no label"."""
+    """Return a label short enough for the plot.
+
+    A leading underscore is changed, because matplotlib hides such labels.
+    """
     plain = one_line(text, 400)
     cut = plain if len(plain) <= 26 else f"{plain[:12]}…{plain[-13:]}"
     return f"\u200b{cut}" if cut.startswith("_") else cut
@@ -201,12 +209,12 @@ def _legend_height(entries: int) -> float:
 
 
 def _svg(name: str, draw: Callable[..., None], height: float, columns: int = 1) -> str:
-    """The figure as an `<svg>` element whose ids begin with `name`."""
+    """Return the figure as an `<svg>` element whose ids begin with `name`."""
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        # The browser has its own fonts; a letter that the measuring font lacks is no defect.
+        # The browser has its own fonts, so a letter that the measuring font lacks is not a defect.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        canvas: Any = FigureCanvasSVG(figure)  # matplotlib's printers carry no types
+        canvas: Any = FigureCanvasSVG(figure)  # matplotlib's printers are not typed
         axes: Any = figure.subplots(1, columns, squeeze=False)[0]
         draw(*axes)
         handles, labels = axes[0].get_legend_handles_labels()
@@ -218,7 +226,10 @@ def _svg(name: str, draw: Callable[..., None], height: float, columns: int = 1) 
 
 
 def _inline(text: str, name: str) -> str:
-    """Leaves prologue, style and fonts to the page, makes ids unique in it, and colours its variables."""
+    """Remove prologue, style and fonts, which the page has.
+
+    Make ids unique and replace colours by CSS variables.
+    """
     box = re.search(r'viewBox="[\d. ]+"', text)
     body = text[text.index("<g id=") :]
     head = f'<svg class="plot" role="img" {box.group() if box else ""} xmlns:xlink="{_XLINK}">'

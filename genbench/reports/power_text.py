@@ -1,4 +1,4 @@
-"""A power plan for the terminal: what each task can find, and what would find a smaller drop."""
+"""A power plan for the terminal: the smallest drop that each task can find, and how to find a smaller one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def power_text(plan: PowerPlan) -> str:
 
 
 def _drawn(plan: PowerPlan) -> str:
-    """Return the runs whose k the columns vary."""
+    """Return the runs whose k varies in the columns."""
     return "both runs" if plan.base is None else "the tuned run, with the stored base"
 
 
@@ -41,7 +41,7 @@ def _row(name: str, task: PlannedTask, grid: list[int]) -> tuple[str, ...]:
 
 
 def _advice(task: PlannedTask, detect: float) -> str:
-    """Return what finds the wanted drop: the plan, more samples, or only more problems."""
+    """Return how to find the wanted drop: by the plan, by more samples, or only by more problems."""
     wanted, more = points(detect), f"{task.problems_needed:,} problems like these at this k"
     if task.finds:
         return f"finds a drop of {wanted} points as planned"

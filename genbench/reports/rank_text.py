@@ -1,4 +1,4 @@
-"""A ranking for the terminal: one table for each task, strongest model first."""
+"""A ranking for the terminal: one table per task, strongest model first."""
 
 from __future__ import annotations
 

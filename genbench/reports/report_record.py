@@ -100,7 +100,7 @@ class ReportedComparison(JsonRecord):
 
 
 class Report(JsonRecord):
-    """One or several runs, what others report for them, and how they compare."""
+    """The report of one or several runs, with published scores and comparisons."""
 
     format: Literal[1] = Field(description="version of this record")
     title: str = Field(description="the suites of the runs")

@@ -1,4 +1,4 @@
-"""Text of models made safe to print: control, format and bidi characters become visible escapes."""
+"""Sanitizing of model output for printing: control, format and bidi characters become visible escapes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def one_line(text: str, limit: int = 100) -> str:
 
 
 def _is_plain(char: str) -> bool:
-    """Return whether a terminal shows the character and does nothing else."""
+    """Return whether a terminal only shows the character."""
     return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 

@@ -43,7 +43,7 @@ SUITE_FILE = Path("suites") / "suite.schema.json"
 
 
 class _Untitled(GenerateJsonSchema):
-    """Leaves out the titles that pydantic makes from the names of fields."""
+    """A schema generator that leaves out the titles that pydantic makes from the names of fields."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False

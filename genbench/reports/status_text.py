@@ -9,7 +9,10 @@ from genbench.runs.status_record import RunProgress, RunsStatus
 
 
 def status_text(status: RunsStatus) -> str:
-    """Return one block for each run: who writes it, how far it is, and each task's samples and statuses."""
+    """Return one block per run.
+
+    It shows the process that writes it, its progress, and each task's samples and statuses.
+    """
     return "\n\n".join(_run_text(run) for run in status.runs)
 
 

@@ -1,4 +1,4 @@
-"""Columns of text: aligned, under a ruled head."""
+"""Tables of plain text with aligned columns and a ruled head."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 def aligned(
     head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str], indent: str = ""
 ) -> str:
-    """A table; the columns named in `right` hold numbers and end flush."""
+    """Return a table. The columns named in `right` contain numbers and are aligned right."""
     lines = [list(head), *rows]
     widths = [max(len(row[column]) for row in lines) for column in range(len(head))]
     texts = []

@@ -16,7 +16,7 @@ _RIGHT = frozenset({"value", "re-run", "n x k"})
 
 
 def run_table(results: Mapping[str, Results], folders: Mapping[str, Path]) -> str:
-    """Return the table of a run with one row per model and task, and what must be said of it."""
+    """Return the table of a run with one row per model and task, and the notices on its tasks."""
     rows = [
         _row(model, name, task) for model, result in results.items() for name, task in result.tasks.items()
     ]
@@ -84,7 +84,7 @@ def _notices(model: str, result: Results) -> list[str]:
 
 
 def _task_notices(task: TaskResults) -> list[str]:
-    """Return what must be said of a task, without its name."""
+    """Return the notices on a task, without its name."""
     lines: list[str] = []
     if task.missing:
         lines.append(f"{task.metric} is missing: {task.missing}")

@@ -1,4 +1,4 @@
-"""Long texts of a report: in the page while they are few, else in script files beside it."""
+"""Long texts of a report. A few are kept in the page. Many are written to script files next to it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Any
 INLINE_CHARS = 800_000
 """Texts of up to this many characters of JSON stay in the page, so that small runs are one file."""
 CHUNK_CHARS = 1_000_000
-"""A page opened from disk may not fetch, but may load scripts; one of this size loads in about 20 ms."""
+"""Characters of a chunk. A page opened from disk may load scripts, but may not fetch. One script of this
+size loads in about 20 ms."""
 
 
 class TextStore:
-    """Takes records by key in any order and says in which chunk each landed.
+    """A store that takes records by key in any order and returns the chunk of each.
 
-    Few texts are handed to the page by `inline`. Many become `<folder>/<chunk>.js`, each one call of
-    `genbenchTexts(chunk, records)`; they are written to a folder of another name, which `publish` moves.
+    `inline` returns few texts for the page itself. Many texts become `<folder>/<chunk>.js`, each one call of
+    `genbenchTexts(chunk, records)`. They are written to a draft folder, which `publish` renames.
     """
 
     def __init__(self, folder: Path, inline_chars: int = INLINE_CHARS) -> None:
@@ -31,8 +32,8 @@ class TextStore:
         self._spilled = False
 
     def add(self, key: str, record: Any) -> int:
-        """Stores a record; returns the number of its chunk."""
-        # ASCII alone: halves of surrogate pairs, U+2028 and NUL survive as escapes in any reader.
+        """Store a record. Return the number of its chunk."""
+        # ASCII only: halves of surrogate pairs, U+2028 and NUL survive as escapes in any reader.
         text = f"{json.dumps(key)}:{json.dumps(record, separators=(',', ':'))}"
         if self._current and self._chars + len(text) > CHUNK_CHARS:
             self._close_chunk()
@@ -64,7 +65,10 @@ class TextStore:
         (self._draft / f"{number}.js").write_text(f"genbenchTexts({number},{body});\n", encoding="ascii")
 
     def publish(self) -> str | None:
-        """Ends the store: puts the files in place; the folder's name, None where all is inline."""
+        """Finish the store and rename its files.
+
+        Return the folder's name, or None if all texts are inline.
+        """
         if self._current:
             self._close_chunk()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -74,9 +78,9 @@ class TextStore:
         return self.folder.name
 
     def inline(self) -> str:
-        """The chunks that stay in the page, as one JSON array."""
+        """Return the chunks that are kept in the page, as one JSON array."""
         return "[" + ",".join(self._kept) + "]"
 
     def discard(self) -> None:
-        """Removes an unfinished draft."""
+        """Remove an unfinished draft."""
         shutil.rmtree(self._draft, ignore_errors=True)

@@ -23,7 +23,7 @@ _NOTHING = 5e-4
 
 
 def sentence(task: ComparedTask) -> str:
-    """Return the sentence, as in `61.0 -> 84.2 (+23.2, 95% CI [19.0, 27.4]); 17.0 points of it from …`."""
+    """Return the sentence about a task, which begins `61.0 -> 84.2 (+23.2, 95% CI [19.0, 27.4])`."""
     if task.base is None or task.tuned is None or task.difference is None:
         return f"no difference can be given: {task.missing}"
     change = f"{signed(task.difference)}, 95% CI {interval(task.ci)}"
@@ -69,7 +69,7 @@ def _words(cause: CauseRecord) -> str:
 
 
 def _tokens(task: ComparedTask) -> str:
-    """Return the tokens per correct answer of both sides, empty if nobody counted them."""
+    """Return the tokens per correct answer of both sides, or an empty text if they were not counted."""
     tokens = task.tokens
     if tokens is None:
         return ""

@@ -36,7 +36,10 @@ _MOST_RUNS = 6
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Where a report was written: the page, the folder of its long texts (None if it needs none), tables."""
+    """The paths of a written report.
+
+    They are the page, the folder of its long texts (None if it needs none), and the tables.
+    """
 
     page: Path
     texts: Path | None
@@ -55,7 +58,7 @@ def write_page(
         paths: run folders. The others are compared with the first.
         output: the page. By default report.html in the run folder, or in the folder of several runs.
         parquet: whether to write samples.parquet.
-        untouched: run folders that are only read; no samples.parquet is written there.
+        untouched: run folders that are only read. No samples.parquet is written there.
 
     Raises:
         InputError: no run, too many, or one that is not finished.
@@ -81,7 +84,7 @@ def report_text(paths: Sequence[Path], form: str) -> str:
     """Return the report as `md` or `json`.
 
     Raises:
-        InputError: another form, no run, too many, or one that is not finished.
+        InputError: an unknown form, no run, too many, or one that is not finished.
     """
     if form not in ("md", "json"):
         raise InputError(f"--format {form}: wanted html, md or json")
@@ -107,7 +110,7 @@ def default_page(paths: Sequence[Path]) -> Path:
 
 
 class _NoTexts(TextStore):
-    """A store that keeps no text, as Markdown and JSON show none."""
+    """A store that keeps no text, for Markdown and JSON, which show none."""
 
     def __init__(self) -> None:
         super().__init__(Path("unused"))
@@ -195,7 +198,7 @@ def _run_record(run: GatheredRun) -> ReportedRun:
 
 
 def _comparison(base: GatheredRun, tuned: GatheredRun) -> ReportedComparison:
-    """Compare two runs. What refuses the comparison is kept as text, and the report goes on."""
+    """Compare two runs. If the comparison is refused, the report continues with the reason as text."""
     record: Comparison | None = None
     refused: str | None = None
     try:

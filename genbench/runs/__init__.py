@@ -1,1 +1,1 @@
-"""One run folder, from a command's options to results.json."""
+"""The steps of one run folder, from a command's options to results.json."""

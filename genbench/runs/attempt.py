@@ -1,4 +1,4 @@
-"""One attempt at a run: draw what is missing, verify what has no verdict, record how it went."""
+"""One attempt at a run: draw missing samples, verify those without a verdict, and record the attempt."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from genbench.tasks.loaded import LoadedTask, VerifiedTask
 
 
 class Attempt:
-    """One command at work in a run folder.
+    """One execution of a command in a run folder.
 
     Args:
-        manifest: of the folder. The attempt's record is added to it.
+        manifest: the manifest of the folder. The attempt's record is added to it.
         readers: the readers of the tasks.
-        tasks: with the problems that their verifiers can verify here.
+        tasks: the tasks, with the problems that their verifiers can verify here.
         draws: the samples that are missing.
         started: when the command began, by time.monotonic().
     """
@@ -84,7 +84,10 @@ class Attempt:
         return {task.name: task.samples - waiting[task.name] for task in self._tasks}
 
     def _end(self) -> None:
-        """Record how the attempt ended, and which judges answered. A server tells its version when asked."""
+        """Record how the attempt ended and which judges answered.
+
+        A server reports its version only when asked.
+        """
         judges, drawing = self._context.judges, self._drawing
         answered = {task.name: judges.record(task.name) for task in self._tasks if task.name in judges}
         seconds, stopped_by = time.monotonic() - self._started, self._context.switch.reason

@@ -1,4 +1,4 @@
-"""What the steps of one run share."""
+"""Objects that the steps of one run share."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from genbench.store.folder import RunFolder
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """One job at work in its run folder.
+    """One job in its run folder.
 
-    `switch` stops the run, `keeper` has the engines that models share, `judges` grade the tasks that no
-    rule can verify.
+    `switch` stops the run. `keeper` has the engines that models share. `judges` grade the tasks that no rule
+    can verify.
     """
 
     job: Job

@@ -1,4 +1,4 @@
-"""What this machine offers, and what is missing for what."""
+"""Report of what this machine offers and of what is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from genbench.store.manifest import machine, package_versions
 
 
 def doctor() -> Iterator[Check]:
-    """Yield what this machine offers, and what is missing for what."""
+    """Yield what this machine offers, and what is missing for which feature."""
     yield Check("ok", "python", f"{platform.python_version()} on {platform.platform()}")
     found = machine()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

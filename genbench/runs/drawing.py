@@ -1,4 +1,4 @@
-"""Draw the missing samples of a run with the engines of its model."""
+"""Drawing of the missing samples of a run with the engines of its model."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from genbench.types import Completion, SampleId
 
 
 class Drawing:
-    """The drawing of one attempt. `seconds` and `gpu_busy` say how long it took and how busy the GPUs were.
+    """The drawing of one attempt.
 
-    They stay 0 and None if the completions are only read back.
+    `seconds` is how long it took, and `gpu_busy` is the share of time that the GPUs worked. They stay 0 and
+    None if the completions are only read back.
     """
 
     def __init__(self, context: RunContext) -> None:
@@ -81,7 +82,10 @@ class Drawing:
 def _offer_to(
     scorer: Scorer, progress: ProgressLine, deferred: Collection[str]
 ) -> Callable[[Draw, list[Completion]], None]:
-    """Return what takes complete samples. Those of `deferred` tasks are verified after the run."""
+    """Return the function that takes complete samples.
+
+    Those of `deferred` tasks are verified after the run.
+    """
 
     def offer(draw: Draw, completions: list[Completion]) -> None:
         progress.sample(draw.task.name)
@@ -92,7 +96,7 @@ def _offer_to(
 
 
 def engine_makers(settings: EngineSettings, keeper: EngineKeeper) -> Mapping[str, Callable[[], Engine]]:
-    """Return what makes each engine that works in parallel, by its name."""
+    """Return the factory of each engine that works in parallel, by its name."""
     return {name: partial(_engine, member, keeper) for name, member in settings.members.items()}
 
 

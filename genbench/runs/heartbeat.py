@@ -1,4 +1,4 @@
-"""The state of a run while it goes on: a small file that is written every two seconds."""
+"""The state of a running run: a small file that is written every two seconds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _EVERY_S = 2.0
 
 
 class Heartbeat:
-    """Writes live.json while it is open. The file is removed at a clean end, and stays after a kill.
+    """Writer of live.json. The file is removed at a clean end, and is left after a kill.
 
     Args:
         attempt: the attempt's number.
-        on_disk: samples of each task that were complete at the start.
+        on_disk: how many samples of each task were complete at the start.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Heartbeat:
         self._beating: asyncio.Task[None] | None = None
 
     def record(self) -> dict[str, Any]:
-        """Return the counts so far. `elapsed_s` is by a monotonic clock, `at` is the time of day."""
+        """Return the counts so far. `elapsed_s` is by a monotonic clock. `at` is the time of day."""
         progress = self._progress
         drawing = progress.drawn > 0
         return {
@@ -53,7 +53,7 @@ class Heartbeat:
             try:
                 await loop.run_in_executor(None, self._folder.write_live, self.record())
             except RunFolderError:
-                return  # the disk is full: appending samples fails too, which stops the run
+                return  # the disk is full, so appending samples fails too, which stops the run
 
     def tell(self, state: str) -> None:
         """Write at once that the next step of the run begins."""

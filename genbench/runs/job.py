@@ -1,4 +1,4 @@
-"""The work of one command on one model, made ready before the run folder is opened."""
+"""The work of one command on one model, prepared before the run folder is opened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from genbench.tasks.loaded import LoadedTask
 class Job:
     """The work of one command on one model.
 
-    `origin` is what `genbench score` needs to read the same data again: data folder, limit, tasks.
+    `origin` has the data folder, limit and tasks, so that `genbench score` can read the same data again.
     """
 
     suite: Suite
@@ -28,16 +28,17 @@ class Job:
     path: Path
     origin: Mapping[str, Any]
     machine: Mapping[str, Any]
-    """What is known of this machine. It is read once for all jobs of a command."""
+    """The facts about this machine. They are read once for all jobs of a command."""
     quiet: bool = False
     lengths: Lengths | None = None
-    """The expected lengths that order the queue; None: each task's max_tokens."""
+    """The expected lengths that order the queue. None means each task's max_tokens."""
     reused: bool = False
-    """The folder is a stored run that `--reuse` named. If it is complete, nothing in it is changed."""
+    """Whether the folder is a stored run that `--reuse` named. If it is complete, nothing in it is
+    changed."""
 
     @property
     def deferred(self) -> bool:
-        """Tell whether some verdicts wait for a judge that loads when all models under test are closed."""
+        """Return whether some verdicts wait for a judge that loads after all models under test are closed."""
         return bool(JudgeSession(self.suite, self.tasks, self.path).deferred)
 
     @property

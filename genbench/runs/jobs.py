@@ -1,4 +1,4 @@
-"""Turn the options of a command into jobs, one for each model."""
+"""Preparation of jobs from the options of a command, one for each model."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from genbench.tasks.loaded import LoadedTask
 
 
 def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[Job]:
-    """Return the jobs of a command, one for each model; none if its shard has no problem.
+    """Return the jobs of a command, one for each model. There are none if its shard has no problem.
 
     Every model is prepared before the first engine loads, so that a mistake in the second model does
     not cost the time of the first.
 
     Raises:
-        InputError: something given cannot be used.
+        InputError: an option or input cannot be used.
     """
     whole = load_tasks(suite, options)
     tasks = in_shard(whole, options.part)
@@ -55,10 +55,11 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
 
 
 def check_engine(suite: Suite) -> str:
-    """Check that the suite's engine can run here. Return what was found, for people.
+    """Check that the suite's engine can run here. Return a description of what was found.
 
     Raises:
-        ConfigError: a key under `engine:` is wrong. UnavailableError: something must be installed.
+        ConfigError: a key under `engine:` is wrong.
+        UnavailableError: something must be installed.
     """
     with located(suite):
         return engine_kind(suite.config.engine, suite.folder).check()
@@ -94,10 +95,10 @@ def _replay_jobs(
 
 
 def _folder_of(folder: Path, options: RunOptions, model: str) -> Path:
-    """Return the folder of a model. Each shard has one of its own, so that one command line serves all."""
+    """Return the folder of a model. Each shard has its own, so that one command line serves all shards."""
     return (folder / options.part.folder if options.part else folder) / model
 
 
 def _default_folder(suite: Suite, models: Sequence[PreparedModel]) -> Path:
-    """Return a folder that the same command finds again, and that another checkpoint does not."""
+    """Return a folder name that is equal for the same command, and different for another checkpoint."""
     return Path("runs") / f"{suite.name}-{folder_digest(models, suite.config)}"

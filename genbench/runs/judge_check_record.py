@@ -1,4 +1,4 @@
-"""The record of `genbench judge check`: how far a judge can be trusted. Rates are fractions of 1."""
+"""The record of `genbench judge check`: how reliable a judge is. Rates are fractions of 1."""
 
 from __future__ import annotations
 

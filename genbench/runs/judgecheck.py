@@ -1,4 +1,4 @@
-"""`genbench judge check`: a judge tested on its own calibration set."""
+"""The command `genbench judge check`, which tests a judge on its own calibration set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from genbench.suite.suitefile import read_suite
 
 
 def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> JudgeCheck:
-    """Ask a judge its calibration set twice, and once more with injected orders.
+    """Test a judge on its calibration set twice, and once more with injected orders.
 
     Args:
         name: a judge file, or the name of a shipped judge.

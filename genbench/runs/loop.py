@@ -1,4 +1,4 @@
-"""Run a coroutine from code that may or may not be inside an event loop."""
+"""Execution of a coroutine from code that may or may not be inside an event loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of `work`. Inside a running loop (a notebook) it runs in a thread of its own."""
+    """Return the result of `work`. Inside a running loop (a notebook) it runs in its own thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

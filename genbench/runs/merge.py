@@ -1,4 +1,7 @@
-"""One run folder made from the parts of a run: the shards of a job array, or folders of its tasks."""
+"""Merging of the parts of a run into one run folder.
+
+Parts are the shards of a job array, or folders of its tasks.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +40,12 @@ class Part:
 
     @property
     def path(self) -> Path:
-        """Its folder."""
+        """Return the part's folder."""
         return self.folder.path
 
     @property
     def shard(self) -> str | None:
-        """I/N if the part is a shard."""
+        """Return I/N if the part is a shard."""
         return self.manifest.origin.shard
 
 
@@ -52,14 +55,14 @@ def merge(
     """Make one run folder of each model from its parts, verify what lacks a verdict, write results.
 
     Args:
-        runs: run folders, folders of runs, or folders that hold `shard-I-of-N` folders.
-        into: the folder of the merged runs; None: the one that holds the shards.
+        runs: run folders, folders of runs, or folders that contain `shard-I-of-N` folders.
+        into: the folder of the merged runs. None means the folder that contains the shards.
 
     Returns:
         The merged folder of each model, and its results.
 
     Raises:
-        InputError: no parts of one run (the differences are listed), a part that is still written, two
+        InputError: no parts of one run (the differences are listed), a part that is still being written, two
             different texts for one sample, or a run that is there already. Nothing is written then.
     """
     parts = [_part(path) for run in runs for path in run_folders(run)]
@@ -83,7 +86,7 @@ def run_folders(path: Path) -> list[Path]:
     """Return the run folders at or below `path`: itself, its shards' models, or its models.
 
     Raises:
-        RunFolderError: there is none.
+        RunFolderError: there is no run folder.
     """
     if (path / "manifest.json").is_file():
         return [path]
@@ -114,7 +117,7 @@ def _check_parts(parts: Sequence[Part]) -> None:
     """Check that all parts are of one run.
 
     Raises:
-        RunFolderError: two are not. Lists what differs.
+        RunFolderError: two are of different runs. The message lists what differs.
     """
     first = parts[0]
     for other in parts[1:]:
@@ -135,7 +138,7 @@ def _check_parts(parts: Sequence[Part]) -> None:
 def _merge_model(
     parts: Sequence[Part], target: Path, data_dir: Path | None, quiet: bool, switch: StopSwitch
 ) -> Results:
-    """Write the merged run next to the target, and put it there by one rename when it is whole."""
+    """Write the merged run next to the target, and rename it to the target when it is complete."""
     half = target.with_name(f".{target.name}.merge-{os.getpid()}")
     try:
         with RunFolder.writer(half) as folder:

@@ -1,4 +1,4 @@
-"""The lines of several run folders written to one, with every sample once."""
+"""The lines of several run folders written to one folder, with every sample once."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ _Key = tuple[str, int, int]
 def merge_lines(sources: Sequence[Source], target: RunFolder) -> dict[str, int]:
     """Write problems, asks, completions, verdicts and judgments of all sources into `target`.
 
-    Attempts are numbered in a row: those of the second source come after those of the first. Verdicts of one
-    verifier are taken. Others are made again when the target is scored.
+    Attempts are numbered consecutively, source by source. Verdicts of one verifier are copied.
+    Others are made again when the target is scored.
 
     Returns:
-        How many problems each task has in force (a larger limit before leaves more on disk).
+        The number of problems in force of each task. An earlier, larger limit leaves more on disk.
 
     Raises:
-        RunFolderError: a problem was asked in two ways, or a sample has two texts. Names both places.
+        RunFolderError: a problem was asked in two ways, or a sample has two texts. The message names both
+            locations.
     """
     tasks = list(dict.fromkeys(task for _, manifest in sources for task in manifest.tasks))
     return {task: _merge_task(task, sources, target) for task in tasks}
@@ -77,7 +78,7 @@ def _problems(task: str, sources: Sequence[Source]) -> dict[str, dict[str, Any]]
 
 
 def _shared(task: str, sources: Sequence[Source]) -> set[str]:
-    """Return the problems that several folders have. Shards share none."""
+    """Return the problems that are in several folders. Shards have no common problems."""
     counts = Counter(name for folder, _ in sources for name in folder.problems(task))
     return {name for name, count in counts.items() if count > 1}
 
@@ -93,7 +94,7 @@ def _completions(task: str, sources: Sequence[Source], shared: set[str], target:
 
 
 def _is_new(item: Completion, folder: RunFolder, seen: dict[_Key, tuple[bytes, RunFolder]]) -> bool:
-    """Return whether the sample's turn is the first of its identity. An equal second one is left out."""
+    """Return whether the sample's turn is the first with its identity. An equal second one is left out."""
     sample = item.sample
     text = item.text.encode("utf-8", "surrogatepass")
     found = hashlib.blake2b(text + f"\0{item.finish_reason}\0{item.seed}".encode(), digest_size=16).digest()
@@ -119,7 +120,7 @@ def _verdicts(task: str, sources: Sequence[Source], target: RunFolder) -> None:
 
 
 def _judgments(task: str, sources: Sequence[Source], target: RunFolder) -> None:
-    """Write what judges have replied, once each, so that nothing is asked again."""
+    """Write the judges' replies, once each, so that nothing is asked again."""
     found = {
         str(record.get("key")): record
         for folder, _ in sources

@@ -1,4 +1,4 @@
-"""Open a run: load its verifiers and the engine's code while its prompts are rendered."""
+"""Opening of a run: its verifiers and the engine's code load while its prompts are rendered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from genbench.verifiers.process import VerifierSpec
 
 @dataclass(frozen=True, slots=True)
 class OpenedRun:
-    """What is known before the first sample is drawn: verifiers and packed asks by task, missing samples."""
+    """The state before the first sample is drawn: verifiers and packed asks by task, missing samples."""
 
     verified: dict[str, VerifiedTask]
     asked: dict[str, bytes]
@@ -29,7 +29,8 @@ async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, 
     """Load the verifiers of a run in worker processes. Meanwhile render its prompts here.
 
     Raises:
-        PromptError: a prompt cannot be made. VerifierError: a verifier cannot be loaded.
+        PromptError: a prompt cannot be made.
+        VerifierError: a verifier cannot be loaded.
     """
     job = context.job
     drawn = {task.name: context.folder.drawn(task.name) for task in job.tasks}

@@ -1,4 +1,4 @@
-"""The options of one command: checked against each other, and the suite that they name."""
+"""The options of one command, checked against each other, and the suite that they name."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class RunOptions:
     """The options of `genbench run`, as they were given.
 
     `models` are texts `NAME=PATH` or `NAME`. `limit` is the largest number of problems of a task.
-    `subset` is "responses" or None. `shard` is a text such as "2/8". `reuse` are texts `NAME=RUN`, with the
-    folder of a stored run of that model. `lengths_from` is a stored run from which the lengths of
+    `subset` is "responses" or None. `shard` is a text such as "2/8". `reuse` are texts `NAME=RUN`. RUN is
+    the folder of a stored run of that model. `lengths_from` is a stored run from which the lengths of
     completions are estimated.
     """
 
@@ -46,7 +46,7 @@ class RunOptions:
 
     @property
     def part(self) -> Shard | None:
-        """Return the part of a job array that this command draws; None: everything."""
+        """Return the part of a job array that this command draws, or None for everything."""
         return None if self.shard is None else Shard.read(self.shard)
 
 

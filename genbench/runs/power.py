@@ -39,7 +39,7 @@ def power(
     overrides: Sequence[str] = (),
     with_test: bool = False,
 ) -> PowerPlan:
-    """Plan every task of a suite for a drop of `detect` (a fraction of 1). Read the data, open no model.
+    """Plan every task of a suite for a drop of `detect` (a fraction of 1). No model is loaded.
 
     Args:
         base: a stored run or score file whose variances and k are used. None: variances are assumed.
@@ -89,7 +89,10 @@ def _check(detect: float, rho: float) -> None:
 def _planned(
     task: LoadedTask, base: SideTask | None, detect: float, rho: float, gate_alpha: float | None
 ) -> PlannedTask:
-    """Plan one task. Without a stored base both runs have one k. `gate_alpha` is None if it does not gate."""
+    """Plan one task.
+
+    Without a stored base both runs have one k. `gate_alpha` is None if it is not in the gate.
+    """
     parts = assumed_components(rho=rho) if base is None else measured_components(base.scores, rho=rho)
     n, k_base = len(task.problems), None if base is None else base.smallest_k
 

@@ -1,4 +1,4 @@
-"""The record of `genbench power`: what each task of a planned comparison can find."""
+"""The record of `genbench power`: the smallest drop that each task of a planned comparison can find."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DropAtK(JsonRecord):
 
 
 class PlannedTask(JsonRecord):
-    """What one task can find. Drops are fractions of 1."""
+    """The smallest drop that one task can find. Drops are fractions of 1."""
 
     n: Count = Field(description="problems")
     k_base: Count = Field(description="samples of each problem of base")
@@ -44,7 +44,7 @@ class PlannedTask(JsonRecord):
 
 
 class PowerPlan(JsonRecord):
-    """What a suite can find, task by task."""
+    """The smallest drop that a suite can find, task by task."""
 
     format: Literal[1] = Field(description="version of this record")
     suite: str = Field(description="the suite, as it was given")

@@ -1,4 +1,4 @@
-"""Find what could stop a run, in seconds and without an engine, and what this machine offers."""
+"""Pre-flight checks of a run, which take seconds and start no engine."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from genbench.tasks.loaded import LoadedTask
 from genbench.verifiers.pool import VerifierPool
 
 _BYTES_PER_TOKEN = 5
-"""Bytes of completions.jsonl for each completion token: about 4 characters of English, and JSON."""
+"""Bytes of completions.jsonl per completion token: about 4 characters of English, and JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of a pre-flight."""
+    """One line of a pre-flight check."""
 
     state: Literal["ok", "warning", "error"]
     what: str
@@ -40,7 +40,7 @@ class Check:
 
 
 def check_suite(options: RunOptions) -> list[Check]:
-    """Check everything that a run of the suite needs, apart from starting its engine. Show all errors."""
+    """Check everything that a run of the suite needs, except the start of its engine. Report all errors."""
     check_options(options)
     suite, chosen = open_suite(options)
     checks = [
@@ -94,7 +94,7 @@ def _check_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> list[s
 
 
 def _budget(model: PreparedModel, tasks: Sequence[LoadedTask], context: int) -> str:
-    """Compare the longest prompt with the context. A prompt that does not fit raises PromptError."""
+    """Compare the longest prompt with the context. Raise PromptError if a prompt does not fit."""
     longest = clamped = 0
     for task in tasks:
         for problem in task.problems:
@@ -109,7 +109,7 @@ def _budget(model: PreparedModel, tasks: Sequence[LoadedTask], context: int) -> 
 
 
 def _check_disk(tasks: Sequence[LoadedTask], models: int, folder: Path) -> Check:
-    """Compare the largest size of the completions with what is free."""
+    """Compare the largest size of the completions with the free disk space."""
     most = models * sum(task.samples * task.decoding.max_tokens * _BYTES_PER_TOKEN for task in tasks)
     place = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.exists())
     free = shutil.disk_usage(place).free

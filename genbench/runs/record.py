@@ -1,4 +1,4 @@
-"""What a run writes of itself: its manifest with the attempts, its problems, the asks that people read."""
+"""What a run writes about itself: its manifest with the attempts, its problems, and the asks for readers."""
 
 from __future__ import annotations
 
@@ -41,20 +41,23 @@ Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 
 class RunManifest:
-    """The manifest of the folder that a command writes. Every change is on disk when its method returns."""
+    """The manifest of the folder that a command writes. Every change is on disk when the method returns."""
 
     def __init__(self, folder: RunFolder, manifest: Manifest) -> None:
         self._folder, self.current = folder, manifest
 
     def begin_attempt(self, job: Job, reused: int) -> int:
-        """Add an attempt that finds `reused` samples on disk, and return its number from 1."""
+        """Add an attempt that finds `reused` samples on disk. Return its number from 1."""
         attempts = self.current.attempts
         begun = attempt_record(job, len(attempts) + 1, self._folder, reused)
         self._write(attempts=(*attempts, begun))
         return begun.attempt
 
     def end_attempt(self, judges: Mapping[str, dict[str, Any]], facts: Mapping[str, Any]) -> None:
-        """Complete the last attempt with `facts`, and say who judged (a server tells its version late)."""
+        """Complete the last attempt with `facts`, and record the judges.
+
+        A server reports its version late.
+        """
         *before, last = self.current.attempts
         self._write(
             tasks=with_judges(self.current.tasks, judges),
@@ -79,7 +82,7 @@ def with_judges(
 
 
 def stored_judges(manifest: Manifest | None) -> dict[str, dict[str, Any]]:
-    """Return what a folder's manifest says of its LLM judges, by task."""
+    """Return what a folder's manifest says about its LLM judges, by task."""
     tasks = manifest.tasks if manifest else {}
     return {name: task.judge.to_json() for name, task in tasks.items() if task.judge is not None}
 
@@ -123,7 +126,7 @@ def open_manifest(
     """Begin or continue the folder: write its manifest, problems and asks.
 
     Args:
-        asked: what `packed` made of each task. Problems that no verifier can grade here are left out.
+        asked: the output of `packed` for each task. Problems that no verifier can grade here are left out.
 
     Raises:
         RunFolderError: the folder contains another run.
@@ -166,7 +169,7 @@ def _queue_order(job: Job) -> dict[str, Any]:
 def ended_attempt(
     folder: RunFolder, progress: ProgressLine, stopped_by: str | None, generation_s: float, seconds: float
 ) -> dict[str, Any]:
-    """Return what is added to an attempt's record when it ends, however it ends."""
+    """Return the keys that are added to an attempt's record when it ends, with or without an error."""
     return {
         "ended": manifests.now(),
         "interrupted": stopped_by,
@@ -180,7 +183,7 @@ def ended_attempt(
 
 
 def binding_record(job: Job) -> Binding:
-    """Return what says which run a job is, before any verifier is loaded."""
+    """Return the keys that identify a job's run, before any verifier is loaded."""
     return Binding(
         model_identity=job.model.identity,
         run_seed=job.suite.config.decoding.seed,
@@ -198,7 +201,7 @@ def binding_record(job: Job) -> Binding:
 
 
 def manifest_record(job: Job, tasks: Mapping[str, VerifiedTask], judges: JudgeSession) -> Manifest:
-    """Return the manifest of this command, without what the folder has from earlier ones."""
+    """Return the manifest of this command, without what the folder has from earlier commands."""
     config, binding = job.suite.config, binding_record(job)
     settings = config.model_dump(mode="json")
     return Manifest(
@@ -226,7 +229,7 @@ def manifest_record(job: Job, tasks: Mapping[str, VerifiedTask], judges: JudgeSe
 
 
 def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) -> TaskRecord:
-    """Return what the manifest says of a task."""
+    """Return the manifest's entry of a task."""
     task = item.task
     info, binding = task.task.info, task.decoding.model_dump(mode="json", exclude={"seed"})
     record = TaskRecord(
@@ -255,7 +258,7 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
 
 
 def _warnings(tasks: Mapping[str, VerifiedTask]) -> list[str]:
-    """What the tasks' data and verifiers have to say."""
+    """Return the warnings of the tasks' data and verifiers."""
     data = [
         str(item.task.provenance["warning"]) for item in tasks.values() if item.task.provenance.get("warning")
     ]
@@ -263,7 +266,10 @@ def _warnings(tasks: Mapping[str, VerifiedTask]) -> list[str]:
 
 
 def asked_records(job: Job, task: LoadedTask) -> Asked:
-    """Renders every first-turn prompt (one that does not fit stops here): problems, and their asks."""
+    """Render every first-turn prompt.
+
+    Return the records of the problems and of their asks. A prompt that does not fit raises an error.
+    """
     records: list[dict[str, Any]] = []
     seen: list[dict[str, Any]] = []
     for problem in task.problems:
@@ -289,7 +295,7 @@ def asked_records(job: Job, task: LoadedTask) -> Asked:
 
 
 def packed(asked: Asked) -> bytes:
-    """For the time until they are written: the prompts of half a million problems would take a gigabyte."""
+    """Compress the records until they are written. Those of half a million problems take a gigabyte."""
     return zlib.compress(json.dumps(asked).encode(), level=1)
 
 
@@ -299,7 +305,7 @@ def _unpacked(pack: bytes) -> Asked:
 
 
 def _only(asked: Asked, kept: Container[str]) -> Asked:
-    """The records of these problems alone; the others are left out of the run."""
+    """Return the records of these problems. The other problems are left out of the run."""
     records, asks = asked
     return (
         [record for record in records if record["problem_id"] in kept],

@@ -1,4 +1,4 @@
-"""The requests of a suite as data: what any engine elsewhere needs to answer them."""
+"""The requests of a suite as data, for engines that run elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stored run with the suite and the tasks that it was drawn for, read again from their data."""
+"""A stored run with its suite and its tasks, read again from their data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RereadRun:
 
     @property
     def split(self) -> Split:
-        """What splits a completion into its reasoning trace and its answer."""
+        """Return the splitter of completions into reasoning trace and answer."""
         return Reasoning.from_record(self.manifest.reasoning).split
 
     def readers(self, folder: RunFolder, tasks: Mapping[str, LoadedTask]) -> dict[str, StoredTask]:
@@ -43,18 +43,18 @@ def reread(folder: RunFolder, data_dir: Path | None) -> RereadRun:
     """Read the data of a stored run again.
 
     Args:
-        data_dir: the mirror, if it is no longer where the run found it.
+        data_dir: the mirror, if its location has changed since the run.
 
     Raises:
-        RunFolderError: no run folder, or the data are not what the run was drawn for.
-        DataError: the data are not there.
+        RunFolderError: no run folder, or the data differ from those of the run.
+        DataError: the data are missing.
     """
     manifest = folder.require_manifest()
     return RereadRun(manifest, stored_suite(manifest), tuple(stored_tasks(folder, manifest, data_dir)))
 
 
 def stored_suite(manifest: Manifest) -> Suite:
-    """Return the suite as it was run, from the manifest. Its file may have changed or gone."""
+    """Return the suite as it was run, from the manifest. Its file may have changed or been deleted."""
     config = SuiteConfig.model_validate(manifest.suite.config, context=STORED)
     return Suite(config, Path(manifest.suite.path), manifest.suite.overrides, {})
 
@@ -63,8 +63,8 @@ def stored_tasks(folder: RunFolder, manifest: Manifest, data_dir: Path | None) -
     """Return the tasks of a stored run with the problems that its folder has, in the order of their data.
 
     Raises:
-        RunFolderError: the data are not what the run was drawn for.
-        DataError: the data are not there.
+        RunFolderError: the data differ from those of the run.
+        DataError: the data are missing.
     """
     suite, origin = stored_suite(manifest), manifest.origin
     mirror = data_dir or (Path(origin.data_dir) if origin.data_dir else None)

@@ -1,4 +1,4 @@
-"""A stored run verified again, or for the first time, without any engine."""
+"""Verification of a stored run again, or for the first time, without any engine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from genbench.store.folder import RunFolder
 
 
 def score_folder(path: Path, data_dir: Path | None, again: bool, quiet: bool, switch: StopSwitch) -> Results:
-    """Verify what has no verdict of the current verifiers, and write results.json.
+    """Verify the samples without a verdict of the current verifiers, and write results.json.
 
     Args:
-        data_dir: the mirror, if it is no longer where the run found it.
-        again: drop the verdicts that there are first.
+        data_dir: the mirror, if its location has changed since the run.
+        again: drop the existing verdicts first.
 
     Raises:
-        RunFolderError: no run folder, or its data are not what it was drawn for.
+        RunFolderError: no run folder, or its data differ from those that it was drawn for.
         InterruptedRunError: stopped by a signal.
     """
     RunFolder(path).require_manifest()
@@ -40,7 +40,7 @@ def score_folder(path: Path, data_dir: Path | None, again: bool, quiet: bool, sw
 def judge_folders(
     paths: Sequence[Path], data_dir: Path | None, quiet: bool, switch: StopSwitch
 ) -> dict[str, Results]:
-    """Make the verdicts that waited for a judge on this machine, with one engine for all runs of a suite.
+    """Make the verdicts that wait for a judge on this machine, with one engine for all runs of a suite.
 
     Returns:
         The results of each model.

@@ -1,4 +1,4 @@
-"""A stored run that a command names, which is taken as it is if it is the run asked for."""
+"""Reuse of a stored run that a command names, if it is the run that the command asks for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from genbench.tasks.loaded import LoadedTask
 
 
 def stored_results(job: Job) -> Results | None:
-    """Return the results of a reused job's folder, which is only read. None means: run the job on it.
+    """Return the results of a reused job's folder, which is only read. None means that the job must run.
 
     Raises:
         RunFolderError: the folder contains another run, or more than this command asks for.
@@ -35,7 +35,7 @@ def stored_results(job: Job) -> Results | None:
 
 
 def _is_as_asked(job: Job, task: LoadedTask, found: TaskResults) -> bool:
-    """Return whether the stored task is finished at this size, and False if this command makes it larger."""
+    """Return whether the stored task is finished at this size. It is not if this command makes it larger."""
     if found.n > len(task.problems) or found.k > task.k:
         raise RunFolderError(
             f"{job.path}: task {task.name} holds {found.n} problems x {found.k} samples, this command "

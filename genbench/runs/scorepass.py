@@ -1,4 +1,4 @@
-"""One pass over a stored run: load verifiers, make the verdicts that lack, write results."""
+"""One pass over a stored run: load verifiers, make missing verdicts, write results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from genbench.verifiers.pool import VerifierPool
 
 @dataclass(frozen=True, slots=True)
 class ScorePass:
-    """How a stored run is scored.
+    """The options for scoring a stored run.
 
     Args:
         judges: the LLM judges of its tasks.
@@ -42,7 +42,7 @@ class ScorePass:
     quiet: bool = False
 
     async def run(self, folder: RunFolder, reread: RereadRun) -> Results:
-        """Make the verdicts that lack and write results.json.
+        """Make the missing verdicts and write results.json.
 
         Raises:
             InterruptedRunError: stopped by a signal. What was verified is kept.
@@ -81,5 +81,5 @@ class ScorePass:
         return tasks
 
     def _judges_first(self, tasks: Mapping[str, VerifiedTask]) -> dict[str, VerifiedTask]:
-        """Put judged tasks first: a judge that cannot start is told of before the rules are run."""
+        """Put tasks with an LLM judge first, so that a judge that cannot start fails before the rules run."""
         return dict(sorted(tasks.items(), key=lambda item: item[0] not in self.judges))

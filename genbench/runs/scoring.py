@@ -1,4 +1,4 @@
-"""Turn completions into verdicts, while samples are drawn or from the files on disk."""
+"""Verification of completions, while samples are drawn or from the files on disk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WINDOW = 2048
 
 
 class Verify(Protocol):
-    """Verifies one case of a task. It never raises for what a model wrote."""
+    """A function that verifies one case of a task. It never raises because of what a model wrote."""
 
     async def __call__(self, task: str, case: Case) -> Finding: ...
 
@@ -40,7 +40,7 @@ OnVerdict = Callable[[Verdict], None]
 
 
 class Scorer:
-    """Turns complete samples into lines of verdicts.jsonl.
+    """A scorer, which turns complete samples into lines of verdicts.jsonl.
 
     `offer` never blocks the engine. If verifiers fall behind by more than a window, samples are left to
     `catch_up`, which reads them from completions.jsonl.
@@ -113,7 +113,7 @@ class Scorer:
         await self.drain()
         for verified in self._tasks.values():
             for problem, index, completions in unverified(self._stored[verified.task.name], verified):
-                # asyncio.wait on the window would look at each of its tasks at every step.
+                # asyncio.wait on the window would check each of its tasks at every step.
                 while len(self._running) >= _WINDOW:
                     self._slot.clear()
                     await self._slot.wait()
@@ -121,7 +121,7 @@ class Scorer:
             await self.drain()
 
     async def cancel(self) -> None:
-        """Cancel what is being verified. It is verified when the run is continued."""
+        """Cancel the current verifications. They are made when the run is continued."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -164,10 +164,10 @@ def stale_verifiers(folder: RunFolder, verified: VerifiedTask) -> set[str]:
 
 
 def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequence[Answer]) -> Case:
-    """Return what the verifier gets.
+    """Return the verifier's case of a sample.
 
     Raises:
-        RunFolderError: more turns are on disk than the task asks.
+        RunFolderError: there are more turns on disk than the task asks.
     """
     replies = [answer.text for answer in answers]
     ask = task.ask(problem, sample_index, replies[:-1])
@@ -179,7 +179,7 @@ def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequ
 
 
 def _question(messages: Sequence[Message]) -> str:
-    """Return what was asked: the user's message, or all of a conversation up to the last answer."""
+    """Return the question: the user's message, or the whole conversation up to the last answer."""
     said = [message for message in messages if message.role != "system"]
     if len(said) == 1:
         return said[0].content
@@ -219,7 +219,7 @@ def _status(answers: Sequence[Answer], finding: Finding) -> tuple[Status, float 
 
 
 async def catch_up(scorer: Scorer, switch: StopSwitch) -> None:
-    """Make the verdicts that are missing, or until the run is stopped."""
+    """Make the missing verdicts, until all are made or the run is stopped."""
     stop = switch.attach(asyncio.get_running_loop())
     work = asyncio.create_task(scorer.catch_up())
     waiter = asyncio.create_task(stop.wait())

@@ -1,4 +1,4 @@
-"""The tasks of a command: those that it names, with the problems of its limit and its shard."""
+"""The tasks that a command selects, with the problems of its limit and its shard."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def load_tasks(suite: Suite, options: RunOptions) -> list[LoadedTask]:
     """Return the tasks that a command runs, with their rows.
 
     Raises:
-        ConfigError: a task that is named is not in the suite. DataError: its rows cannot be had.
+        ConfigError: a task that is named is not in the suite.
+        DataError: its rows cannot be read.
     """
     entries = selected_entries(suite, options.tasks, options.with_test)
     return [load_task(suite, entry, data_dir(options), options.limit) for entry in entries]
@@ -44,7 +45,7 @@ def only(task: LoadedTask, ids: frozenset[str]) -> LoadedTask:
 def origin_record(
     whole: Sequence[LoadedTask], tasks: Sequence[LoadedTask], options: RunOptions
 ) -> dict[str, Any]:
-    """Return what `score` and `merge` need to read the same data again.
+    """Return the record from which `score` and `merge` read the same data again.
 
     Args:
         whole: the tasks before they were cut to a shard.

@@ -1,4 +1,4 @@
-"""Run one model through one suite: open the folder, draw, verify, write results."""
+"""The run of one model through one suite: open the folder, draw, verify, write results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> Results
     """Run a job to its end and return its results, which are also written to results.json.
 
     Raises:
-        RunFolderError: the folder has another run, or is being written.
+        RunFolderError: the folder has another run, or another process is writing it.
         EngineError: the engine could not be started, or died for good.
         InterruptedRunError: the run was stopped by a signal. The folder can be continued.
     """
@@ -43,7 +43,7 @@ async def _run(context: RunContext) -> Results:
         now = {name: item for name, item in opened.verified.items() if name not in judges.deferred}
         renew_stale(folder, now)
         tasks = [item.task for item in opened.verified.values()]
-        opened.asked.clear()  # many MiB for a million samples
+        opened.asked.clear()  # the records take many MiB for a million samples
         if opened.draws:
             await judges.reach()
         readers = readers_of(folder, tasks)

@@ -1,4 +1,4 @@
-"""Stop a run from outside: by Ctrl-C, SIGTERM or a time limit."""
+"""Stopping of a run from outside: by Ctrl-C, SIGTERM or a time limit."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 @contextmanager
 def stop_on_signals(stop: Callable[[str], None]) -> Iterator[None]:
-    """Call `stop(name)` at the first signal, which ends the run cleanly. Raise KeyboardInterrupt at the next.
+    """Call `stop(name)` at the first signal. Raise KeyboardInterrupt at the next.
 
-    Only the main thread can have handlers. In another thread (of a notebook or a training loop) the
-    handlers of the host stay.
+    The first signal ends the run cleanly. Only the main thread can have handlers. In another thread (of a
+    notebook or a training loop) the handlers of the host are kept.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -41,7 +41,7 @@ def stop_on_signals(stop: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def stop_after(hours: float | None, stop: Callable[[str], None]) -> Iterator[None]:
-    """Call `stop` after so many hours by a monotonic clock; None: never."""
+    """Call `stop` after so many hours by a monotonic clock, or never for None."""
     if hours is None:
         yield
         return
@@ -56,7 +56,7 @@ def stop_after(hours: float | None, stop: Callable[[str], None]) -> Iterator[Non
 
 
 class StopSwitch:
-    """Tells running work to stop. It may be set from signal handlers and from any thread."""
+    """A switch that tells running work to stop. It may be set from signal handlers and from any thread."""
 
     def __init__(self) -> None:
         self.reason: str | None = None

@@ -67,7 +67,7 @@ def _state(
 
     Args:
         live: what the writer reported last.
-        is_live: whether a writer is at work.
+        is_live: whether a process is writing the folder.
         attempt: the manifest's entry of the last attempt, empty if there is none.
         complete: whether every sample is drawn and verified.
     """
@@ -81,7 +81,7 @@ def _state(
 
 
 def _live_state(told: str) -> RunState:
-    """Return the state that a writer reports. An engine that loads reports words of its own."""
+    """Return the state that a writer reports. An engine that loads reports its own words."""
     return next((state for state in get_args(RunState) if state == told), "loading the engine")
 
 
@@ -97,7 +97,10 @@ def _rate(attempt: Mapping[str, Any]) -> float | None:
 
 
 def _task(task: StoredTask, live: Mapping[str, Any] | None) -> TaskProgress:
-    """Count one task's samples. While a writer is at work its own count is used: completions may be large."""
+    """Count one task's samples.
+
+    While a process is writing, its count is used, because completions may be large.
+    """
     statuses = Counter[str]()
     seen: set[tuple[str, int]] = set()
     for item in task.verdicts():

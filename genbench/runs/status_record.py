@@ -1,4 +1,4 @@
-"""The record of `genbench status`: what each run of a folder is doing."""
+"""The record of `genbench status`: the state of each run of a folder."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ RunState = Literal[
     "failed",
     "killed",
 ]
-"""The first four are of a run that a process is writing. `stopped` is by a signal or a limit."""
+"""The state of a run. The first four mean that a process is writing it. `stopped` is by a signal or a
+limit."""
 
 
 class WriterRecord(JsonRecord):
-    """The process that writes a run folder, or wrote it last."""
+    """The process that writes a run folder, or that wrote it last."""
 
     host: str = Field(description="its host")
     pid: Count = Field(description="its process id")
@@ -41,7 +42,7 @@ class TaskProgress(JsonRecord):
 
 
 class RunProgress(JsonRecord):
-    """One run. Values are of the writer while it is at work, else of the last attempt."""
+    """One run. Values are of the writer while it is running, else of the last attempt."""
 
     path: str = Field(description="the run folder")
     model: str = Field(description="the model's name")

@@ -1,4 +1,4 @@
-"""The verifiers of a run: loaded before any engine, and their verdicts kept up to date."""
+"""The verifiers of a run. They are loaded before any engine, and their verdicts are kept up to date."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from genbench.verifiers.process import VerifierSpec
 
 
 def verifier_specs(tasks: Sequence[LoadedTask], judges: JudgeSession) -> dict[str, VerifierSpec]:
-    """Return the rules that the pool runs: of tasks without a judge, and those before a judge."""
+    """Return the verifiers that the pool runs.
+
+    They are those of tasks without a judge, and those before a judge.
+    """
     by_rule = [task for task in tasks if task.name not in judges]
     specs = {task.name: VerifierSpec(task.verifier, task.verifier_options, task.folder) for task in by_rule}
     return specs | judges.rules
@@ -61,7 +64,10 @@ async def _opened(pool: VerifierPool, spec: VerifierSpec, task: LoadedTask) -> O
 def verify_with(
     pool: VerifierPool, specs: Mapping[str, VerifierSpec], judges: JudgeSession, folder: RunFolder
 ) -> Verify:
-    """Return what a scorer calls: the pool's rule, or the task's judge with the rule that runs before it."""
+    """Return the function that a scorer calls.
+
+    It is the pool's rule, or the task's judge with the rule before it.
+    """
 
     async def rule(task: str, case: Case) -> Finding:
         return await pool.verify(specs[task], case)
@@ -88,9 +94,9 @@ def _references(task: LoadedTask) -> Iterator[tuple[str, Any]]:
 
 
 def renew_stale(folder: RunFolder, verified: Mapping[str, VerifiedTask], again: bool = False) -> None:
-    """Start new verdict files for tasks whose verdicts are of another verifier, and forget unscored ones.
+    """Start new verdict files for tasks with verdicts of another verifier, and drop unscored verdicts.
 
-    The old files stay until `publish`, so that a run that is killed in between keeps them whole.
+    The old files are kept until `publish`, so that a run that is killed in between does not lose them.
 
     Args:
         again: make all verdicts again.
@@ -105,6 +111,6 @@ def renew_stale(folder: RunFolder, verified: Mapping[str, VerifiedTask], again: 
 
 
 def publish(folder: RunFolder, verified: Mapping[str, VerifiedTask]) -> None:
-    """Replace old verdict files by the new ones. Call it when no verdict is missing."""
+    """Replace old verdict files by the new ones. Call this only if no verdict is missing."""
     for name in verified:
         folder.publish_verdicts(name)

@@ -1,1 +1,4 @@
-"""Runs programs that nobody has read, in a cage, and says what they printed; knows nothing of benchmarks."""
+"""A sandbox that runs untrusted programs in a cage and reports what they printed.
+
+It has no code of benchmarks.
+"""

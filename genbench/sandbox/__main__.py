@@ -1,4 +1,4 @@
-"""`python -m genbench.sandbox`: the sandbox without the rest of the house."""
+"""`python -m genbench.sandbox`: the sandbox without the rest of genbench."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from genbench.sandbox.service import judge_stream
 
 
 def main() -> int:
-    """Judge standard input. An error of ours becomes a message and an exit code."""
+    """Run and check the programs on standard input.
+
+    An error of genbench becomes a message and an exit code.
+    """
     parser = argparse.ArgumentParser(prog="python -m genbench.sandbox", description=__doc__)
     parser.add_argument("--mode", choices=("real", "lcb-compat"), default="real")
     parser.add_argument("--tier", choices=("a", "b"), default=None)

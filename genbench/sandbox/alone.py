@@ -1,7 +1,8 @@
-"""Turns on this machine: programs run together, and one that timed out on a busy core runs again alone.
+"""Turns on this machine: shared turns for most programs, and sole turns for those that timed out.
 
-Workers are in several processes, so the turns are file locks. They are a courtesy between runs of one user:
-if a turn cannot be had in time, the program runs all the same.
+A program that timed out on a busy core runs again while no other program runs. Workers are in several
+processes, so the turns are file locks. The locks are advisory, between runs of one user. If a turn is not
+given in time, the program runs all the same.
 """
 
 from __future__ import annotations
@@ -19,35 +20,43 @@ from pathlib import Path
 
 _PATIENCE_S = 30.0
 _LEAVING_S = 2.0
-"""Seconds for which the gate stays closed while running programs end."""
+"""Seconds for which the gate is closed while running programs end."""
 _PAUSE_S = 0.02
 _REST = 3.0
-"""Time for everybody after a turn alone, in lengths of it: one user's programs are alone a quarter of it."""
+"""Time for all programs after a sole turn, as a multiple of its length. One user's sole turns take a
+quarter of the time."""
 _LONGEST_REST_S = 300.0
 
 
 @dataclass(slots=True)
 class Turn:
-    """A turn that has been given. Call `tick` now and then: it ends a turn alone that lasts too long."""
+    """A turn that has been given.
+
+    `tick` must be called regularly, because it ends a sole turn that lasts too long.
+    """
 
     end: float = math.inf
     release: Callable[[], None] | None = None
 
     def tick(self) -> None:
-        """Let the others run again if the time to be alone is over; the program goes on among them."""
+        """Let the others run again if the time of a sole turn is over.
+
+        The program then continues in a shared turn.
+        """
         if self.release is not None and time.monotonic() >= self.end:
             self.release()
             self.release = None
 
 
 class Turns:
-    """Shared and sole turns, for one worker (locks belong to open files, so each worker opens its own).
+    """Shared and sole turns, for one worker.
 
-    There are two locks: whoever wants to be alone first closes the gate, so that it cannot wait for ever. The
-    gate's file says from when on somebody may be alone again (seconds of the monotonic clock, as text).
+    Locks belong to open files, so each worker opens its own. There are two locks. A worker that wants a sole
+    turn closes the gate first, so that it does not wait for ever. The gate's file contains the time from
+    which the next sole turn is allowed (seconds of the monotonic clock, as text).
 
     Args:
-        folder: folder of the two lock files; None takes the system's temporary folder.
+        folder: folder of the two lock files. None takes the system's temporary folder.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -57,7 +66,7 @@ class Turns:
 
     @contextmanager
     def together(self) -> Iterator[Turn]:
-        """Give a turn among others."""
+        """Give a shared turn."""
         with _held(self._gate, fcntl.LOCK_SH):
             pass
         with _held(self._floor, fcntl.LOCK_SH):
@@ -65,9 +74,9 @@ class Turns:
 
     @contextmanager
     def alone(self, most_s: float) -> Iterator[Turn]:
-        """Give a turn in which nobody else runs, for at most `most_s` seconds.
+        """Give a sole turn, in which no other program runs, for at most `most_s` seconds.
 
-        Whoever has to wait too long for it, since others were alone just before, runs together with others.
+        If the wait is too long, because another sole turn has just ended, give a shared turn.
         """
         with ExitStack() as locks:
             began = self._clear(locks) if self._wait_for_rest() else None
@@ -78,9 +87,9 @@ class Turns:
             yield turn
 
     def _clear(self, locks: ExitStack) -> float | None:
-        """Keep all others out. Return when that began, or None if somebody does not leave soon.
+        """Keep all others out. Return when that began, or None if a running program does not end soon.
 
-        Nobody can begin while the gate is closed, so that a long program must not keep it closed.
+        No program can begin while the gate is closed, so a long program must not keep it closed.
         """
         locks.enter_context(_held(self._gate, fcntl.LOCK_EX))
         began = time.monotonic()
@@ -92,7 +101,7 @@ class Turns:
         return time.monotonic()
 
     def _wait_for_rest(self) -> bool:
-        """Wait until somebody may be alone again. Return False if that takes too long."""
+        """Wait until the next sole turn is allowed. Return False if that takes too long."""
         end = time.monotonic() + _PATIENCE_S
         while (left_s := self._rest_s()) > 0:
             if time.monotonic() + min(left_s, _PAUSE_S) > end:
@@ -101,12 +110,12 @@ class Turns:
         return True
 
     def _rest_s(self) -> float:
-        """Return for how many seconds nobody may be alone."""
+        """Return the seconds until the next sole turn is allowed."""
         try:
             left_s = float(os.pread(self._gate, 64, 0)) - time.monotonic() if self._gate is not None else 0.0
         except ValueError:
             return 0.0
-        # A time that lies far ahead was written before the machine was started anew.
+        # A time far in the future was written before the machine was restarted.
         return left_s if 0 < left_s <= _LONGEST_REST_S else 0.0
 
     def _rest_after(self, began: float) -> None:
@@ -124,7 +133,10 @@ class Turns:
 
 
 def _open(path: Path) -> int | None:
-    """Open a lock file, which must be ours: the folder may be anyone's. Return None if it is not."""
+    """Open a lock file, which this user must own, because the folder may be anyone's.
+
+    Return None if it is not.
+    """
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:

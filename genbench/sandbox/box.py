@@ -1,4 +1,4 @@
-"""The sandbox as one caller uses it: a program in, a judgement out, one at a time."""
+"""A sandbox for one caller, which takes one program at a time and returns its judgement."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from genbench.sandbox.programs import Check, Judgement, Limits, Program
 from genbench.sandbox.worker import SandboxError, Worker
 
 _TRIES = 3
-"""Cages that may die under one program. Not two: what kills cages at random must not mark an innocent one."""
+"""Cages that may die under one program. One death is not enough, because cages also die at random."""
 _HONEST, _HONEST_CHECKS = Program("print(input())"), (Check("7\n", "7\n"),)
 
 
 class Sandbox:
-    """One worker, replaced when it dies. For one thread, which must live as long as it.
+    """One worker, which is replaced when it dies.
 
     Args:
-        cage: one that has held (see opening.open_cage); its first worker may be given too.
+        cage: a cage that passed its self-test (see opening.open_cage). Its first worker may be given too.
     """
 
     def __init__(self, cage: Cage, worker: Worker | None = None) -> None:
@@ -36,23 +36,23 @@ class Sandbox:
         """Return the best sandbox of this machine.
 
         Raises:
-            UnavailableError: there is none.
+            UnavailableError: there is no sandbox.
         """
         return cls(*open_cage(tier, unsafe_local_exec=unsafe_local_exec))
 
     @property
     def interpreter(self) -> str:
-        """Return what runs the programs, with the versions that can decide a verdict."""
+        """Return the interpreter that runs the programs, with the versions that can decide a verdict."""
         if self._worker is None:
             self._worker = Worker(self.cage)
         return str(self._worker.facts["interpreter"])
 
     def judge(self, program: Program, checks: Checks | Sequence[Check], limits: Limits) -> Judgement:
-        """Return the judgement on one program; `Checks` can be used again and stay open.
+        """Return the judgement on one program. `Checks` can be used again and are not closed.
 
         Raises:
             DataError: An expected output cannot be read.
-        SandboxError: No program runs here any more, an honest one neither.
+        SandboxError: No program runs here any more, not even a harmless one.
         """
         if isinstance(checks, Checks):
             return self._judge(program, checks, limits)
@@ -63,7 +63,10 @@ class Sandbox:
             own.close()
 
     def _judge(self, program: Program, checks: Checks, limits: Limits) -> Judgement:
-        """Judge a program; if its cage breaks, again in a fresh one and alone, so that it harms no other."""
+        """Run and check a program.
+
+        If its cage breaks, repeat in a fresh one in a sole turn, so that it harms no other.
+        """
         why = ""
         for attempt in range(_TRIES):
             try:
@@ -71,14 +74,14 @@ class Sandbox:
             except SandboxError as error:
                 self.replaced += 1
                 why = str(error)
-        # Whatever a program does is its own failure, as long as an honest one runs here.
+        # A broken cage is the program's own failure, as long as a harmless program runs here.
         honest = self.judge_once(_HONEST, _HONEST_CHECKS)
         if honest.verdict != "pass":
             raise SandboxError(f"an honest program fails here ({honest.verdict}), after: {why}")
         return Judgement("runtime_error", test=0, why=f"it broke its sandbox {_TRIES} times: {why}")
 
     def judge_once(self, program: Program, checks: Sequence[Check]) -> Judgement:
-        """Judge a program with no second try.
+        """Run and check a program without a second try.
 
         Raises:
             SandboxError: The cage failed.
@@ -95,7 +98,7 @@ class Sandbox:
         try:
             return judge(self._worker, program, checks, limits, self._turns, alone=alone)
         except BaseException:
-            # Its zygote may have a reply on the way that the next program would take for its own.
+            # Its zygote may still send a reply that the next program would take for its own.
             self._worker.close()
             self._worker = None
             raise

@@ -1,4 +1,4 @@
-"""How a cage is built on this machine: the command that starts the zygote, and what it may read."""
+"""The construction of a cage on this machine: the command that starts the zygote, and what it may read."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Tier = Literal["a", "b", "unsafe"]
 
 _START = "import sys; sys.path.insert(0, {code!r}); from inside.zygote import main; del sys.path[0]; main()"
 _FLAGS = ("-s", "-S", "-P", "-B")
-"""No user, site or current folder on the path, no bytecode written; -I would drop the hash seed too."""
+"""Flags for no user, site or current folder on the path and no bytecode. -I would drop the hash seed too."""
 _ENVIRONMENT = {
     "HOME": "/",
     "LANG": "C.UTF-8",
     "PATH": "/nowhere",
-    "PYTHONHASHSEED": "0",  # a verdict on a program that iterates over a set must repeat
+    "PYTHONHASHSEED": "0",  # a verdict on a program that iterates over a set must be repeatable
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
-    # glibc reserves 64 MiB of address space for each thread's arena, and address space is what is limited.
+    # glibc reserves 64 MiB of address space for each thread's arena, and the limit is on address space.
     "MALLOC_ARENA_MAX": "1",
 }
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib")
@@ -37,7 +37,7 @@ _PYTHON, _SITE, _CAGE = "/python", "/site", "/cage"
 class Cage:
     """One way to start a zygote.
 
-    `readable` are the only paths of the host that can be read from inside; `packages` are imported
+    `readable` are the only paths of the host that can be read from inside. `packages` are imported
     from `site` before the first program, beyond the standard library.
     """
 
@@ -51,7 +51,7 @@ class Cage:
 
 
 def candidates(tier: Literal["a", "b"] | None, packages: Sequence[str] = ("numpy",)) -> list[Cage]:
-    """Return the cages of a tier, or of both, best first. The self-test says whether they hold here."""
+    """Return the cages of a tier, or of both, best first. The self-test finds out whether they work here."""
     places = {name: place for name in packages if (place := _package(name)) is not None}
     found: list[Cage] = []
     if tier in (None, "a") and (bwrap := shutil.which("bwrap")) is not None:
@@ -63,7 +63,7 @@ def candidates(tier: Literal["a", "b"] | None, packages: Sequence[str] = ("numpy
 
 
 def unsafe(packages: Sequence[str] = ("numpy",)) -> Cage:
-    """Return no cage but limits of time and memory, for people who have said that they want that."""
+    """Return a cage with only limits of time and memory, for users who have asked for that."""
     return _bare("unsafe", {name: place for name in packages if (place := _package(name)) is not None})
 
 
@@ -74,9 +74,9 @@ def _package(name: str) -> Path | None:
 
 
 def _without_packages(folder: Path, hidden: Set[Path]) -> list[str]:
-    """Return what to make readable so that all of a folder is, but what is installed for Python.
+    """Return the paths that make a folder readable, without the Python packages installed in it.
 
-    A benchmark that is installed as a package may have its answers in it.
+    A benchmark that is installed as a package may contain its answers.
     """
     real = Path(os.path.realpath(folder))
     if real in hidden:
@@ -104,7 +104,7 @@ def _with_libraries(place: Path) -> list[Path]:
 
 
 def _bare(tier: Tier, places: dict[str, Path]) -> Cage:
-    """Return the interpreter where it is. In tier B landlock takes away what is not in `readable`."""
+    """Return the interpreter at its own path. In tier B landlock takes away what is not in `readable`."""
     python = Path(os.path.realpath(sys.executable))
     packages = [str(path) for place in places.values() for path in _with_libraries(place)]
     folders = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *_LIBRARIES]
@@ -124,11 +124,11 @@ def _bare(tier: Tier, places: dict[str, Path]) -> Cage:
 
 
 def _bubblewrap(bwrap: str, user: str, places: dict[str, Path]) -> Cage:
-    """Return a cage of its own namespaces and a file system of read-only folders under neutral names.
+    """Return a cage with its own namespaces and a file system of read-only folders under neutral names.
 
-    As root without a user namespace the zygote takes a user id that nobody else has; in one (rootless,
-    or a container) it appears as nobody. Not asked for: /proc, which containers with a masked one refuse,
-    and which would be a place to look around in.
+    As root without a user namespace the zygote takes an unused user id. In a user namespace (rootless, or a
+    container) it appears as nobody. /proc is not mounted, because containers with a masked one refuse it, and
+    because programs could read facts about the host there.
     """
     options = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     options += ["--hostname", "cage", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
@@ -150,7 +150,7 @@ def _bubblewrap(bwrap: str, user: str, places: dict[str, Path]) -> Cage:
 
 
 def _libraries() -> list[str]:
-    """Return the options for system libraries: links stay links, and Debian's package folders are covered."""
+    """Return the options for system libraries. Links are kept, and Debian's package folders are covered."""
     options = ["--perms", "0755", "--dir", "/usr"]
     for folder in ("/usr/lib", "/usr/lib64", "/lib", "/lib64"):
         if Path(folder).is_symlink():
@@ -163,12 +163,12 @@ def _libraries() -> list[str]:
 
 
 def _interpreter() -> list[str]:
-    """Return the options for the interpreter and its library, at a place that tells nothing of the host."""
+    """Return the options for the interpreter and its library, at a path that tells nothing of the host."""
     options = ["--perms", "0755", "--dir", _PYTHON, "--perms", "0755", "--dir", f"{_PYTHON}/bin"]
     options += ["--ro-bind", os.path.realpath(sys.executable), f"{_PYTHON}/bin/python"]
     prefix, stdlib = Path(sys.base_prefix), Path(sysconfig.get_path("stdlib"))
     inner = stdlib.relative_to(prefix)
-    if prefix == Path("/usr"):  # its lib is the system's; only Python's part of it
+    if prefix == Path("/usr"):  # its lib is the system's, so only Python's part of it is readable
         options += ["--perms", "0755", "--dir", f"{_PYTHON}/{inner.parent}"]
         options += ["--ro-bind", str(stdlib), f"{_PYTHON}/{inner}"]
     else:

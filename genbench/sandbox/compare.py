@@ -1,6 +1,7 @@
-"""Whether an answer is the expected one: printed text, JSON values, Python literals. Data only, sizes capped.
+"""Comparison of answers with expected ones: printed text, JSON values, Python literals.
 
-Rules of printed text and JSON values: LiveCodeBench (testing_util.py at 28fef95, lines 229-307 and 372-423).
+Only data of limited size is compared. Rules of printed text and JSON values:
+LiveCodeBench (testing_util.py at 28fef95, lines 229-307 and 372-423).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from genbench.errors import DataError
 
 _LONGEST_SHOWN = 80
 _LONGEST_NUMBER = 100_000
-"""Characters of a token that is read as a number; longer ones are equal only as text."""
+"""Characters of a token that is read as a number. Longer ones are equal only as text."""
 
 
 def same_text(actual: bytes, expected: str) -> bool:
@@ -65,7 +66,7 @@ def same_literal(answer: bytes, expected: str, tolerance: float | None) -> bool:
 
 
 def _near(value: Any, wanted: Any, tolerance: float) -> bool:
-    """Compare two numbers, or two lists of numbers place by place."""
+    """Compare two numbers, or two lists of numbers position by position."""
     if isinstance(value, int | float) and isinstance(wanted, int | float):
         return _distance(value, wanted) <= tolerance
     if isinstance(value, list | tuple) and isinstance(wanted, list | tuple) and len(value) == len(wanted):
@@ -74,7 +75,7 @@ def _near(value: Any, wanted: Any, tolerance: float) -> bool:
 
 
 def _distance(value: float, wanted: float) -> float | Fraction:
-    """Return |value - wanted|; exactly if an integer is too large to become a float."""
+    """Return |value - wanted|. It is exact if an integer is too large to become a float."""
     try:
         return abs(value - wanted)
     except OverflowError:
@@ -90,14 +91,17 @@ def _equal(value: Any, wanted: Any) -> bool:
 
 
 class _Other:
-    """A value that JSON cannot tell; equal to nothing."""
+    """A value that JSON cannot represent. It is equal to nothing."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
 def decoded(answer: bytes) -> Any:
-    """Return the value of tagged JSON (inside/encode.py). Anything else becomes what equals nothing."""
+    """Return the value of tagged JSON (inside/encode.py).
+
+    Anything else becomes a value that is equal to nothing.
+    """
     try:
         return _untagged(json.loads(answer))
     except (ValueError, RecursionError, KeyError, TypeError, IndexError, AttributeError):
@@ -137,7 +141,10 @@ def _plain(value: Any) -> Any:
 
 
 def _key(value: Any) -> str:
-    """Return a text, equal for equal values. A program can choose numbers that collide, but not texts."""
+    """Return a text that is equal for equal values.
+
+    A program can choose numbers that collide, but not texts.
+    """
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int):
@@ -150,7 +157,7 @@ def _key(value: Any) -> str:
 
 
 def shown(answer: bytes) -> str:
-    """Return a tagged value as text for people."""
+    """Return a tagged value as text for readers."""
     value = decoded(answer)
     if isinstance(value, _Other):
         return f"<{value.name}>"
@@ -162,7 +169,7 @@ def shown(answer: bytes) -> str:
 
 
 def check_expected(kind: str, output: str) -> None:
-    """Raise DataError if an expected output cannot be read: every program would fail by it.
+    """Raise DataError if an expected output cannot be read, because every program would fail.
 
     Args:
         kind: as in programs.Kind.
@@ -186,7 +193,7 @@ def _json(text: str) -> Any:
 
 
 def _integer(digits: str) -> int:
-    """Return an integer of up to 100,000 digits; int() refuses more than 4,300."""
+    """Return an integer of up to 100,000 digits. int() refuses more than 4,300."""
     try:
         return int(digits)
     except ValueError:

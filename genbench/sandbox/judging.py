@@ -1,8 +1,8 @@
-"""A program and its tests become one judgement: runs, looks at what was printed, stops at the first failure.
+"""Running and checking of one program against its tests, up to the first failure.
 
-Expected outputs stay here. Many tests share a process; what fails there after the first test is tried
-again in a new process, so that nothing that a test left behind decides (where state must survive, in
-`lcb-compat` and for asserts, it counts as it is).
+Expected outputs are never sent into the cage. Many tests share a process. A test that fails there after the
+first one is tried again in a new process, so that the state of earlier tests does not decide. If the state
+must be kept (in `lcb-compat` and for asserts), the failure counts as it is.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from genbench.sandbox.view import View
 from genbench.sandbox.worker import Ended, Files, Worker
 
 _RUNS_ALONE, _ALONE_SLACK_S = 2, 1.0
-"""How often a program may run alone, and the seconds beyond a test's own in which all others wait for it."""
+"""How many sole turns a program may have, and the seconds beyond a test's own for which all others wait."""
 _STARVED = 0.95
-"""A timed-out process with a smaller share of a core than this waited: for other processes, or asleep."""
+"""A timed-out process with a smaller share of a core than this was waiting for other processes, or asleep."""
 
 
 class Checks:
@@ -42,7 +42,10 @@ class Checks:
         write_all(self.fd, b"".join(texts))
 
     def require_readable(self, kind: Kind) -> None:
-        """Raise DataError if the expected output of a test cannot be read; looked at once for each kind."""
+        """Raise DataError if the expected output of a test cannot be read.
+
+        This is checked once for each kind.
+        """
         if kind not in self._readable:
             for number, check in enumerate(self.all, start=1):
                 try:
@@ -58,10 +61,10 @@ class Checks:
 def judge(
     worker: Worker, program: Program, checks: Checks, limits: Limits, turns: Turns, *, alone: bool = False
 ) -> Judgement:
-    """Return the judgement on one program. After any exception the worker is of no use any more.
+    """Return the judgement on one program. After any exception the worker cannot be used.
 
     Args:
-        alone: begin with nothing else of this user's running.
+        alone: begin with a sole turn, without other programs of this user.
 
     Raises:
         DataError: An expected output cannot be read.
@@ -85,7 +88,7 @@ def _settle(case: _Case, turns: Turns, alone: bool) -> Judgement:
     total, index, wall_s, spent_s = len(case.checks.all), 0, 0.0, 0.0
     share, runs_alone, threads_left = case.limits.isolation == "program" or case.joined, 0, False
     while index < total:
-        # A test that runs again alone is one process: the rest must not sleep while others wait.
+        # A test in a sole turn is one process: the other tests must not sleep while others wait.
         together = share and (case.joined or not alone)
         with turns.alone(case.limits.wall_s + _ALONE_SLACK_S) if alone else turns.together() as turn:
             passed, failed, ended, left = case.run(index, total - index if together else 1, spent_s, turn)
@@ -98,20 +101,20 @@ def _settle(case: _Case, turns: Turns, alone: bool) -> Judgement:
             and ended.cpu_s < _STARVED * ended.wall_s
             and not alone
         ):
-            # The clock of a busy machine does not decide: once more, with nothing else of ours running.
+            # A timeout on a busy machine does not count. The test runs once more in a sole turn.
             index, alone, wall_s, spent_s = (0 if case.joined else index + passed), True, 0.0, 0.0
             runs_alone += 1
         elif passed == 0 or case.joined:
             return replace(failed, wall_s=wall_s, threads_left=threads_left)
         else:
-            # Once: a second try at every test would be a second guess for a program that guesses.
+            # Only once: a second try at every test would be a second guess for a program that guesses.
             index, share = index + passed, False
     return Judgement("pass", wall_s=wall_s, threads_left=threads_left)
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """One program under judgement: what each of its processes needs."""
+    """One program with the arguments of each of its processes."""
 
     worker: Worker
     program: Program
@@ -121,7 +124,7 @@ class _Case:
 
     @property
     def joined(self) -> bool:
-        """Whether all tests must run in one process, since its state is part of the rules."""
+        """Return whether all tests must run in one process, since its state is part of the rules."""
         return self.program.mode == "lcb-compat" or self.program.kind == "assert"
 
     def run(
@@ -130,7 +133,8 @@ class _Case:
         """Run one process from test `first` on.
 
         Return how many tests passed, the failure after them, the process's end, and if threads were left.
-        No failure and fewer than `count` passed: the process ended between two tests; go on in a new one.
+        If there is no failure and fewer than `count` passed, the process ended between two tests. The
+        caller then continues in a new one.
         """
         count = min(count, statuses.CAPACITY)
         with ExitStack() as stack:
@@ -159,7 +163,10 @@ class _Case:
             return passed, failure, ended, view.threads_left
 
     def _file_bytes(self, first: int, count: int) -> int:
-        """Return the bytes that a process may write into one file: a test's cap and the others' outputs."""
+        """Return the bytes that a process may write into one file.
+
+        They are a test's cap and the others' outputs.
+        """
         expected = sum(2 * len(test.output) for test in self.checks.all[first : first + count])
         largest = max(end - start for start, end in self.checks.spans[first : first + count])
         return max(self.limits.output_bytes + expected, largest)

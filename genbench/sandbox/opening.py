@@ -1,4 +1,4 @@
-"""Opens the best cage that holds on this machine, or says why there is none."""
+"""Opening of the best cage that works on this machine, with the reasons if there is none."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from genbench.sandbox.worker import SandboxError, Worker
 
 TierWish = Literal["a", "b"] | None
 _TRIES = 3
-"""Cages of one kind that may die while they are tried: a random killer must not change the tier."""
+"""Cages of one kind that may die while they are tried. A random kill must not change the tier."""
 
 
 def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tuple[Cage, Worker]:
-    """Return a cage that has held against real attacks, and its first worker.
+    """Return a cage that has resisted real attacks, and its first worker.
 
     Args:
-        tier: "a" (bubblewrap) or "b" (landlock); None takes the best that holds.
-        unsafe_local_exec: without any cage, for people who have said so.
+        tier: "a" (bubblewrap) or "b" (landlock). None takes the best one that works.
+        unsafe_local_exec: run without any cage, for users who have asked for that.
 
     Raises:
-        UnavailableError: no cage holds here; lists what was tried.
+        UnavailableError: no cage works here. The message lists what was tried.
     """
     if unsafe_local_exec:
         cage = unsafe()
@@ -44,7 +44,7 @@ def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tupl
 
 
 def _tried(cage: Cage) -> tuple[Worker, list[str]]:
-    """Return a worker and what its cage did not keep programs from.
+    """Return a worker and the attacks that its cage did not prevent.
 
     Raises:
         SandboxError: the cage does not start, or died three times under the attacks.

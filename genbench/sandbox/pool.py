@@ -1,4 +1,4 @@
-"""Many sandboxes at once: a thread and a cage each; judgements come as they fall."""
+"""A pool of sandboxes, each with its own thread and cage. Judgements are returned as they are made."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from genbench.sandbox.opening import TierWish, open_cage
 from genbench.sandbox.programs import Check, Judgement, Limits, Program
 
 _WAITING = 2
-"""Programs that wait per worker: enough that none idles, few enough that big inputs do not pile up."""
+"""Programs that wait per worker. They are enough that no worker idles, and few enough that big inputs do
+not pile up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One program to judge and whom to tell: `done` is called in a worker's thread."""
+    """One program to run, and the callback `done`, which is called in a worker's thread."""
 
     program: Program
     checks: Sequence[Check]
@@ -31,7 +32,7 @@ class Pool:
     """Workers that share a queue.
 
     Args:
-        workers: None takes the cores.
+        workers: how many workers. None means one per core.
 
     Raises:
         UnavailableError: there is no sandbox on this machine.
@@ -42,14 +43,14 @@ class Pool:
     ) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
         self.cage, first = open_cage(tier, unsafe_local_exec=unsafe_local_exec)
-        first.close()  # it would die with this thread, which need not stay
+        first.close()  # a cage would die with this thread, which may end
         self._queue: queue.Queue[Work | None] = queue.Queue(_WAITING * self.workers)
         self._threads = [threading.Thread(target=self._serve) for _ in range(self.workers)]
         for thread in self._threads:
             thread.start()
 
     def submit(self, work: Work) -> None:
-        """Queue a program. Wait if too many wait already."""
+        """Add a program to the queue. Wait if too many wait already."""
         self._queue.put(work)
 
     def _serve(self) -> None:
@@ -59,12 +60,12 @@ class Pool:
                     answer: Judgement | Exception = box.judge(work.program, work.checks, work.limits)
                 except (
                     Exception
-                ) as error:  # told, not lost: a thread that ended would leave its queue waiting
+                ) as error:  # the caller gets the error: a thread that ended would leave its queue waiting
                     answer = error
                 work.done(answer)
 
     def close(self) -> None:
-        """Wait for what is queued, then end every cage."""
+        """Wait for the queued programs, then end every cage."""
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:

@@ -1,4 +1,4 @@
-"""What a sandbox is given and what it says: programs, tests, limits, judgements."""
+"""Inputs and outputs of a sandbox: programs, tests, limits, judgements."""
 
 from __future__ import annotations
 
@@ -12,30 +12,37 @@ Result = Literal["pass", "wrong", "timeout", "runtime_error", "memory", "output_
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one test may use, and (`total_s`) all of them; wall seconds, MiB beyond the interpreter's own."""
+    """Limits of one test, and (`total_s`) of all of them.
+
+    Times are wall seconds, memory is MiB beyond the interpreter's own.
+    """
 
     wall_s: float = 6.0
     memory_mib: int = 1024
     output_mib: int = 8
     total_s: float | None = None
     isolation: Literal["program", "test"] = "program"
-    """Whether tests share a process (a fifth of the CPU); what fails after others is tried in its own."""
+    """Whether tests share a process, which takes a fifth of the CPU. A test that fails after others is
+    tried in its own process."""
 
     @property
     def output_bytes(self) -> int:
         return self.output_mib << 20
 
     def total(self, tests: int) -> float:
-        """Return the wall seconds of a program: by default the limit and a second for each test, and 5."""
+        """Return the wall seconds of a program.
+
+        The default is the limit and a second for each test, and 5.
+        """
         return self.total_s if self.total_s is not None else (self.wall_s + 1) * tests + 5
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program and how it is run.
+    """A program and the way to run it.
 
-    Kinds: `stdio` reads standard input and prints; `functional` has a function (or a method of a class
-    Solution) `fn_name` that is called with JSON arguments; `assert` is asked Python expressions.
+    A program of kind `stdio` reads standard input and prints. `functional` has a function (or a method of a
+    class Solution) `fn_name` that is called with JSON arguments. `assert` is tested by Python expressions.
     """
 
     text: str
@@ -46,11 +53,12 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One test of a program. What `output` means, by kind:
+    """One test of a program. The meaning of `output` depends on the kind.
 
-    stdio: text, compared line by line; functional: JSON; assert: a Python literal, compared with the value
-    of the expression `input` (numbers within `tolerance`, where there is one), or "" where `input` is
-    statements that must end without an exception: then the program judges itself.
+    For `stdio` it is text that is compared line by line, and for `functional` it is JSON. For `assert` it is
+    a Python literal, which is compared with the value of the expression `input` (numbers within `tolerance`,
+    if there is one). It is "" if `input` is statements that must end without an exception. The program's own
+    process then decides.
     """
 
     input: str
@@ -60,10 +68,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What became of a program.
+    """The result of a program.
 
-    `test` is the failing test's index, `actual` what it answered there (cut), `why` the end of its error
-    output or the reason; `wall_s` are the seconds of the run that decided.
+    `test` is the failing test's index, and `actual` is its answer there (cut). `why` is the end of its error
+    output, or the reason. `wall_s` are the seconds of the run that decided.
     """
 
     verdict: Result
@@ -72,4 +80,5 @@ class Judgement:
     why: str = ""
     wall_s: float = 0.0
     threads_left: bool = False
-    """In mode lcb-compat the program left threads running: the official evaluator may have read less."""
+    """Whether the program left threads running in mode lcb-compat. The official evaluator may have read
+    less."""

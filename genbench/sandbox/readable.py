@@ -1,4 +1,4 @@
-"""Whether a problem's tests can be read at all, asked before anything is judged by them."""
+"""The check that a problem's tests can be read, before any program is run against them."""
 
 from __future__ import annotations
 

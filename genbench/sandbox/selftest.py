@@ -1,6 +1,6 @@
-"""Real attacks that every pool makes on its own cage before it trusts it; one that succeeds is a refusal.
+"""Real attacks that every pool makes on its own cage. If one succeeds, the cage is refused.
 
-Each program tries one thing and prints REACHED if it could; some are seen from outside as well.
+Each program tries one thing and prints REACHED if it succeeded. Some attacks are also seen from outside.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _CANARY = "a, b = map(int, input().split())\nprint(a + b)"
 
 @dataclass(frozen=True, slots=True)
 class _Bait:
-    """What there is to be reached on the host while the attacks run."""
+    """Targets on the host that an attack could reach."""
 
     secret: str
     marker: str
@@ -68,9 +68,9 @@ class _Bait:
 
 
 def broken(worker: Worker) -> list[str]:
-    """Return what programs can do in this worker's cage that they must not. It is empty if the cage holds.
+    """Return the forbidden actions that programs can do in this worker's cage, or none if the cage works.
 
-    An honest program that fails is listed too: a cage in which nothing runs is not one that holds.
+    A harmless program that fails is listed too, because a cage in which nothing runs does not work.
     """
     turns = Turns()
     try:

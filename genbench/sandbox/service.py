@@ -1,4 +1,4 @@
-"""Programs in, verdicts out, as JSON Lines: what `genbench sandbox` does."""
+"""The service behind `genbench sandbox`: programs in and verdicts out, as JSON Lines."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def judge_stream(
     workers: int | None = None,
     unsafe_local_exec: bool = False,
 ) -> None:
-    """Read one program a line and write one verdict a line, in the order in which they are reached.
+    """Read one program per line and write one verdict per line, in the order in which they are made.
 
-    In: {kind, fn_name, tests: [{input, output}], limits: {wall_s, memory_mib}, program}; other keys are
-    passed over. Out: {i, verdict, detail, wall_s}, `i` being the line's number from 0.
+    In: {kind, fn_name, tests: [{input, output}], limits: {wall_s, memory_mib}, program}. Other keys are
+    ignored. Out: {i, verdict, detail, wall_s}, `i` is the line's number from 0.
 
     Raises:
-        InputError: a line is not of that form; lines before it have their verdicts.
+        InputError: a line is not of that form. Lines before it have their verdicts.
         SandboxError: a program broke its cage three times.
         UnavailableError: there is no sandbox on this machine.
     """
@@ -64,7 +64,7 @@ def _told(
 
 
 class _Verdicts:
-    """The lines that go out, whole, from any thread."""
+    """The output of verdicts, which writes whole lines from any thread."""
 
     def __init__(self, stream: IO[bytes], facts: dict[str, str]) -> None:
         self._stream, self._facts = stream, facts

@@ -1,4 +1,4 @@
-"""What one process of a program has answered, test by test, and what the judge makes of it."""
+"""The answers of one process of a program, test by test, and their comparison with the expected ones."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ CUT = 2000
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a program has shown for one test: its record and its output, copied once and final.
+    """The output of a program for one test: its record and its text, copied once and final.
 
-    `is_long`: more output than the test may have; then `answer` is the beginning of it.
+    `is_long` means more output than the test may have. `answer` is then the beginning of it.
     """
 
     status: int
@@ -31,10 +31,10 @@ class Shown:
 
 
 class View:
-    """Reads the board and the output of a process that runs `checks`, and compares.
+    """A reader of the board and the output of a process that runs `checks`. It compares them.
 
-    Each test's record is read once and copied with its output. What was rejected stays rejected: a program
-    that shows one answer after another does not get a second guess.
+    Each test's record is read once and copied with its output. A rejection is final, so that a
+    program that changes its answer does not get a second guess.
     """
 
     def __init__(
@@ -47,14 +47,14 @@ class View:
         self.threads_left = False
 
     def has_failed(self) -> bool:
-        """Return whether a finished test has failed; may be asked while the process runs."""
+        """Return whether a finished test has failed. This may be called while the process runs."""
         self._advance()
         return self._failed is not None
 
     def conclude(self, ended: Ended, file_bytes: int) -> tuple[int, Judgement | None]:
-        """Return how many tests passed in a row and what the next one failed by, once the process has ended.
+        """Return how many tests passed in a row and the failure of the next, once the process has ended.
 
-        None stands for no failure: all passed, or the process ended between two tests.
+        None means no failure: all passed, or the process ended between two tests.
         """
         self._advance()
         if self._failed is None and self._left_in_a_test(ended):
@@ -78,7 +78,7 @@ class View:
             self._take(status, end)
 
     def _take(self, status: int, end: int) -> None:
-        """Accept or reject one test for good."""
+        """Accept or reject one test. The decision is final."""
         found = self._shown(status, end)
         self.threads_left = self.threads_left or bool(status & statuses.THREADS_LEFT)
         if statuses.kind_of(status) == statuses.OK and not found.is_long and self._accepts(found.answer):
@@ -87,10 +87,10 @@ class View:
             self._failed = found
 
     def _shown(self, status: int, end: int) -> Shown:
-        """Return a copy of what the current test has written; 0 as the end means the end of the file."""
+        """Return a copy of what the current test has written. An end of 0 means the end of the file."""
         size = os.fstat(self._output).st_size
         end = min(max(end or size, self._read), size)
-        # The cap beyond what the test should print, which counts twice for other spellings.
+        # The cap is added to the expected length, which counts twice for other spellings.
         cap = self._limits.output_bytes + 2 * len(self._checks[self._passed].output)
         is_long = end - self._read > cap
         return Shown(
@@ -98,7 +98,7 @@ class View:
         )
 
     def _accepts(self, answer: bytes) -> bool:
-        """Return whether an answer is the expected one; one that cannot be compared is not."""
+        """Return whether an answer is the expected one. An answer that cannot be compared is wrong."""
         check = self._checks[self._passed]
         try:
             if self._program.kind == "stdio":
@@ -107,11 +107,11 @@ class View:
                 return same_json(answer, check.output)
             return not check.output or same_literal(answer, check.output, check.tolerance)
         except (ArithmeticError, ValueError, TypeError, RecursionError, MemoryError):
-            # The expected value was read before the program ran (compare.check_expected): it is the answer.
+            # The expected value was checked before (compare.check_expected), so the answer is at fault.
             return False
 
     def _left_in_a_test(self, ended: Ended) -> bool:
-        """Return whether the process ended quietly within a test: a normal end for a real process only."""
+        """Return whether the process ended quietly within a test. This is normal only in mode `real`."""
         quiet = self._program.kind == "stdio" and self._program.mode == "real"
         if not quiet or ended.how != "ended" or ended.status != 0 or self._passed == len(self._checks):
             return False
@@ -138,7 +138,7 @@ class View:
         if ended.status == -signal.SIGXFSZ:
             return "output_limit"
         if ended.status == -signal.SIGKILL and ended.how == "ended":
-            # By the kernel: its CPU limit is the program's whole time, else the machine ran out of memory.
+            # The kernel killed it: its CPU limit is the whole program's, else the machine lacked memory.
             total_s = self._limits.total(len(self._checks))
             return "timeout" if ended.cpu_s >= total_s else "memory"
         return "runtime_error"
@@ -164,7 +164,7 @@ class View:
 
 
 def signal_name(number: int) -> str:
-    """Return a signal's name; real-time signals have none in Python."""
+    """Return a signal's name. Real-time signals have no name in Python."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -1,4 +1,7 @@
-"""One caged zygote, held by the judge: starts it, gives it programs, ends it with everything in it."""
+"""The host's side of one caged zygote.
+
+It starts the cage, gives it programs, and ends it with all processes.
+"""
 
 from __future__ import annotations
 
@@ -20,28 +23,28 @@ from genbench.sandbox.inside.board import Board
 _START_S = 60.0
 _MESSAGE = 65536
 _GRACE_S = 10.0
-"""Beyond a program's own time: then the zygote is taken for dead."""
+"""Seconds beyond a program's own time after which the zygote counts as dead."""
 _FAREWELL_S = 1.0
 _LOOKS_S = (0.01, 0.02, 0.04, 0.08, 0.16, 0.25)
-"""When the judge looks at what a running program has printed; the last one again and again."""
+"""Seconds after which the host reads what a running program has printed. The last one is repeated."""
 _THREADS = 1024
-"""Threads of one program, beyond those that its user has already: the kernel counts by user."""
+"""Threads of one program, beyond those that its user has already. The kernel counts by user."""
 _PRIVATE_UIDS, _PIDS = 0x70000000, 1 << 22
-"""Where the user ids begin that nobody else has, and how many process ids there can be."""
+"""The first unused user id, and the largest number of process ids."""
 _number = itertools.count()
 CAGE_OF = "GENBENCH_CAGE_OF"
-"""Says whose cage it is while bubblewrap opens it: the pid of the run, whose verifier process this is."""
+"""The variable that marks a cage's processes while bubblewrap starts. Its value is the pid of the run."""
 
 
 class SandboxError(GenbenchError):
-    """The cage failed, not the program (or the program broke it; then it breaks the next one too)."""
+    """An error of the cage, not of the program. If the program broke the cage, it breaks the next one too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How one process of a program ended: by itself, at its time limit, or stopped at the judge's word.
+    """The end of one process of a program: by itself, at its time limit, or stopped by the host.
 
-    `status` is its exit code, or minus the signal.
+    `status` is its exit code, or the negative signal number.
     """
 
     how: str
@@ -53,7 +56,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What a program's process is given: memory files with its job and inputs, and for its output."""
+    """The files of a program's process: memory files with its job and inputs, and for its output."""
 
     job: int
     inputs: int
@@ -68,11 +71,11 @@ class Files:
 class Worker:
     """A zygote in its cage.
 
-    The cage dies with the thread that made the worker: start it in a thread that stays. Not for two
-    threads at a time.
+    The cage dies with the thread that made the worker, so start it in a thread that does not end. Do not use
+    it from two threads at a time.
 
     Raises:
-        SandboxError: the cage cannot be started here; with what was said about it.
+        SandboxError: the cage cannot be started here. The message has its last error output.
     """
 
     def __init__(self, cage: Cage) -> None:
@@ -111,8 +114,8 @@ class Worker:
     def _environment(self) -> dict[str, str]:
         """Return the environment of the cage's own start. Bubblewrap clears it before anything runs inside.
 
-        Where bubblewrap is killed between its clone and its first word to it, the half of it that is left
-        waits for ever (seen with 0.8: on an eventfd that it holds itself). Its run's guard knows it by this.
+        If bubblewrap is killed between its clone and its first message to the child, the child waits for ever
+        (seen with 0.8, on an eventfd that the child has open itself). The run's guard finds it by this.
         """
         if self.cage.tier != "a":
             return dict(self.cage.environment)
@@ -151,15 +154,15 @@ class Worker:
         return text.splitlines()[-1] if text else ""
 
     def _death(self) -> str:
-        """Return how a zygote ended that hung up on us."""
+        """Return how a zygote ended that closed its socket."""
         said = self._said()
         return f"the zygote died (exit status {self._process.returncode}{': ' + said if said else ''})"
 
     def run(self, order: dict[str, Any], files: Files, enough: Callable[[], bool]) -> Ended:
-        """Run one process for `order["count"]` tests. `enough` says now and then whether to stop it.
+        """Run one process for `order["count"]` tests. `enough` is called to ask whether to stop it.
 
         Raises:
-            SandboxError: the zygote died or does not answer; the worker is of no use any more.
+            SandboxError: the zygote died or does not answer. The worker cannot be used any more.
         """
         Board.wipe(self._board_fd)
         number = next(self._orders)
@@ -168,7 +171,7 @@ class Worker:
         try:
             socket.send_fds(self._control, [json.dumps(order).encode()], files.all)
             reply = self._reply(order["total_s"] + _GRACE_S, enough)
-        except ConnectionError:  # it was gone before it could be asked
+        except ConnectionError:  # the zygote had ended before the request
             raise SandboxError(f"{self.cage.label}: {self._death()}") from None
         except OSError as error:
             raise SandboxError(f"{self.cage.label}: {error}") from None
@@ -179,7 +182,7 @@ class Worker:
         return ended
 
     def _ended(self, reply: bytes, number: int) -> Ended:
-        """Return what a reply says.
+        """Return the end of a process that a reply describes.
 
         Raises:
             SandboxError: It is not the reply to the order of that number.
@@ -225,9 +228,10 @@ class Worker:
 
 
 def _private_uid() -> int:
-    """Return a user id for a cage (the zygote cannot choose it: in its namespace its pid is always the same).
+    """Return a user id for a cage.
 
-    The kernel counts processes by user: one program's threads must not be what another one lacks.
+    The zygote cannot choose it, because its pid is always the same in its namespace. The kernel counts
+    processes by user, so the threads of one program must not reduce those of another.
     """
     return _PRIVATE_UIDS + os.getpid() + _PIDS * (next(_number) % 256)
 
@@ -237,11 +241,11 @@ def _never() -> bool:
 
 
 def _threads_of_user() -> int:
-    """Return the threads that the kernel counts against our user id (a limit of ours must be above)."""
+    """Return the threads that the kernel counts for this user id. A limit must be above this number."""
     count = 0
     for place in Path("/proc").glob("[0-9]*"):
         try:
             count += sum(1 for _ in (place / "task").iterdir()) if place.stat().st_uid == os.getuid() else 0
-        except OSError:  # ended meanwhile, or not ours to see
+        except OSError:  # it ended meanwhile, or is not readable
             continue
     return count

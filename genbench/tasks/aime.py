@@ -42,7 +42,7 @@ _EXEMPLARS = (
 
 
 def aime24() -> SingleTurn:
-    """AIME I and II of 2024."""
+    """Return the task of AIME I and II of 2024."""
     return _aime(
         "aime24",
         "AIME 2024",
@@ -58,7 +58,7 @@ def aime24() -> SingleTurn:
 
 
 def aime25() -> SingleTurn:
-    """AIME I and II of 2025."""
+    """Return the task of AIME I and II of 2025."""
     return _aime(
         "aime25",
         "AIME 2025",

@@ -9,7 +9,10 @@ from genbench.types import Ask, Message, Problem
 
 
 def arena_hard() -> SingleTurn:
-    """Arena-Hard-Auto v0.1 (Li et al. 2024). The data hold no answers: the opponent is a stored run."""
+    """Return the task of Arena-Hard-Auto v0.1 (Li et al. 2024).
+
+    The dataset has no answers, so the opponent is a stored run.
+    """
     info = TaskInfo(
         name="arena_hard",
         asks_alike=True,
@@ -33,7 +36,10 @@ def arena_hard() -> SingleTurn:
 
 
 def alpaca_eval() -> SingleTurn:
-    """AlpacaEval 2 (Dubois et al. 2024): the opponent is the dataset's own reply, or a stored run."""
+    """Return the task of AlpacaEval 2 (Dubois et al. 2024).
+
+    The opponent is the dataset's own reply, or a stored run.
+    """
     info = TaskInfo(
         name="alpaca_eval",
         asks_alike=True,
@@ -67,7 +73,7 @@ def _read_arena(place: int, row: Row) -> Problem:
 
 
 def _read_alpaca(place: int, row: Row) -> Problem:
-    """The dataset has no ids: a problem is known by its place (from 0)."""
+    """Return the problem of a row. Its id is the row's index from 0, because the dataset has no ids."""
     if not str(row["instruction"]).strip() or not str(row["output"]).strip():
         raise DataError(f"task alpaca_eval, row {place + 1}: the instruction or its output is empty")
     kept = {"question": str(row["instruction"]), "opponent": str(row["output"])}

@@ -1,4 +1,4 @@
-"""What a task has been asked for, so that it is asked once for each prompt."""
+"""A cache of what a task asks, so that the task is called once for each prompt."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from collections.abc import Callable, Hashable
 from genbench.types import Ask
 
 CHARACTERS = 32_000_000
-"""Characters of messages that are kept. A benchmark of 14,000 problems fits; half a million do not."""
+"""Characters of messages that are kept. A benchmark of 14,000 problems fits. Half a million problems do
+not."""
 _OVERHEAD = 500
-"""Characters that stand for the objects of one entry."""
+"""Characters that are counted for the Python objects of one entry."""
 
 
 class AskCache:
-    """Asks by key. The ones used longest ago are dropped beyond a budget, and made again if they are needed.
+    """Asks by key, up to a budget.
+
+    Beyond the budget the least recently used asks are dropped. They are made again if they are needed.
 
     Args:
         characters: the budget.

@@ -18,12 +18,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CheckedTask:
-    """A plug-in's task. What it raises or returns wrongly becomes an error with its file and line."""
+    """A plug-in's task.
+
+    Errors that it raises and wrong values that it returns become errors with its file and line.
+    """
 
     info: TaskInfo
     task: Any
     words: str
-    """The plug-in's name and package, and the place of its code."""
+    """The plug-in's name and package, and the location of its code."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -36,7 +39,7 @@ class CheckedTask:
         return hasattr(self.task, "rows")
 
     def rows(self) -> tuple[list[Row], dict[str, Any]]:
-        """Return the rows that the plug-in brings, and where they came from.
+        """Return the rows that the plug-in brings, and their source.
 
         Raises:
             ConfigError: the plug-in raises, or a row is no JSON object.
@@ -119,7 +122,7 @@ def checked_task(plug_in: PlugIn, found: Any) -> CheckedTask:
     """Return a plug-in's task, wrapped.
 
     Raises:
-        ConfigError: it is no task: `info`, `problems` or `ask` is missing or of another shape.
+        ConfigError: it is not a task, because `info`, `problems` or `ask` is missing or has another shape.
     """
     words = f"{plug_in.words} ({place_of(found)})"
     try:

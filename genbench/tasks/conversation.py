@@ -1,4 +1,4 @@
-"""Tasks of several turns: each turn is asked with the model's own replies before it."""
+"""Tasks of several turns. Each turn is asked after the model's own replies to the turns before it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from genbench.types import Ask, Message, Problem
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A task made of two functions: a row read as a problem (which says how many turns it has), and a turn.
+    """A task made of two functions.
 
-    `read` gets the row's place in the dataset (from 0) and the row; `pose` the problem, the sample index
-    and the turn (from 0), and gives that turn's own messages and its reference (None: it is not graded).
+    `read` gets the row's index in the dataset (from 0) and the row. It returns the problem, which says how
+    many turns it has. `pose` gets the problem, the sample index and the turn (from 0). It returns that
+    turn's own messages and its reference. A reference of None means that the turn is not graded.
     """
 
     info: TaskInfo
     read: Callable[[int, Row], Problem]
     pose: Callable[[Problem, int, int], Ask]
     columns: tuple[str, ...] = ()
-    """The columns that `read` needs of a file of the user's own."""
+    """The columns that `read` needs if the data is a file of the user."""
 
     def problems(self, rows: Sequence[Row]) -> list[Problem]:
-        """One problem per row.
+        """Return one problem per row.
 
         Raises:
             DataError: two rows have one id.
@@ -33,7 +34,7 @@ class Conversation:
         return read_all(self.info.name, self.read, rows)
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
-        """The conversation so far, with the next prompt; None when there is none."""
+        """Return the conversation so far with the next prompt, or None if there is no next prompt."""
         if len(replies) >= problem.turns:
             return None
         last = self.pose(problem, sample_index, 0)

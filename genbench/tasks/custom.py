@@ -30,15 +30,15 @@ from genbench.types import Ask, Message, Problem
 
 @dataclass(frozen=True, slots=True)
 class CustomTask:
-    """A task of the suite's own, before its rows are read."""
+    """A task that the suite describes, before its rows are read."""
 
     name: str
     kind_name: str
-    """As the suite has it. Empty if it gives only a verifier."""
+    """The kind as the suite names it. Empty if the suite gives only a verifier."""
     kind: Kind
     fields: Fields
     templates: tuple[Template, ...]
-    """One for each turn. The first asks the question."""
+    """One prompt for each turn. The first asks the question."""
     instructions: tuple[InstructionColumns, ...]
     """One pair of columns for each turn."""
     system: str | None
@@ -46,7 +46,7 @@ class CustomTask:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return every column that is read, each once. The data digest is over these."""
+        """Return every column that is read, each once. The data digest is computed over these."""
         fields = self.fields
         wanted: list[str | None] = [fields.id, fields.question, fields.group]
         wanted += [column for columns in self.instructions for column in columns]
@@ -75,7 +75,7 @@ class CustomTask:
 
     @property
     def version(self) -> str:
-        """Return a digest of the prompt and the columns: the task has no other version."""
+        """Return a digest of the prompt and the columns. The task has no other version."""
         pieces = [template.pieces for template in self.templates]
         facts = [
             self.kind_name,
@@ -88,10 +88,11 @@ class CustomTask:
         return "custom-" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
 
     def read(self, place: int, row: Row) -> Problem:
-        """Return the problem of a row; `place` is the row's index.
+        """Return the problem of a row. `place` is the row's index.
 
         Raises:
-            DataError: a column is missing or empty, or the reference does not fit. Names the row from 1.
+            DataError: a column is missing or empty, or the reference does not fit. The message
+                names the row, counted from 1.
         """
         where = f"task {self.name}, row {place + 1}"
         for column in self.columns:
@@ -180,7 +181,10 @@ def custom_task(entry: TaskEntry) -> SingleTurn | Conversation:
 
 
 def _templates(entry: TaskEntry, kind: Kind, turns: list[Turn], where: str) -> tuple[Template, ...]:
-    """Return the prompt of every turn. The preset's prompt asks for a final answer, so it is for one turn."""
+    """Return the prompt of every turn.
+
+    The preset's prompt asks for a final answer, so it fits one turn only.
+    """
     first = entry.prompt or ("{question}" if turns else kind.prompt)
     return tuple(
         Template.parse(text, f"{where}: prompt of turn {number}")

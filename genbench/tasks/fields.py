@@ -1,4 +1,4 @@
-"""The columns of a task of the suite's own: which column means what, and how its cells are read."""
+"""The columns of a task that a suite describes: the meaning of each column, and how its cells are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ InstructionColumns = tuple[str | None, str | None]
 
 
 class Fields(Strict):
-    """Which columns of a row mean what."""
+    """The meaning of the columns of a row."""
 
     question: str = "question"
     id: str | None = Field(None, description="None: a problem is known by its place, from 0")
@@ -34,7 +34,7 @@ class Fields(Strict):
 def read_fields(given: dict[str, Any], kind: Kind, where: str) -> Fields:
     """Return the columns that a suite names, with the defaults of the kind.
 
-    A kind wants the column `reference`. Without a kind, an explicit `reference: null` means none.
+    A kind requires the column `reference`. Without a kind, `reference: null` means that there is none.
 
     Raises:
         ConfigError: an unknown key, a wrong value, or instructions in a kind that has none.
@@ -125,7 +125,7 @@ def read_text(value: Any, what: str) -> str:
     """Return a cell as text.
 
     Raises:
-        DataError: it is null or blank; `what` names it.
+        DataError: the cell is null or blank. `what` names the cell in the message.
     """
     if value is None or (isinstance(value, str) and not value.strip()):
         raise DataError(f"{what} is empty")

@@ -53,10 +53,10 @@ _EXEMPLARS = (
 
 
 def gpqa_diamond(order: str = "per_sample") -> SingleTurn:
-    """GPQA Diamond with its options in a new order for each sample, or in a fixed one (`per_problem`).
+    """Return GPQA Diamond with a new order of options for each sample, or a fixed one (`per_problem`).
 
     Raises:
-        ConfigError: `order` is unknown, or `as_given`: the dataset has the right option first.
+        ConfigError: `order` is unknown, or is `as_given`. The dataset has the right option first.
     """
     if check_order(order) == "as_given":
         raise ConfigError("gpqa_diamond: order as_given would put every right option first; use per_problem")
@@ -91,7 +91,10 @@ def _question(question: str, options: tuple[str, ...]) -> str:
 
 
 def _read(place: int, row: Row) -> Problem:
-    """The right option comes first. Many rows have white space and newlines around their texts."""
+    """Return the problem of a row, with the right option first.
+
+    Many rows have white space and newlines around their texts.
+    """
     kept = {
         "question": row["Question"].strip(),
         "options": tuple(str(row[column]).strip() for column in _CHOICES),

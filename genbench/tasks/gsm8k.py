@@ -64,7 +64,7 @@ def gsm8k() -> SingleTurn:
 
 
 def _read(place: int, row: Row) -> Problem:
-    """The dataset has no ids: a problem is known by its place (from 0)."""
+    """Return the problem of a row. Its id is the row's index from 0, because the dataset has no ids."""
     final = _FINAL.search(row["answer"])
     if final is None:
         raise DataError(f"task gsm8k, row {place + 1}: the answer does not end with '#### NUMBER'")

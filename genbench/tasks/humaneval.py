@@ -18,7 +18,7 @@ _PROMPT = (
     "that it needs, in one code block.\n\n```python\n{prompt}\n```"
 )
 _LIMITS = {"wall_s": 3.0, "memory_mib": 4096}
-"""Wall time of the original evaluator (human_eval/evaluation.py, timeout=3.0)."""
+"""Seconds of wall time, as in the original evaluator (human_eval/evaluation.py, timeout=3.0)."""
 _CANDIDATE = "candidate"
 
 
@@ -61,7 +61,7 @@ def _read(task: str, place: int, row: Row) -> Problem:
         raise DataError(f"{where}: its tests are not Python: {error}") from None
     tests: list[dict[str, Any]] = [test.told() for test in found.lifted]
     if not found.complete or not tests:
-        # The whole check, run where the program is: what could not be lifted is still checked.
+        # The whole check runs with the program, so that what could not be split is still checked.
         tests.append({"input": f"{row['test']}\ncheck({row['entry_point']})", "output": ""})
     kept = {
         "prompt": row["prompt"],

@@ -1,4 +1,4 @@
-"""IFBench: instructions of new kinds, out of the training domain of IFEval (Pyatkin et al. 2025)."""
+"""IFBench: instructions of new kinds, outside the training domain of IFEval (Pyatkin et al. 2025)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Revision = Literal["head", "2025-07"]
 
 PROMPTS: dict[str, int] = {"300": 300, "294": 294}
 DIGESTS = {"300": "95a199f29ee473cadefc68f64898b82e80b9a5c885bacae50cf97a0dae3e38d1"}
-"""Of the hub's rows; no public copy of the 294 rows was at hand to measure."""
+"""Measured on the hub's rows. No public copy of the 294 rows was available to measure."""
 TELLING_KEY = "268"
 TELLING_IDS = {"294": "custom:csv_city", "300": "words:vowel"}
-"""What stands first in the row that tells the versions apart: in the older file one prompt, by a slip in
-a spreadsheet, holds the text of the six that follow it."""
+"""The first text of the row that tells the versions apart. In the older file one prompt contains the text
+of the six that follow it, because of an error in a spreadsheet."""
 
 
 @dataclass(frozen=True, slots=True)
 class IFBench:
-    """IFBench's prompts in one of their versions, with one revision of the official checkers."""
+    """IFBench's prompts in one version, with one revision of the official checkers."""
 
     info: TaskInfo
     version: Version
@@ -34,7 +34,7 @@ class IFBench:
     columns = COLUMNS
 
     def problems(self, rows: Sequence[Row]) -> list[Problem]:
-        """One problem per row.
+        """Return one problem per row.
 
         Raises:
             DataError: the rows are of the other version, or two have one key.
@@ -61,11 +61,14 @@ class IFBench:
 
 
 def ifbench(version: str | int = "300", revision: str = "head") -> IFBench:
-    """58 kinds of instruction; the score is prompt-level loose accuracy, as the paper reports it.
+    """Return the task of 58 kinds of instruction.
+
+    The score is prompt-level loose accuracy, as the paper reports it.
 
     Args:
-        version: "300", the prompts since April 2026, or "294", those of the paper; not comparable.
-        revision: of the checkers: "head", or "2025-07", the code of the paper.
+        version: "300", the prompts since April 2026, or "294", those of the paper. Their scores are
+            not comparable.
+        revision: the revision of the checkers: "head", or "2025-07", the code of the paper.
 
     Raises:
         ConfigError: there is no such version or revision.

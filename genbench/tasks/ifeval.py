@@ -13,13 +13,13 @@ from genbench.types import Ask, Message, Problem
 
 COLUMNS = ("key", "prompt", "instruction_id_list", "kwargs")
 METRICS = ("avg@k", "pass@k")
-"""No majority vote: answers are texts, and none of them is the answer that the others could agree on."""
+"""No majority vote, because answers are texts that cannot agree with one another."""
 
 
 def ifeval() -> SingleTurn:
-    """541 prompts with 834 instructions of 25 kinds; the score is prompt-level strict accuracy.
+    """Return the task of 541 prompts with 834 instructions of 25 kinds.
 
-    Prompts are asked as they are, without a system prompt of the task's own.
+    The score is prompt-level strict accuracy. Prompts are asked as they are, without a system prompt.
     """
     info = TaskInfo(
         name="ifeval",
@@ -45,7 +45,7 @@ def ifeval() -> SingleTurn:
 
 
 def read(task: str, row: Row) -> Problem:
-    """A row of IFEval's columns as a problem."""
+    """Return the problem of a row with IFEval's columns."""
     where = f"task {task}, key {row['key']}"
     listed = instructions(row["instruction_id_list"], row["kwargs"], where)
     if not isinstance(row["prompt"], str) or not row["prompt"].strip():
@@ -55,14 +55,16 @@ def read(task: str, row: Row) -> Problem:
 
 
 def pose(problem: Problem, sample_index: int) -> Ask:
-    """The prompt as it is; the reference is its list of instructions."""
+    """Return the prompt as it is, with its list of instructions as the reference."""
     return Ask((Message("user", problem.row["prompt"]),), problem.row["instructions"])
 
 
 def instructions(
     ids: Sequence[str], kwargs: Sequence[Mapping[str, Any] | None], where: str
 ) -> list[dict[str, Any]]:
-    """Each instruction as ``{"id": …, kwarg: …}``; the hub fills kwargs of other instructions with null.
+    """Return each instruction as ``{"id": …, kwarg: …}``.
+
+    Null kwargs are left out: the hub adds the kwargs of all instructions.
 
     Raises:
         DataError: there are not as many kwargs as ids, or none at all.

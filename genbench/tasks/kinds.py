@@ -1,4 +1,4 @@
-"""The presets behind `kind:` of a task of the suite's own: verifier, prompt, columns and metrics."""
+"""The presets behind `kind:` of a task that a suite describes: verifier, prompt, columns and metrics."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from types import MappingProxyType
 from genbench.errors import ConfigError, nearest
 
 JUDGE = "judge"
-"""The verifier of tasks that an LLM judge grades. It is no class of genbench.verifiers."""
+"""The verifier of tasks that an LLM judge grades. It is not a class of genbench.verifiers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What one word after `kind:` stands for. A suite can replace the verifier, prompt and columns."""
+    """A preset that `kind:` names. A suite can replace its verifier, prompt and columns."""
 
     verifier: str
     prompt: str = "{question}"
@@ -22,12 +22,13 @@ class Kind:
     lists_options: bool = False
     """Each row has options, which the prompt shows under letters."""
     lists_instructions: bool = False
-    """Each row may have IFEval's two columns of instructions in place of a reference."""
+    """Each row may have IFEval's two columns of instructions instead of a reference."""
     wants_reference: bool = True
     """Without `data.fields.reference` the column `reference` is read."""
     refuses_empty_reference: bool = False
     votes: bool = False
-    """Answers can agree with one another, so that maj@k has a meaning. Programs and texts cannot vote."""
+    """Whether answers can agree with one another, so that maj@k has a meaning. Programs and texts cannot
+    vote."""
 
     @property
     def metrics(self) -> tuple[str, ...]:

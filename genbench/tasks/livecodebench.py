@@ -31,7 +31,7 @@ _COLUMNS = (
     "metadata",
 )
 _ADDED = (400, 111, 101, 101, 167, 175)
-"""Problems that each release added to the one before, v1 to v6; an increment is one file of the dataset."""
+"""Problems that each release added to the one before, v1 to v6. Each increment is one file of the dataset."""
 
 ERRATA = {
     "several right answers": [
@@ -42,7 +42,8 @@ ERRATA = {
     "interactive": ["abc337_e", "abc355_e"],
     "wrong tests": ["abc350_c", "apply-operations-to-make-string-empty", "most-frequent-ids", "arc189_a"],
 }
-"""Problems that the benchmark's own ERRATA.md lists, by what is wrong; scored all the same, and a stratum."""
+"""Problems that the benchmark's own ERRATA.md lists, by what is wrong. They are scored all the same, and
+form a stratum."""
 
 _SYSTEM = (
     "You are an expert Python programmer. You will be given a question (problem specification) and will "
@@ -62,12 +63,13 @@ _PROMPT = (
     "### Answer: (use the provided format with backticks)\n\n"
 )
 _LIMITS = {"wall_s": 6.0, "memory_mib": 4096}
-"""Wall time of the official evaluator (parser.py:93); its comment names 4 GB, which it does not enforce."""
+"""Seconds of wall time, as in the official evaluator (parser.py:93). Its comment names 4 GB, which it does
+not enforce."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveCodeBench(SingleTurn):
-    """A release, cut to a window of contest dates (inclusive; None: open)."""
+    """A release, cut to a window of contest dates. Both ends are inclusive. None means no limit."""
 
     window: tuple[datetime.date | None, datetime.date | None] = (None, None)
 
@@ -75,7 +77,7 @@ class LiveCodeBench(SingleTurn):
         """Return the problems of the window.
 
         Raises:
-            DataError: two rows have one id, or a row cannot be read; also where no row is in the window.
+            DataError: two rows have one id, a row cannot be read, or no row is in the window.
         """
         first, last = self.window
         inside = [row for row in rows if _is_between(_date(row), first, last)]
@@ -92,13 +94,13 @@ def livecodebench(
     """Return the task of one release of LiveCodeBench, or of a window of contest dates of it.
 
     Args:
-        release: `release_v1` … `release_v6` hold all problems up to then, `v1` … `v6` those that one added,
+        release: `release_v1` … `release_v6` have all problems up to then, `v1` … `v6` those that one added,
             `v4_v5` those of several. (release_v4 has 713 problems, v4 has 101.)
-        since, until: first and last contest date, YYYY-MM-DD or YYYY-MM; both inclusive.
-        config: the folder of a mirror, where it is not named like the release.
+        since, until: first and last contest date, YYYY-MM-DD or YYYY-MM. Both are inclusive.
+        config: the folder of a mirror, if it is not named like the release.
 
     Raises:
-        ConfigError: there is no such release, or a date is none.
+        ConfigError: there is no such release, or a date is not valid.
     """
     first, last = _span(release)
     window = (_day(since, "since", last=False), _day(until, "until", last=True))
@@ -184,9 +186,9 @@ def _read(place: int, row: Row) -> Problem:
 
 
 def _check_calls(problem_id: str, fn_name: str | None, row: Row) -> None:
-    """Raise DataError if a function's tests cannot be read: one such test would fail every program.
+    """Raise DataError if a function's tests cannot be read. One such test would fail every program.
 
-    The tests of programs that read and print are megabytes of text that need no reading: the verifier
+    Tests of programs that read and print are megabytes of text. They are not read here. The verifier
     unpacks them once before a run (CodeVerifier.check).
     """
     if not fn_name:
@@ -199,7 +201,7 @@ def _check_calls(problem_id: str, fn_name: str | None, row: Row) -> None:
 
 
 def _erratum(row: Row) -> str:
-    """Return what the benchmark itself says is wrong with the problem. Sites differ in what its id is."""
+    """Return what the benchmark itself says is wrong with the problem. Sites use different ids."""
     names = {str(row["question_id"]), "-".join(re.findall(r"[a-z0-9]+", str(row["question_title"]).lower()))}
     return next((what for what, listed in ERRATA.items() if names & set(listed)), "none")
 

@@ -1,4 +1,4 @@
-"""A suite's tasks made ready: found by name or made from their entry, their rows read and limited."""
+"""Loading of a suite's tasks, by name or from their entry, with their rows read and limited."""
 
 from __future__ import annotations
 
@@ -42,10 +42,11 @@ def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list
 
 
 def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int | None) -> LoadedTask:
-    """Read one task's rows and make its problems. What needs no rows is checked first.
+    """Read one task's rows and make its problems. Checks that need no rows come first.
 
     Raises:
-        ConfigError: an unknown name, or wrong options or metrics. DataError: its rows.
+        ConfigError: an unknown name, or wrong options or metrics.
+        DataError: its rows cannot be used.
     """
     entry = _with_paths(suite, entry)
     task = make_task(suite, entry)
@@ -76,7 +77,7 @@ def make_task(suite: Suite, entry: TaskEntry) -> Task:
     """Return the task of an entry without reading its rows.
 
     Raises:
-        ConfigError: an unknown name or kind, wrong options, or a plug-in that is no task.
+        ConfigError: an unknown name or kind, wrong options, or a plug-in that is not a task.
     """
     if entry.task is None:
         return custom_task(entry)
@@ -95,7 +96,7 @@ def make_task(suite: Suite, entry: TaskEntry) -> Task:
 
 
 def _check_verifier(suite: Suite, entry: TaskEntry, task: Task) -> None:
-    """Refuse a name that no verifier has. The verifier itself is loaded later, in a process of its own."""
+    """Refuse a verifier name that does not exist. The verifier itself is loaded later, in its own process."""
     name = entry.used_verifier or task.info.verifier
     if name == JUDGE:
         return
@@ -158,7 +159,7 @@ def _rows(
 
 
 def _columns(task: Task) -> tuple[str, ...]:
-    """Return the columns that a task of the suite's own reads. Others do not enter the data digest."""
+    """Return the columns that a task of the suite reads. Other columns are not part of the data digest."""
     columns: tuple[str, ...] = getattr(task, "columns", ())
     return columns
 

@@ -1,4 +1,4 @@
-"""A suite's task made ready: its benchmark, its problems, its k and its decoding."""
+"""A task that is ready to run: its benchmark, its problems, its k and its decoding."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from genbench.types import Ask, Problem
 class LoadedTask:
     """One task of one run.
 
-    `problems` are those that the limit leaves, in the order of the data. `left_out` are the ids of the
-    others. `provenance` says where the rows came from (revision, digest, path).
+    `problems` are those within the limit, in the order of the data. `left_out` are the ids of the others.
+    `provenance` is the source of the rows (revision, digest, path).
     """
 
     entry: TaskEntry
@@ -32,7 +32,7 @@ class LoadedTask:
     folder: str | None = None
     """The suite's folder, which is searched for the modules that the entry names."""
     asked: AskCache = field(default_factory=AskCache, compare=False, repr=False)
-    """What the task has been asked for so far."""
+    """The cache of what the task has asked so far."""
 
     @property
     def name(self) -> str:
@@ -48,7 +48,7 @@ class LoadedTask:
     def verifier_options(self) -> dict[str, Any]:
         """Return the options of the verifier: the suite's replace the task's own.
 
-        A verifier that the suite puts in the place of the task's own gets only the suite's.
+        If the suite replaces the task's own verifier, it gets only the suite's options.
         """
         info = self.task.info
         own = dict(info.verifier_options) if self.verifier == info.verifier else {}
@@ -56,7 +56,7 @@ class LoadedTask:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Return the metrics to estimate. The headline is always among them."""
+        """Return the metrics to estimate. The headline metric is always among them."""
         found = self.entry.metrics or self.task.info.metrics
         headline = self.task.info.headline
         named = {self._resolved(metric) for metric in found}

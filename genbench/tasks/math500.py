@@ -1,4 +1,4 @@
-"""MATH-500: five hundred problems of the MATH test set (Hendrycks et al. 2021; the split of PRM800K)."""
+"""MATH-500: five hundred problems of the MATH test set (Hendrycks et al. 2021), in the split of PRM800K."""
 
 from __future__ import annotations
 

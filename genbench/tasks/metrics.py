@@ -1,4 +1,4 @@
-"""The check of a task's metrics before anything is drawn."""
+"""The check of a task's metrics before any sample is drawn."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def check_metric(metric: str, k: int, folder: str | None) -> None:
 
 
 def load_metric(metric: str, folder: str | None = None) -> Callable[[Any], Any]:
-    """Return the function of a plug-in metric; a class is built without arguments.
+    """Return the function of a plug-in metric. A class is built without arguments.
 
     Raises:
-        ConfigError: nothing has the name, or it is no function of one argument.
+        ConfigError: nothing has the name, or it is not a function of one argument.
     """
     if ":" not in metric and metric not in registry.names("metric"):
         known = [name for name in registry.names("metric") if name not in _VALID]

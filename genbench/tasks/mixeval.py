@@ -1,4 +1,4 @@
-"""MixEval-Hard, the free-form half: questions of other benchmarks, judged by meaning (Ni et al. 2024)."""
+"""MixEval-Hard, the free-form half: questions that an LLM judge grades (Ni et al. 2024)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from genbench.types import Ask, Message, Problem
 _SHORT = "Answer in a few words."
 _WORKED = "Work it out step by step, and state the final answer on the last line."
 _REASONED = frozenset({"GSM8k", "MATH", "BBH"})
-"""Source benchmarks whose questions have to be worked out; the others ask for a fact."""
+"""Source benchmarks whose questions need reasoning. The others ask for a fact."""
 
 
 def mixeval_hard_free_form() -> SingleTurn:
@@ -36,7 +36,7 @@ def mixeval_hard_free_form() -> SingleTurn:
 
 
 def _read(place: int, row: Row) -> Problem:
-    """The dataset has no ids: a problem is known by its place (from 0)."""
+    """Return the problem of a row. Its id is the row's index from 0, because the dataset has no ids."""
     targets = row["target"]
     if not isinstance(targets, list | tuple) or not targets:
         raise DataError(f"task mixeval_hard_free_form, row {place + 1}: no targets, found {targets!r}")

@@ -24,12 +24,11 @@ COLUMNS = (
 
 
 def multi_if() -> Conversation:
-    """4,501 conversations; the score is prompt-level strict accuracy, averaged over turns.
+    """Return the task of 4,501 conversations.
 
-    A turn's list names the instructions of the turns before it again.
-
-    The number that is published is the mean of the four accuracies over turns, see
-    verifiers/constraints/accuracies.py.
+    Each turn's list repeats the instructions of the turns before it.
+    The score is prompt-level strict accuracy, averaged over turns. The published number is the mean of the
+    four accuracies over turns, see verifiers/constraints/accuracies.py.
     """
     return Conversation(
         TaskInfo(
@@ -53,7 +52,7 @@ def multi_if() -> Conversation:
 
 
 def _read(row: Row) -> Problem:
-    """A row whose last prompts are empty is a shorter conversation."""
+    """Return the problem of a row. If its last prompts are empty, the conversation is shorter."""
     where = f"task multi_if, key {row['key']}"
     turns = []
     for turn in range(1, TURNS + 1):
@@ -72,7 +71,10 @@ def _pose(problem: Problem, sample_index: int, turn: int) -> Ask:
 
 
 def _turn(row: Row, turn: int, where: str) -> dict[str, Any]:
-    """One turn's prompt and instructions; the hub's columns hold JSON, the kwargs JSON within JSON."""
+    """Return one turn's prompt and instructions.
+
+    The hub's columns contain JSON, and the kwargs contain JSON within JSON.
+    """
     message = _json(row[f"turn_{turn}_prompt"], where)
     if not isinstance(message, dict) or not isinstance(message.get("content"), str):
         raise DataError(f"{where}: the prompt is no message with 'content': {message!r}")
@@ -82,7 +84,7 @@ def _turn(row: Row, turn: int, where: str) -> dict[str, Any]:
 
 
 def _json(value: Any, where: str) -> Any:
-    """`value`, parsed where it is text: some copies of the data are unpacked already."""
+    """Return `value`, parsed if it is text. Some copies of the data are parsed already."""
     if not isinstance(value, str):
         return value
     try:

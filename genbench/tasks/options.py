@@ -11,15 +11,15 @@ from genbench.errors import ConfigError, nearest
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Order = Literal["per_sample", "per_problem", "as_given"]
-"""How options are ordered: anew for each sample (the draws average over positions), once for each
-problem, or as the dataset has them (where options speak of one another: "both A and B")."""
+"""How options are ordered: anew for each sample (the draws average over positions), once for each problem,
+or as the dataset has them (for options that refer to each other, as in "both A and B")."""
 
 
 def check_order(order: str) -> Order:
-    """`order` as one of the known ones.
+    """Return `order` if it is a known one.
 
     Raises:
-        ConfigError: it is none of them.
+        ConfigError: it is unknown.
     """
     for known in get_args(Order):
         if order == known:
@@ -28,7 +28,10 @@ def check_order(order: str) -> Order:
 
 
 def option_order(order: Order, count: int, problem_id: str, sample_index: int) -> tuple[int, ...]:
-    """Indices of the options in the order shown; every order equally likely, the same on every machine."""
+    """Return the indices of the options in the order shown.
+
+    Every order is equally likely, and the same on every machine.
+    """
     if order == "as_given":
         return tuple(range(count))
     draw = f"{problem_id}\0{sample_index}" if order == "per_sample" else problem_id
@@ -40,11 +43,11 @@ def option_order(order: Order, count: int, problem_id: str, sample_index: int) -
 
 
 def listed(texts: Sequence[str]) -> str:
-    """The options as lines `A) …`."""
+    """Return the options as lines `A) …`."""
     return "\n".join(f"{letter}) {text}" for letter, text in zip(LETTERS, texts, strict=False))
 
 
 def letters(count: int) -> str:
-    """`A, B, C or D`."""
+    """Return the letters as `A, B, C or D`."""
     names = list(LETTERS[:count])
     return f"{', '.join(names[:-1])} or {names[-1]}" if count > 1 else names[0]

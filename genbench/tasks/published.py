@@ -1,9 +1,9 @@
-"""Scores that others report for known models: something to hold one's own numbers against.
+"""Scores that others report for known models, for comparison with the scores of a run.
 
-Percentages as the sources print them, taken from a collection of them (the Qwen3 report's from a
-transcription): look a cell up before anything hangs on it. Two sources may disagree on one model by more
-than ten points (decoding, prompts, mode), which is why each score keeps its source and its decoding.
-Multi-IF is not here: what is published is a mean of four accuracies, not the one that the task reports.
+Percentages are as the sources print them, taken from a collection of them (the Qwen3 report's from a
+transcription). Check a number in its source before you rely on it. Two sources may differ on one model by
+more than ten points (decoding, prompts, mode), so each score keeps its source and its decoding.
+Multi-IF is not here, because the published value is a mean of four accuracies and not the task's score.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Row = tuple[float | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """One source under one decoding: a row of scores for each model, in the order of `tasks`."""
+    """One source with one decoding: a row of scores for each model, in the order of `tasks`."""
 
     source: str
     decoding: str
@@ -142,7 +142,7 @@ _TABLES = (
 
 
 def published(task: str) -> tuple[PublishedScore, ...]:
-    """All scores of a task that are known; of a benchmark in releases the name is `<task> <release>`."""
+    """Return all known scores of a task. If a benchmark has releases, the name is `<task> <release>`."""
     return tuple(
         PublishedScore(model, round(value / 100, 6), table.source, table.decoding)
         for table in _TABLES
@@ -155,10 +155,11 @@ def published(task: str) -> tuple[PublishedScore, ...]:
 def references(
     known: Sequence[PublishedScore], model: ModelConfig, named: Reference | None
 ) -> list[dict[str, Any]]:
-    """What a run's task is shown beside: JSON for manifest and report, values as fractions of 1.
+    """Return the scores that a task is compared with, as JSON for manifest and report.
 
-    `of` is `this model` where a name is that of the model under test, `its family` where it only begins so,
-    and `the suite` for what the suite names.
+    Values are fractions of 1.
+    `of` is `this model` if a score is of the model under test, and `its family` if the model's name only
+    begins with the score's. It is `the suite` for scores that the suite names.
     """
     own = _name(model.path)
     same = [score for score in known if _name(score.model) == own]
@@ -168,7 +169,7 @@ def references(
 
 
 def named_scores(known: Sequence[PublishedScore], named: Reference | None) -> list[PublishedScore]:
-    """The scores that a suite's `reference` means.
+    """Return the scores that a suite's `reference` refers to.
 
     Raises:
         ConfigError: it gives no value, and none is known for its model.
@@ -185,14 +186,17 @@ def named_scores(known: Sequence[PublishedScore], named: Reference | None) -> li
 
 
 def _family(known: Sequence[PublishedScore], own: str) -> list[PublishedScore]:
-    """The scores of the longest name that `own` begins with."""
+    """Return the scores of the longest name that `own` begins with."""
     names = [_name(score.model) for score in known]
     longest = max((name for name in names if own.startswith(f"{name}-")), key=len, default=None)
     return [score for score, name in zip(known, names, strict=True) if name == longest]
 
 
 def _name(path: str) -> str:
-    """`qwen3-4b` from a hub id, a folder, or a folder of the hub's cache (models--ORG--NAME/snapshots/…)."""
+    """Return a name such as `qwen3-4b`.
+
+    It is read from a hub id, a folder, or a folder of the hub's cache (models--ORG--NAME/snapshots/…).
+    """
     cached = re.search(r"models--[^/]+?--([^/]+)", path)
     last = cached.group(1) if cached else path.rstrip("/").rpartition("/")[2]
     return re.sub(r"[^a-z0-9.]+", "-", last.lower()).strip("-")

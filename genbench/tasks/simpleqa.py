@@ -1,4 +1,4 @@
-"""SimpleQA: short questions of fact with one answer each, graded by a judge (Wei et al. 2024)."""
+"""SimpleQA: short questions of fact with one answer each, graded by an LLM judge (Wei et al. 2024)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def simpleqa() -> SingleTurn:
 
 
 def _read(place: int, row: Row) -> Problem:
-    """The dataset has no ids: a problem is known by its place (from 0)."""
+    """Return the problem of a row. Its id is the row's index from 0, because the dataset has no ids."""
     kept = {"question": str(row["problem"]).strip(), "answer": str(row["answer"]).strip()}
     if not kept["question"] or not kept["answer"]:
         raise DataError(f"task simpleqa, row {place + 1}: the problem or its answer is empty")
@@ -38,7 +38,7 @@ def _read(place: int, row: Row) -> Problem:
 
 
 def _strata(place: int, metadata: object) -> dict[str, str]:
-    """The column holds a Python literal: topic, answer_type, urls."""
+    """Return the strata of a row. The column contains a Python literal with topic, answer_type and urls."""
     try:
         found = ast.literal_eval(str(metadata)) if metadata else {}
     except (ValueError, SyntaxError) as error:

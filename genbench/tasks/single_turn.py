@@ -1,4 +1,4 @@
-"""The shape that most benchmarks share: each row is one problem, each sample one question and one answer."""
+"""Single-turn tasks: each row is one problem, and each sample is one question and one answer."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from genbench.types import Ask, Problem
 
 @dataclass(frozen=True, slots=True)
 class SingleTurn:
-    """A task made of two functions: a row read as a problem, and a problem put to the model.
+    """A task made of two functions: `read` makes a problem from a row, and `pose` makes the question.
 
-    `read` gets the row's place in the dataset (from 0) and the row, `pose` the problem and the sample index.
+    `read` gets the row's index in the dataset (from 0) and the row. `pose` gets the problem and the sample
+    index.
     """
 
     info: TaskInfo
     read: Callable[[int, Row], Problem]
     pose: Callable[[Problem, int], Ask]
     columns: tuple[str, ...] = ()
-    """The columns that `read` needs of a file of the user's own."""
+    """The columns that `read` needs if the data is a file of the user."""
 
     def problems(self, rows: Sequence[Row]) -> list[Problem]:
-        """One problem per row.
+        """Return one problem per row.
 
         Raises:
             DataError: two rows have one id.
@@ -36,7 +37,7 @@ class SingleTurn:
 
 
 def read_all(task: str, read: Callable[[int, Row], Problem], rows: Sequence[Row]) -> list[Problem]:
-    """Every row as a problem.
+    """Return every row as a problem.
 
     Raises:
         DataError: two rows have one id.

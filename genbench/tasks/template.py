@@ -1,4 +1,4 @@
-"""Prompt templates of suites: `{column}` is filled in, `{{` and `}}` are braces (LaTeX needs them)."""
+"""Prompt templates of suites. `{column}` is filled in, and `{{` and `}}` are braces, which LaTeX needs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from genbench.errors import ConfigError, DataError, nearest
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A parsed template: literal texts, each followed by the name of what is filled in (or None)."""
+    """A parsed template: literal texts, each followed by the name of the column to fill in (or None)."""
 
     pieces: tuple[tuple[str, str | None], ...]
 
     @classmethod
     def parse(cls, text: str, where: str) -> Self:
-        """Reads a template; `where` names it in messages.
+        """Parse a template. `where` names it in messages.
 
         Raises:
-            ConfigError: braces do not match, or a placeholder is empty or more than a name.
+            ConfigError: braces do not match, or a placeholder is empty or not a name.
         """
         doubled = "; double the braces that are text, as in \\boxed{{}}"
         try:
@@ -36,14 +36,14 @@ class Template:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The placeholders, each once, in their order."""
+        """Return the placeholders, each once, in order."""
         return tuple(dict.fromkeys(name for _, name in self.pieces if name is not None))
 
     def render(self, values: Mapping[str, Any], where: str) -> str:
-        """The text with its values, which are not read as templates themselves.
+        """Return the text with its values. Placeholders in values are not filled in.
 
         Raises:
-            DataError: a value is missing or null; `where` names the row.
+            DataError: a value is missing or null. `where` names the row in the message.
         """
         found: list[str] = []
         for literal, name in self.pieces:

@@ -1,1 +1,1 @@
-"""The code that runs inside the cage. It imports the standard library and itself, nothing else."""
+"""The code that runs inside the cage. It imports only the standard library and itself."""

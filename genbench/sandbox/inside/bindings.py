@@ -1,4 +1,4 @@
-"""The names that a program binds itself, told apart from those that the prelude gave it."""
+"""The names that a program binds itself, separated from those of the prelude."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _MISSING = object()
 
 
 class Bindings(MutableMapping[str, object]):
-    """The local names of a module's code: reads and writes its namespace, and notes what is bound.
+    """The local names of a module's code. It reads and writes the namespace and records what is bound.
 
-    An answer that defines nothing must not pass because the prelude has a function of the tested name.
+    An answer without a definition must not pass because the prelude has a function of the tested name.
     """
 
     def __init__(self, namespace: dict[str, Any], prelude: dict[str, Any]) -> None:
@@ -49,7 +49,7 @@ class Bindings(MutableMapping[str, object]):
     def require_one_of(self, source: str) -> None:
         """Raise NameError unless a test's source uses a name that the program bound.
 
-        Of an expression the called names count, since `math.isclose(gcd(4, 6), 2)` tests gcd and not math.
+        In an expression the called names count, since `math.isclose(gcd(4, 6), 2)` tests gcd and not math.
         """
         tree = ast.parse(source)
         names = set(

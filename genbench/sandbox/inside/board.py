@@ -1,7 +1,8 @@
-"""The page that a program's process writes its progress on, and the judge and the zygote read.
+"""The memory page on which a program's process writes its progress.
 
-The program can write anything here; it can only lie about itself: say that a test is over (its
-output is then taken as it is) or share its time out otherwise among its own tests.
+The host process and the zygote read it. The program can write anything here, but only about itself. It
+can say that a test is over, and its output is then taken as it is. It can also divide its time
+differently among its own tests.
 """
 
 from __future__ import annotations
@@ -30,33 +31,33 @@ def exit_with(code: int) -> int:
 
 
 def kind_of(status: int) -> int:
-    """Return how a test ended (OK, EXIT, …), without what else its status says."""
+    """Return how a test ended (OK, EXIT, …), without the other parts of its status."""
     return status & _KIND
 
 
 def exit_code(status: int) -> int:
-    """Return the exit code that a status carries."""
+    """Return the exit code that a status contains."""
     return status >> _CODE_SHIFT & 0xFF
 
 
 class Board:
-    """Started tests, the start of the newest (monotonic ns), and per test its status and end of output."""
+    """Started tests, the newest's start (monotonic ns), and each test's status and output end."""
 
     def __init__(self, fd: int) -> None:
         self._page = mmap.mmap(fd, SIZE)
 
     @staticmethod
     def wipe(fd: int) -> None:
-        """Make the page zero in every mapping, so that no program finds what another left."""
+        """Set the page to zero in every mapping, so that no program finds data of another."""
         os.ftruncate(fd, 0)
         os.ftruncate(fd, SIZE)
 
     def start(self, index: int) -> None:
-        """Note that test `index` (counted in this process) begins now."""
+        """Record that test `index` (counted in this process) begins now."""
         _HEADER.pack_into(self._page, 0, index + 1, time.monotonic_ns())
 
     def finish(self, index: int, status: int, end: int) -> None:
-        """Note that test `index` is over and its output ends at byte `end`."""
+        """Record that test `index` is over and its output ends at byte `end`."""
         _RECORD.pack_into(self._page, _HEADER.size + index * _RECORD.size, status, end)
 
     @property

@@ -1,4 +1,4 @@
-"""Programs that are called: a function by name with JSON arguments, or expressions about what they define."""
+"""Programs that are called: a function with JSON arguments, or expressions about the program's names."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from .job import RESULTS, Job
 from .process import attempt, compiled, flush, join_threads, new_main, open_streams, report, run_code
 
 _INT_DIGITS = 50_000
-"""What LiveCodeBench's evaluator allows (compute_code_generation_metrics.py:7)."""
+"""The limit of LiveCodeBench's evaluator (compute_code_generation_metrics.py:7)."""
 
 
 def answer_calls(job: Job, prelude: dict[str, Any]) -> None:
     """Call `fn_name(*arguments)` for each test. Each line of an input is a JSON value and an argument.
 
-    Mode `real` executes the program anew for every test; `lcb-compat` once, with one Solution object.
+    Mode `real` executes the program anew for every test. `lcb-compat` executes it once,
+    with one Solution object.
     """
     sys.set_int_max_str_digits(_INT_DIGITS)
     open_streams()
@@ -78,7 +79,7 @@ def _method(job: Job, code: CodeType, prelude: dict[str, Any]) -> Callable[..., 
 
 
 def answer_expressions(job: Job, prelude: dict[str, Any]) -> None:
-    """Answer tests whose input is Python: the value of an expression, or the end of statements.
+    """Answer tests whose input is Python code. The answer is an expression's value, or that statements ended.
 
     All are evaluated in the namespace of one run of the program, as a file of asserts would be.
     """

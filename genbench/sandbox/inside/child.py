@@ -17,7 +17,7 @@ _NOT_SET_UP = 70
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What the zygote has ready for every program."""
+    """The resources that the zygote has prepared for every program."""
 
     board: Board
     prelude: dict[str, Any]
@@ -27,10 +27,10 @@ class Ground:
 
 
 def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) -> NoReturn:
-    """Run the job and never return. A byte on `ready` says that all was given up before the program ran.
+    """Run the job and never return. A byte on `ready` says that the process is confined.
 
     Args:
-        fds: the job, its inputs, the output, the error output.
+        fds: descriptors of the job, its inputs, the output, the error output.
     """
     status = _NOT_SET_UP
     try:
@@ -40,7 +40,7 @@ def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) ->
         os.write(READY, b"1")
         os.close(READY)
         status = 0
-        random.seed(0)  # like the hash seed: a verdict must repeat
+        random.seed(0)  # a verdict must be repeatable, as for the hash seed
         _run(job, ground.prelude)
     except BaseException as error:
         if status == _NOT_SET_UP:
@@ -51,9 +51,9 @@ def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) ->
 
 
 def _wire(job: Job, output: int, errors: int, ready: int) -> None:
-    """Set up descriptors 0, 1 and 2 and close the zygote's. All that are given are above RESERVED.
+    """Set up descriptors 0, 1 and 2 and close the zygote's. Given descriptors are above RESERVED.
 
-    Where the program's own prints are not its answer they go to the error output, and the answer to RESULTS.
+    If the program's prints are not its answer, they go to the error output. The answer goes to RESULTS.
     """
     printed = job.kind == "stdio" and job.mode == "real"
     os.dup2(os.memfd_create("stdin") if printed else NOTHING, 0)

@@ -1,4 +1,4 @@
-"""What zygote and program give up before they go on: user, capabilities, files, limits, system calls."""
+"""Confinement of zygote and program. They give up user, capabilities, files, limits and system calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def zygote(setup: dict[str, Any]) -> None:
     """Make the zygote harmless: another user than root, no capability, and in tier B no files.
 
     Raises:
-        OSError: the kernel refused one of them; then there is no cage.
+        OSError: the kernel refused one of them. There is no cage then.
     """
     libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
     _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
@@ -53,7 +53,10 @@ def _become_nobody(private: int) -> None:
 
 
 def address_space() -> int:
-    """Return the bytes of address space in use, within 1 MiB, found by trial since there is no /proc."""
+    """Return the bytes of address space in use, within 1 MiB.
+
+    They are found by trial since there is no /proc.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     low, high = 0, 1 << 36
     while high - low > 1 << 20:
@@ -70,7 +73,7 @@ def address_space() -> int:
 
 
 def program(order: dict[str, Any], parent: int, base_bytes: int, filter_: Filter | None) -> None:
-    """Set the hard limits of one program, then the filter. From here on the process is not ours.
+    """Set the hard limits of one program, then the filter. From here on the process is untrusted.
 
     Args:
         order: memory_mib beyond `base_bytes` and the inputs, file_bytes, cpu_s, threads.

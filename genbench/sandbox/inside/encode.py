@@ -1,6 +1,6 @@
-"""Return values as type-tagged JSON, so that the judge compares data and never foreign objects.
+"""Encoding of values as type-tagged JSON, so that the host compares data and never foreign objects.
 
-null, booleans, numbers, strings and lists are themselves; every object is a tag:
+null, booleans, numbers, strings and lists are unchanged. Every object is a tag:
 {"i": hex} a big integer, {"t": [...]} a tuple, {"d": [[key, value] ...]} a dict, {"s": [...]} a set,
 {"b": hex} bytes, {"o": name} anything else, equal to nothing.
 """
@@ -16,7 +16,10 @@ _SCALAR = frozenset({str, float, bool, type(None)})
 
 
 def tagged(value: Any, depth: int = 0) -> Any:
-    """Return `value` with its types. Base types are read with their own methods, whatever a subclass says."""
+    """Return `value` with its types.
+
+    Base types are read with their own methods, not with those of a subclass.
+    """
     if type(value) in _SCALAR:
         return value
     if type(value) is int and -_BIG < value < _BIG:

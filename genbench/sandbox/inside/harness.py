@@ -1,8 +1,8 @@
-"""Mode `lcb-compat` for programs that read and print: LiveCodeBench's own evaluator, quirk by quirk.
+"""Mode `lcb-compat` for programs that read and print: the behaviour of LiveCodeBench's own evaluator.
 
 Facts: lcb_runner/evaluation/testing_util.py at 28fef95 (2025-07-16), lines 74-209. The program becomes the
-body of a function that is called once per test in one process; standard input is an object that knows a
-few of a file's methods; standard output is a string.
+body of a function that is called once per test in one process. Standard input is an object with a few of a
+file's methods. Standard output is a string.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def run(job: Job, prelude: dict[str, Any]) -> None:
 
 
 def _take_away() -> None:
-    """Set to None what the evaluator does before it runs a program."""
+    """Set to None the functions that the evaluator disables before it runs a program."""
     for name in _MISSING_IN_OS:
         if hasattr(os, name):
             setattr(os, name, None)
@@ -91,7 +91,7 @@ def _take_away() -> None:
 
 
 def _entry(text: str, prelude: dict[str, Any]) -> Callable[[], object]:
-    """Return the program's function. Raise what the program's module level raises, or its syntax error."""
+    """Return the program's function. Raise its syntax error, or what its module level raises."""
     source = _wrapped(_without_guard(text))
     refuse_future(source)
     module = ModuleType("solution")
@@ -103,13 +103,13 @@ def _entry(text: str, prelude: dict[str, Any]) -> Callable[[], object]:
 
 
 def _without_guard(text: str) -> str:
-    """Return the text with the body of a last `if __name__ == '__main__':` in the statement's place."""
+    """Return the text with the body of a last `if __name__ == '__main__':` instead of the statement."""
     try:
         tree = ast.parse(text)
         last = tree.body[-1]
         if isinstance(last, ast.If) and ast.unparse(last.test) == "__name__ == '__main__'":
             return ast.unparse(ast.Module([*tree.body[:-1], *last.body], []))
-    except Exception:  # what cannot be parsed or printed is taken as it is
+    except Exception:  # a text that cannot be parsed or printed is not changed
         pass
     return text
 
@@ -128,7 +128,7 @@ def _wrapped(text: str) -> str:
 
 
 def _call(entry: Callable[[], object], text: str, program: str) -> tuple[int, str]:
-    """Return (status, what was printed) of one test."""
+    """Return (status, printed output) of one test."""
     captured = io.StringIO()
     captured.close = lambda _: 1  # type: ignore[method-assign, assignment, misc]
     before, out = sys.stdin, sys.stdout
@@ -165,7 +165,7 @@ def _write(text: str) -> None:
 
 
 class _Stdin:
-    """`sys.stdin` during a test: no iteration; read and readlines always give everything."""
+    """The `sys.stdin` of a test. It has no iteration. read and readlines always return everything."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -186,7 +186,7 @@ class _Stdin:
 
 
 class _Buffer:
-    """`sys.stdin.buffer`: the first line again and again."""
+    """The `sys.stdin.buffer` of a test. It returns the first line every time."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

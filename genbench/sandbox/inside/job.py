@@ -1,4 +1,4 @@
-"""One program's work as its process sees it: the program, its inputs, where its output goes."""
+"""The work of one program's process: the program, its inputs, and the destination of its output."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from typing import Any
 from .board import Board
 
 RESULTS, READY, NOTHING = 3, 4, 5
-"""Descriptors: where answers are written that are not printed; where the set-up is reported; /dev/null."""
+"""Descriptors: for answers that are not printed, for the report of the set-up, and for /dev/null."""
 RESERVED = 10
-"""The zygote holds all descriptors below, so that what it is given never lies in a place of a program's."""
+"""The zygote keeps all descriptors below, so that given descriptors never have a number that a program
+uses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`count` tests from `first` on; `spans` are where each test's input lies in `inputs`."""
+    """The job has `count` tests from `first` on.
+
+    `spans` are the positions of each test's input in `inputs`.
+    """
 
     mode: str
     kind: str
@@ -37,7 +41,7 @@ class Job:
 
 
 def read(order: dict[str, Any], job_fd: int, inputs_fd: int, board: Board) -> Job:
-    """Return the job that the judge wrote. The inputs are mapped, not copied."""
+    """Return the job that the host wrote. The inputs are mapped, not copied."""
     size = os.fstat(job_fd).st_size
     told = json.loads(os.pread(job_fd, size, 0))
     total = os.fstat(inputs_fd).st_size

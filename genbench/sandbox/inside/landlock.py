@@ -1,4 +1,4 @@
-"""Landlock: a process gives up the file system but for named folders, without any privilege.
+"""Landlock: a process gives up the file system except named folders, without any privilege.
 
 Numbers and structures: linux/landlock.h, ABI 1 (Linux 5.13) to 6 (6.12).
 """
@@ -17,7 +17,7 @@ _ASK_VERSION = 1
 _PATH_BENEATH = 1
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many file system rights (bits from 0) each ABI knows; all of them are taken away."""
+"""How many file system rights (bits from 0) each ABI knows. All of them are taken away."""
 _NEWEST_FILE_ABI = 5
 _BIND_AND_CONNECT_TCP = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
@@ -34,12 +34,12 @@ class _PathBeneath(ctypes.Structure):
 
 
 def abi() -> int:
-    """Return the kernel's landlock version, 0 if it has none."""
+    """Return the kernel's landlock version, or 0 if it has none."""
     return max(0, syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION)))
 
 
 def keep_only(readable: Iterable[str]) -> None:
-    """Leave this process nothing but reading below `readable`. Threads and children inherit it.
+    """Allow this process only to read below `readable`. Threads and children inherit it.
 
     Raises:
         OSError: there is no landlock here.

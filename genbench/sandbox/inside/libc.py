@@ -1,4 +1,4 @@
-"""The kernel calls that Python has no name for: prctl, capset, seccomp, landlock."""
+"""The kernel calls that Python does not provide: prctl, capset, seccomp, landlock."""
 
 from __future__ import annotations
 

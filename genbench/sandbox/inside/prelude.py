@@ -1,7 +1,7 @@
-"""The names that every program finds: what solutions to contest problems are written against.
+"""The names that every program can use without an import, as solutions to contest problems expect.
 
 The list and its order are LiveCodeBench's (lcb_runner/evaluation/testing_util.py at 28fef95). The order
-decides: builtins after operator and io gives back pow, open and abs, and the modules themselves come
+matters: builtins after operator and io gives back pow, open and abs, and the modules themselves come
 last, so that `datetime` is the module.
 """
 
@@ -62,7 +62,7 @@ def names() -> dict[str, Any]:
 
 
 def warm() -> None:
-    """Import what programs often import, and add what `site` would have put into builtins."""
+    """Import modules that programs often import, and add the builtins that `site` would have added."""
     for name in _WARM:
         import_module(name)
     for name in ("exit", "quit"):
@@ -70,6 +70,6 @@ def warm() -> None:
 
 
 def _leave(code: object = None) -> None:
-    with suppress(Exception):  # a program may have put anything there
+    with suppress(Exception):  # a program may have put any object there
         sys.stdin.close()
     raise SystemExit(code)

@@ -1,7 +1,7 @@
 """Mode `real`: each test as `python program.py < input > output` would run it, many in one process.
 
-Every test gets a new __main__, new standard streams and fresh interpreter settings. What cannot be made
-fresh (a thread that will not end, a closed descriptor) ends the process; the judge goes on in a new one.
+Every test gets a new __main__, new standard streams and fresh interpreter settings. If something cannot be
+renewed (a thread that does not end, a closed descriptor), the process ends. The host starts a new one.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ def _run_once(code: CodeType, prelude: dict[str, Any], text: str) -> int:
 
 
 def compiled(text: str) -> CodeType:
-    """Return the program's code. Raise what Python raises for a text that is no program."""
+    """Return the program's code. Raise what Python raises for a text that is not a program."""
     return compile(text, FILENAME, "exec", dont_inherit=True)
 
 
 def run_code(code: CodeType, module: ModuleType, names: Bindings | None = None) -> None:
-    """Execute a program as a module; `names` notes what its module level binds."""
+    """Execute a program as a module. `names` records what its module level binds."""
     if names is None:
         exec(code, vars(module))  # noqa: S102 - inside the cage; this is what it is for
     else:
@@ -108,7 +108,7 @@ def report(error: BaseException, text: str) -> int:
 
 
 def _exit_code(code: object) -> int:
-    """Return the exit status that Python makes of a SystemExit's code; print a text as Python does."""
+    """Return the exit status that Python makes of a SystemExit's code. Print a text as Python does."""
     if code is None:
         return 0
     if isinstance(code, int):
@@ -171,7 +171,7 @@ def _feed(data: bytes) -> None:
 
 
 def join_threads() -> bool:
-    """Wait for the threads that the program left running, daemons excepted, as an ending interpreter does.
+    """Wait for the threads that the program left running, except daemons, as an ending interpreter does.
 
     Return whether there were any.
     """
@@ -184,12 +184,15 @@ def join_threads() -> bool:
 
 def _end_threads() -> None:
     for shut in reversed(_thread_exits()):
-        shut()  # executors that were not shut down; their modules do not come back to life after it
+        shut()  # executors that were not shut down cannot be used after it
     join_threads()
 
 
 def _thread_exits() -> list[Callable[[], object]]:
-    """Return what the threading module calls before it joins: private there, and the only way to know."""
+    """Return the functions that the threading module calls before it joins.
+
+    They are private there, and there is no public access.
+    """
     return list(getattr(threading, "_threading_atexits", []))
 
 
@@ -198,7 +201,7 @@ def _run_atexit() -> None:
 
 
 def _renew(intact: dict[str, Any]) -> bool:
-    """Set the interpreter as at the start. Return False if something of the last test lives on."""
+    """Set the interpreter to its state at the start. Return False if something of the last test remains."""
     if len(sys._current_frames()) > 1 or _thread_exits():
         return False
     if vars(builtins) != intact:
@@ -212,7 +215,7 @@ def _renew(intact: dict[str, Any]) -> bool:
 
 
 def _inodes() -> tuple[int, int] | None:
-    """Return which files descriptors 0 and 1 are, or None if one is closed."""
+    """Return the files that descriptors 0 and 1 refer to, or None if one is closed."""
     try:
         return os.fstat(0).st_ino, os.fstat(1).st_ino
     except OSError:

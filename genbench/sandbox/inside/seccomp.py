@@ -1,6 +1,6 @@
-"""The system call filter: a list of what a computing program needs, as a BPF program; no package needed.
+"""The system call filter: a list of the calls that a computing program needs, as a BPF program.
 
-An allow-list, since every new kernel brings calls that no deny-list knows. Layout of the words that
+It is an allow-list, since every new kernel has calls that no deny-list contains. Layout of the words that
 the filter reads: linux/seccomp.h (nr at 0, arch at 4, args from 16, 8 bytes each, low half first).
 """
 
@@ -15,7 +15,7 @@ from .syscalls import Machine
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NEWEST_KNOWN = 424
-"""Calls from here on are younger than the tables' core; the C library has a fallback for each."""
+"""Calls from here on are newer than the tables. The C library has a fallback for each."""
 
 _WRITING = 0o3 | 0o100 | 0o1000 | 0o2000 | 0o20000000
 """open() flags: access mode other than reading, O_CREAT, O_TRUNC, O_APPEND, O_TMPFILE."""
@@ -28,7 +28,7 @@ _OWN_PID = -1
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """Holds when (argument & mask), of its low 32 bits (with `wide`: both halves), is one of `values`."""
+    """A test that is true if (argument & mask) is one of `values`. With `wide` both 32-bit halves count."""
 
     argument: int
     values: tuple[int, ...]
@@ -44,7 +44,7 @@ _PRCTL = (3, 15, 16, 0x53564D41)  # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, P
 
 _SOL_SOCKET = 1
 # SO_REUSEADDR, SO_SNDBUF, SO_RCVBUF, SO_KEEPALIVE, SO_LINGER, SO_RCVTIMEO, SO_SNDTIMEO. Not SO_ATTACH_FILTER
-# and its kin: a BPF program in the kernel is nothing that a computing program needs.
+# and similar options: a computing program needs no BPF program in the kernel.
 _SET_OPTIONS = (2, 7, 8, 9, 13, 20, 21)
 _GET_OPTIONS = (
     2,
@@ -80,7 +80,7 @@ _RULES: tuple[tuple[str, tuple[_Test, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A BPF program with a hole for the process's own id."""
+    """A BPF program with a placeholder for the process's own id."""
 
     code: bytes
     pid_at: int
@@ -119,7 +119,10 @@ def _refuse(code: int) -> tuple[int, int, int, int]:
 
 
 def _rule(number: int, tests: tuple[_Test, ...]) -> list[tuple[int, int, int, int]]:
-    """Return words that allow a call if all tests hold, else go on with the call's number loaded."""
+    """Return words that allow a call if all tests are true.
+
+    Else they continue with the call's number loaded.
+    """
     body: list[tuple[int, int, int, int]] = [(_RETURN, 0, 0, _ALLOW)]
     for test in reversed(tests):
         body = _checks(test, len(body)) + body

@@ -162,8 +162,8 @@ _ABSENT = {"clone3": (435, 435), "openat2": (437, 437)}
 class Machine:
     """A processor family as seccomp sees it.
 
-    `plain` are allowed whatever their arguments, `judged` by their arguments, `absent` are answered
-    with "no such call" so that the C library takes the older call; everything else is refused.
+    `plain` calls are allowed with any arguments, and `judged` calls depending on their arguments. `absent`
+    calls fail with "no such call", so that the C library takes the older call. All other calls are refused.
     """
 
     name: str
@@ -172,7 +172,7 @@ class Machine:
     judged: dict[str, int]
     absent: tuple[int, ...]
     foreign_from: int | None
-    """First number of another calling convention (x32), refused whole."""
+    """First number of another calling convention (x32), which is refused completely."""
 
 
 _COLUMNS = {

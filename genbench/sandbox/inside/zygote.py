@@ -1,4 +1,7 @@
-"""The warm interpreter inside the cage: one fork per program, watched until it ends."""
+"""The zygote, a warm interpreter inside the cage.
+
+It forks once per program and watches the process until it ends.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _FDS = 8
 
 
 def main() -> None:
-    """Serve the judge on descriptor 0 until it hangs up."""
+    """Serve the host on descriptor 0 until it closes the socket."""
     control = _take_control()
     data, fds, _, _ = socket.recv_fds(control, _MESSAGE, _FDS)
     setup = json.loads(data)
@@ -38,12 +41,12 @@ def main() -> None:
         if not data:
             return
         order = json.loads(data)
-        if "program" in order:  # a "stop" that crossed the end of its program is passed over
+        if "program" in order:  # a "stop" that arrives after the end of its program is ignored
             control.send(json.dumps(_supervise(ground, control, order, fds)).encode())
 
 
 def _take_control() -> socket.socket:
-    """Move the judge's socket out of the way and fill the low descriptors with /dev/null."""
+    """Move the host's socket to a high number and fill the low descriptors with /dev/null."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     high = socket.socket(fileno=_moved(0))
     for fd in (0, *range(3, RESERVED)):
@@ -58,7 +61,7 @@ def _moved(fd: int) -> int:
 
 
 def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
-    """Do everything once that a program then need not do: imports, the filter, the confinement."""
+    """Prepare once what programs need: imports, the filter, the confinement."""
     names = prelude.names()
     prelude.warm()
     sys.path.extend(setup["site"])
@@ -66,7 +69,7 @@ def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
         import_module(package)
     for folder in setup["site"]:
         sys.path.remove(folder)
-    find_spec("genbench_no_such_module")  # lists the folders of sys.path, which tier B cannot do later
+    find_spec("genbench_no_such_module")  # this lists the folders of sys.path, which tier B cannot do later
     sys.argv = [process.FILENAME]
     sys.setrecursionlimit(prelude.RECURSION_LIMIT)
     machine = syscalls.machine()
@@ -80,14 +83,17 @@ def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
 
 
 def _interpreter(setup: dict[str, Any]) -> str:
-    """Return what runs the programs, with versions."""
+    """Return the interpreter that runs the programs, with versions."""
     packages = [f"{name} {getattr(sys.modules[name], '__version__', '?')}" for name in setup["packages"]]
     return ", ".join([f"python {sys.version.split()[0]}", *packages])
 
 
 @dataclass(slots=True)
 class _Watch:
-    """The clock of one process: a limit per test, by what the board says has begun, and one for all."""
+    """The clock of one process.
+
+    It has a limit per test, by what the board says has begun, and one for all tests.
+    """
 
     board: Board
     tests: int
@@ -143,7 +149,7 @@ def _supervise(
 
 
 def _watch(board: Board, control: socket.socket, handle: int, order: dict[str, Any], began: int) -> str:
-    """Wait until the process ends, its time is up or the judge says stop. Kill it in the last two."""
+    """Wait until the process ends, its time is up or the host says stop. Kill it in the last two cases."""
     wall_ns = int(order["wall_s"] * 1e9)
     watch = _Watch(board, order["count"], wall_ns, began + wall_ns, began + int(order["total_s"] * 1e9))
     poller = select.poll()
@@ -156,7 +162,7 @@ def _watch(board: Board, control: socket.socket, handle: int, order: dict[str, A
         if ready:
             signal.pidfd_send_signal(handle, signal.SIGKILL)
             if not control.recv(_MESSAGE):
-                os._exit(0)  # the judge is gone, and with us every program
+                os._exit(0)  # the host process is gone, which ends every program
             return "stopped"
         if watch.over(time.monotonic_ns()):
             signal.pidfd_send_signal(handle, signal.SIGKILL)
