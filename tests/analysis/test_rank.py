@@ -35,7 +35,7 @@ def judged(run: Path, model: str, opponent: str | None, **change: Any) -> Path:
     manifest = json.loads(path.read_text())
     manifest["model"]["name"] = model
     manifest["model_identity"] = f"sha256:{model}"
-    baseline = opponent and {"path": opponent, "name": opponent, "identity": f"sha256:{opponent}"}
+    baseline = opponent and {"digest": opponent, "name": opponent, "identity": f"sha256:{opponent}"}
     manifest["tasks"]["sums"]["judge"] = JUDGE | {"baseline": baseline} | change
     path.write_text(json.dumps(manifest))
     return run

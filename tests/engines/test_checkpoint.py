@@ -86,7 +86,7 @@ def test_a_hub_id_that_cannot_be_had_says_how_to_get_it(
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(DataError, match=r"model 'org/none' cannot be had from the hub .*hf auth login"):
+    with pytest.raises(DataError, match=r"(?s)model 'org/none' cannot be had from the hub .*hf auth login"):
         find("org/none", "0" * 40, tmp_path)
 
 

@@ -186,5 +186,5 @@ def test_real_lighteval_details_of_several_samples_import_as_means(tmp_path: Pat
 
 
 def test_an_unknown_format_is_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--to lmeval: no such format; did you mean 'lm-eval'"):
+    with pytest.raises(InputError, match="--to: unknown exporter 'lmeval'; did you mean 'lm-eval'"):
         export(folder, "lmeval", tmp_path)

@@ -44,11 +44,3 @@ def test_the_example_judges_in_every_form(tmp_path: Path, server: Server) -> Non
     assert tasks["pairs"]["judge"]["pairwise"]["compared"] == 2
     assert tasks["quality"]["value"] == (1 + 0.5 + 0.75) / 3
     assert tasks["policy"]["value"] == 1.0
-
-
-def test_the_readme_shows_the_example_s_own_lines() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = text.split("## Judges")[1].split("```yaml\n")[1].split("```")[0]
-    suite = (ROOT / "examples" / "judged" / "suite.yaml").read_text(encoding="utf-8")
-    for line in shown.splitlines():
-        assert line.strip().split("  #")[0] in suite, line

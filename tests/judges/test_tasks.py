@@ -88,8 +88,8 @@ def test_a_session_remembers_only_records_of_the_same_judge(judged: Case) -> Non
     suite, task = loaded(judged)
     session = JudgeSession(suite, [task], judged.path)
     stored = session.record("free") | {"engine": {"version": "1.2"}, "canary": {"labels": {}, "drifted": []}}
-    session.remember({"tasks": {"free": {"judge": stored | {"digest": "another"}}}})
+    session.remember({"free": stored | {"digest": "another"}})
     assert session.record("free")["canary"] is None
-    session.remember({"tasks": {"free": {"judge": stored}}})
+    session.remember({"free": stored})
     assert session.record("free")["engine"] == {"version": "1.2"}
     assert session.record("free")["canary"] == {"labels": {}, "drifted": []}

@@ -223,5 +223,5 @@ def test_a_shard_without_problems_ends_well_and_writes_nothing(place: Path) -> N
     empty = next(i for i in range(1, 10) if not Shard(i, 9).holds("few", "only"))
     report = draw(run_dir=Path("parts"), shard=f"{empty}/9", tasks=("few",))
     assert report.results == {}
-    assert report.notes == (f"--shard {empty}/9: no problem of this run lies in it",)
+    assert report.notes == (f"--shard {empty}/9: no problem of this run is in this shard",)
     assert not (place / "parts").exists()

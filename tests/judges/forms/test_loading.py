@@ -137,7 +137,7 @@ def test_a_form_from_outside_judges_a_run(judged: Case, server: Server, folder: 
         return str(max(int(found[1]), 1))
 
     server.grade = grade
-    task = judged.run().results["m"]["tasks"]["free"]
+    task = judged.run().results["m"].to_json()["tasks"]["free"]
     assert server.requests[0]["structured_outputs"] == {"choice": ["1", "2", "3", "4", "5"]}
     assert task["status_counts"] == {"correct": 1, "partial": 3, "wrong": 2}
     assert task["value"] == pytest.approx((0 + 0 + 0.25 + 0.5 + 0.75 + 1) / 6)
