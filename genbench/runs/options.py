@@ -41,6 +41,7 @@ class RunOptions:
     command: str = ""
     shard: str | None = None
     max_hours: float | None = None
+    """Stop after so many hours, as a signal does. The same command continues. None sets no limit."""
     reuse: Sequence[str] = ()
     lengths_from: Path | None = None
 
