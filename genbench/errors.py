@@ -148,3 +148,25 @@ def call_mistake(item: Any, arguments: int) -> str | None:
     except ValueError:  # written in C
         return None
     return None
+
+
+def options_mistake(make: Any, options: Mapping[str, Any]) -> str | None:
+    """Return why a callable cannot be called with these options, or None."""
+    try:
+        signature = inspect.signature(make)
+    except (TypeError, ValueError):  # written in C
+        return None
+    taken = {
+        name
+        for name, item in signature.parameters.items()
+        if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
+    }
+    open_ended = any(item.kind is item.VAR_KEYWORD for item in signature.parameters.values())
+    unknown = [name for name in options if name not in taken and not open_ended]
+    if unknown:
+        return f"unknown option '{unknown[0]}'{nearest(unknown[0], taken) or '; it takes none'}"
+    try:
+        signature.bind(**options)
+    except TypeError as error:
+        return f"{error}; give it under the plug-in's options"
+    return None

@@ -10,20 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results_record import Results, require_results
-from genbench.engines.shared import EngineKeeper
-from genbench.errors import InterruptedRunError
 from genbench.models.prepare import prepare_prompts
 from genbench.runs import merge as merging
-from genbench.runs.job import Job
-from genbench.runs.jobs import make_jobs
-from genbench.runs.loop import run_coroutine
-from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
+from genbench.runs.command import run_models
+from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.requests import request_records
-from genbench.runs.rescore import judge_folders, score_folder
-from genbench.runs.reuse import stored_results
+from genbench.runs.rescore import score_folder
 from genbench.runs.selection import load_tasks
-from genbench.runs.session import run_job
-from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
+from genbench.runs.signals import StopSwitch, stop_on_signals
 from genbench.store.folder import RunFolder
 
 __all__ = ["RunOptions", "RunReport", "latest_results", "merge", "prompts", "run", "score"]
@@ -53,48 +47,11 @@ def run(options: RunOptions) -> RunReport:
         EngineError: the engine failed for good.
         InterruptedRunError: the run was stopped by a signal. The message says how to continue.
     """
-    suite, chosen = open_suite(options)
-    check_options(options)
-    switch = StopSwitch()
-    with stop_after(options.max_hours, switch.stop):
-        jobs = make_jobs(suite, chosen, options)
-        stored = {job.path: found for job in jobs if (found := stored_results(job)) is not None}
-        with stop_on_signals(switch.stop):
-            results = _run_all(jobs, stored, options, switch)
-    if not jobs:
+    ran = run_models(options)
+    if not ran.folders:
         return RunReport({}, {}, None, (f"--shard {options.shard}: no problem of this run is in this shard",))
-    folders = {job.model.name: job.path for job in jobs}
-    page, notes = _write_report(list(folders.values()), untouched=list(stored))
-    return RunReport(folders, results, page, notes)
-
-
-def _run_all(
-    jobs: Sequence[Job], stored: Mapping[Path, Results], options: RunOptions, switch: StopSwitch
-) -> dict[str, Results]:
-    """Return the results of each model. Results that are `stored` already are taken as they are."""
-    results = run_coroutine(_draw_all(jobs, stored, options, switch))
-    own = [job for job in jobs if job.path not in stored]
-    if any(job.deferred for job in own):
-        results |= _judge(own, options, switch)
-    return results
-
-
-async def _draw_all(
-    jobs: Sequence[Job], stored: Mapping[Path, Results], options: RunOptions, switch: StopSwitch
-) -> dict[str, Results]:
-    results: dict[str, Results] = {}
-    async with EngineKeeper() as keeper:
-        for job in jobs:
-            found = stored.get(job.path)
-            results[job.model.name] = found or await _run(job, options, switch, keeper)
-    return results
-
-
-async def _run(job: Job, options: RunOptions, switch: StopSwitch, keeper: EngineKeeper) -> Results:
-    try:
-        return await run_job(job, switch, keeper)
-    except InterruptedRunError as error:
-        raise InterruptedRunError(_how_to_continue(error, options, job)) from None
+    page, notes = _write_report(list(ran.folders.values()), untouched=ran.untouched)
+    return RunReport(ran.folders, ran.results, page, notes)
 
 
 def _write_report(
@@ -122,19 +79,6 @@ def _write_report(
 
 def _report_command(folders: Sequence[Path]) -> str:
     return shlex.join(["genbench", "report", *map(str, folders)])
-
-
-def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict[str, Results]:
-    """Make the verdicts that had to wait until every model under test was closed."""
-    try:
-        return judge_folders([job.path for job in jobs], data_dir(options), options.quiet, switch)
-    except InterruptedRunError as error:
-        raise InterruptedRunError(_how_to_continue(error, options, jobs[-1])) from None
-
-
-def _how_to_continue(error: InterruptedRunError, options: RunOptions, job: Job) -> str:
-    command = options.command or f"genbench run {shlex.quote(options.suite)}"
-    return f"stopped by {error}; everything finished is in {job.path}. Continue with: {command}"
 
 
 def score(run_dir: Path, data_dir: Path | None = None, again: bool = False, quiet: bool = False) -> RunReport:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,7 +13,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from genbench.errors import ConfigError, GenbenchError, cause, lacking_extra, nearest, place_of
+from genbench.errors import (
+    ConfigError,
+    GenbenchError,
+    cause,
+    lacking_extra,
+    nearest,
+    options_mistake,
+    place_of,
+)
 
 GROUP = "genbench.plugins"
 """The entry point group of plug-ins. An entry is called `<category>.<name>`, as in `verifier.my_check`."""
@@ -148,7 +155,7 @@ class PlugIn:
             raise ConfigError(
                 f"{self.words}: {self.target} is {type(make).__name__}, wanted a class or a function"
             )
-        mistake = _options_mistake(make, options)
+        mistake = options_mistake(make, options)
         if mistake is not None:
             raise ConfigError(f"{self.words}: {mistake} ({place_of(make)})")
         try:
@@ -263,28 +270,6 @@ def _clash_words(items: list[PlugIn]) -> str:
         f"{first.category} '{first.name}' is declared by {owners}; uninstall one of them, or write the one "
         f"that you mean as 'module:attribute'"
     )
-
-
-def _options_mistake(make: Any, options: Mapping[str, Any]) -> str | None:
-    """Return why a callable cannot be called with these options, or None."""
-    try:
-        signature = inspect.signature(make)
-    except (TypeError, ValueError):  # written in C
-        return None
-    taken = {
-        name
-        for name, item in signature.parameters.items()
-        if item.kind in (item.POSITIONAL_OR_KEYWORD, item.KEYWORD_ONLY)
-    }
-    open_ended = any(item.kind is item.VAR_KEYWORD for item in signature.parameters.values())
-    unknown = [name for name in options if name not in taken and not open_ended]
-    if unknown:
-        return f"unknown option '{unknown[0]}'{nearest(unknown[0], taken) or '; it takes none'}"
-    try:
-        signature.bind(**options)
-    except TypeError as error:
-        return f"{error}; give it under the plug-in's options"
-    return None
 
 
 def _public(module: Any) -> list[str]:

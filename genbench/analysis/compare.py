@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from genbench.analysis import comparable
 from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
 from genbench.analysis.followed import headline_mode
+from genbench.analysis.gating import gate_family, gate_margins
 from genbench.analysis.noise import band_for
 from genbench.analysis.opening import open_side, require_finished
 from genbench.analysis.pairs import compared_task
 from genbench.analysis.side_record import SideRecord
 from genbench.analysis.sides import Side, SideTask
-from genbench.errors import InputError, NotComparableError, nearest
-from genbench.stats.gate import MARGIN, Gate
+from genbench.errors import InputError, NotComparableError
+from genbench.stats.gate import Gate
 from genbench.stats.gate import gate as decide
 from genbench.stats.paired import Paired, paired
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """The options of a comparison. `compare` says what each of them means."""
+
+    gate: bool = False
+    strict: bool = False
+    gating: Sequence[str] = ()
+    margins: Mapping[str, float] = field(default_factory=dict)
+    allow: Sequence[str] = ()
+    strict_contract: bool = False
 
 
 def compare(
@@ -52,43 +65,24 @@ def compare(
     if strict and not gate:
         raise InputError("--strict goes with --gate")
     comparable.check_names(allow)
-    return compare_sides(
-        open_side(Path(base), tasks),
-        open_side(Path(tuned), tasks),
-        gate=gate,
-        strict=strict,
-        gating=gating,
-        margins=margins,
-        allow=allow,
-        strict_contract=strict_contract,
-    )
+    options = CompareOptions(gate, strict, gating, margins or {}, allow, strict_contract)
+    return compare_sides(open_side(Path(base), tasks), open_side(Path(tuned), tasks), options)
 
 
-def compare_sides(
-    base: Side,
-    tuned: Side,
-    *,
-    gate: bool = False,
-    strict: bool = False,
-    gating: Sequence[str] = (),
-    margins: Mapping[str, float] | None = None,
-    allow: Sequence[str] = (),
-    strict_contract: bool = False,
-) -> Comparison:
-    """Compare two opened sides. The arguments are those of `compare`.
+def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None) -> Comparison:
+    """Compare two opened sides, by default without a gate.
 
     Raises:
-        InputError: a side cannot be used.
+        InputError: a side or an option cannot be used.
         NotComparableError: the sides differ in what must be equal.
     """
-    sides = base, tuned
-    pairing = _pairing(*sides, allow, strict_contract)
-    family, notes = _family(*sides, pairing.tasks, gating)
+    options = options or CompareOptions()
+    pairing = _pairing(base, tuned, options)
+    family, notes = gate_family(base, tuned, pairing.tasks, options.gating)
     found = {name: _paired(*pair) for name, pair in pairing.tasks.items()}
-    margins = _margins(pairing.tasks, margins or {})
+    margins = gate_margins(pairing.tasks, options.margins)
     decision = decide(found, gating=family, margins=margins)
-    exit_code = decision.exit_code(strict=strict) if gate else 0
-    return _comparison(pairing, found, decision, notes, gate=gate, strict=strict, exit_code=exit_code)
+    return _comparison(pairing, found, decision, notes, options)
 
 
 def _comparison(
@@ -96,10 +90,7 @@ def _comparison(
     found: Mapping[str, Paired],
     decision: Gate,
     notes: Sequence[str],
-    *,
-    gate: bool,
-    strict: bool,
-    exit_code: int,
+    options: CompareOptions,
 ) -> Comparison:
     """Return the record of a comparison."""
     sides = pairing.base, pairing.tuned
@@ -113,29 +104,10 @@ def _comparison(
         warnings=(*comparable.suspicions(*sides), *_task_warnings(pairing.tasks, found)),
         circumstances=tuple(map(str, pairing.circumstances)),
         notes=(*_origin_notes(*sides), *notes),
-        gate=gate,
-        strict=strict,
-        exit_code=exit_code,
+        gate=options.gate,
+        strict=options.strict,
+        exit_code=decision.exit_code(strict=options.strict) if options.gate else 0,
     )
-
-
-def parse_margins(texts: Sequence[str]) -> dict[str, float]:
-    """Read texts like `aime25=3` (points of 100) as fractions of 1 by task.
-
-    Raises:
-        InputError: a text is not of that form, or not between 0 and 100 points.
-    """
-    found: dict[str, float] = {}
-    for text in texts:
-        name, equals, value = text.rpartition("=")
-        try:
-            points = float(value)
-        except ValueError:
-            points = 0.0
-        if not equals or not name or not 0 < points <= 100:
-            raise InputError(f"--margin {text}: wanted TASK=POINTS, as in --margin aime25=3")
-        found[name] = points / 100
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +121,16 @@ class _Pairing:
     circumstances: Sequence[comparable.Difference]
 
 
-def _pairing(base: Side, tuned: Side, allow: Sequence[str], strict_contract: bool) -> _Pairing:
+def _pairing(base: Side, tuned: Side, options: CompareOptions) -> _Pairing:
     """Check that the sides are comparable and pair their tasks."""
     for side in (base, tuned):
         require_finished(side)
     binding = [*comparable.side_differences(base, tuned), *comparable.excluded_differences(base, tuned)]
     circumstances = comparable.circumstance_differences(base, tuned)
-    if strict_contract:
+    if options.strict_contract:
         binding += circumstances
         circumstances = []
-    allowed = comparable.settle(binding, allow, f"not comparable ({base.path} -> {tuned.path})")
+    allowed = comparable.settle(binding, options.allow, f"not comparable ({base.path} -> {tuned.path})")
     return _Pairing(base, tuned, dict(_pairs(base, tuned)), allowed, circumstances)
 
 
@@ -177,40 +149,6 @@ def _pairs(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideT
         if not ids:
             raise NotComparableError(f"task {name}: no problem is in both sides")
         yield name, (left.take(ids), right.take(ids))
-
-
-def _family(
-    base: Side, tuned: Side, pairs: Collection[str], chosen: Sequence[str]
-) -> tuple[list[str] | None, list[str]]:
-    """Return the gating tasks (None: all) and notes about the choice."""
-    for name in chosen:
-        if name not in pairs:
-            raise InputError(f"--gating {name}: no such task in this comparison{nearest(name, pairs)}")
-    declared = [
-        [name for name in pairs if side.tasks[name].gating] for side in (base, tuned) if side.manifest
-    ]
-    if chosen:
-        differs = declared and sorted(chosen) != sorted(declared[-1])
-        note = f"gating chosen on the command line, not declared by the suite: {', '.join(chosen)}"
-        return list(dict.fromkeys(chosen)), [note] if differs else []
-    if not declared:
-        return None, []
-    family = declared[-1]
-    notes = []
-    if declared[0] != family:
-        notes.append(f"base declared other gating tasks ({', '.join(declared[0]) or 'none'}); tuned's count")
-    if not family:
-        return None, [*notes, "no task here is declared gating: every task gates"]
-    return family, notes
-
-
-def _margins(pairs: Mapping[str, tuple[SideTask, SideTask]], given: Mapping[str, float]) -> dict[str, float]:
-    """Return the margin of each task: as given, else as a suite declares it, else the default."""
-    for name in given:
-        if name not in pairs:
-            raise InputError(f"--margin {name}: no such task in this comparison{nearest(name, pairs)}")
-    declared = {name: tuned.margin or base.margin or MARGIN for name, (base, tuned) in pairs.items()}
-    return declared | dict(given)
 
 
 def _paired(base: SideTask, tuned: SideTask) -> Paired:

@@ -56,15 +56,14 @@ def compare(
 
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
-    comparison = lazy_module("analysis.compare")
-    record = comparison.compare(
+    record = lazy_module("analysis.compare").compare(
         base,
         tuned,
         tasks=task,
         gate=gate,
         strict=strict,
         gating=gating,
-        margins=comparison.parse_margins(margin),
+        margins=lazy_module("analysis.gating").parse_margins(margin),
         allow=allow,
         strict_contract=strict_contract,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from genbench.store.folder import Drawn
+from genbench.store.drawn import Drawn
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import Problem, SampleId
 

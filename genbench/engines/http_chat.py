@@ -14,7 +14,8 @@ from genbench.engines.http_server import (
     choice_of,
 )
 from genbench.errors import RequestFailedError
-from genbench.suite.config import Decoding, JudgeServer
+from genbench.suite.config import Decoding
+from genbench.suite.judge import JudgeServer
 from genbench.types import Question
 
 

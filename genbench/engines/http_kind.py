@@ -16,7 +16,8 @@ from genbench.engines.http_server import HttpServer, Transient
 from genbench.engines.http_settings import HttpSettings
 from genbench.engines.kind import ModelSource, PromptFacts
 from genbench.errors import ConfigError, EngineError, RequestFailedError
-from genbench.suite.config import ApiKeyEnv, Decoding, ModelConfig, ServedModel
+from genbench.suite.block import ApiKeyEnv
+from genbench.suite.config import Decoding, ModelConfig, ServedModel
 from genbench.suite.engine import EngineConfig, SuiteMistake
 
 _LISTEN_S = 20.0

@@ -12,7 +12,7 @@ from genbench.judges.file import judge_path, read_judge
 from genbench.judges.judge import Judge
 from genbench.judges.tasks import JudgedBy, check_references, is_judged, options_of
 from genbench.store.contract import digest
-from genbench.suite.config import JudgeModel
+from genbench.suite.judge import JudgeModel
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask

@@ -8,7 +8,7 @@ from genbench.engines.http_chat import ChatServer
 from genbench.judges.local import LocalJudge
 from genbench.judges.spec import JudgeSpec
 from genbench.protocols import JudgeEngine
-from genbench.suite.config import JudgeConfig, JudgeModel
+from genbench.suite.judge import JudgeConfig, JudgeModel
 
 
 def build_engine(spec: JudgeSpec, over: JudgeConfig, base: Path, work: Path) -> JudgeEngine:

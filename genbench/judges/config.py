@@ -7,7 +7,9 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from genbench.suite.config import NAME_PATTERN, Decoding, JudgeModel, JudgeServer, Strict
+from genbench.suite.block import NAME_PATTERN, Strict
+from genbench.suite.config import Decoding
+from genbench.suite.judge import JudgeModel, JudgeServer
 from genbench.types import Status
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")

@@ -13,7 +13,7 @@ from genbench.judges.config import JudgeFile
 from genbench.judges.forms.loading import load_form
 from genbench.judges.spec import JudgeSpec
 from genbench.suite import shipped
-from genbench.suite.config import JudgeConfig
+from genbench.suite.judge import JudgeConfig
 from genbench.types import STATUSES
 
 

@@ -23,7 +23,8 @@ from genbench.errors import (
 )
 from genbench.models.prompts import Renderer, fit
 from genbench.protocols import Engine
-from genbench.suite.config import Decoding, JudgeModel
+from genbench.suite.config import Decoding
+from genbench.suite.judge import JudgeModel
 from genbench.types import Question, Request, SampleId
 
 _TASK = "judge"

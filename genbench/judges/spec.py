@@ -12,7 +12,7 @@ from genbench.judges.forms.loading import mistakes_told
 from genbench.judges.forms.protocol import JudgeForm
 from genbench.judges.prompt import FIELD
 from genbench.store.contract import digest
-from genbench.suite.config import JudgeModel, JudgeServer
+from genbench.suite.judge import JudgeModel, JudgeServer
 
 _PIN = re.compile(r"[0-9a-f]{40}|sha256:[0-9a-f]{64}")
 _RULES = "3"

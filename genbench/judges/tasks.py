@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 from genbench import registry
 from genbench.errors import ConfigError, nearest
 from genbench.judges.judge import Judge
-from genbench.suite.config import Strict
+from genbench.suite.block import Strict
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 

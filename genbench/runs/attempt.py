@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
 from genbench.errors import InterruptedRunError
+from genbench.runs.attempt_facts import ended_attempt
 from genbench.runs.context import RunContext
 from genbench.runs.drawing import Drawing
 from genbench.runs.heartbeat import Heartbeat
-from genbench.runs.record import RunManifest, ended_attempt
+from genbench.runs.record import RunManifest
 from genbench.runs.scoring import Scorer, Verify, catch_up
 from genbench.store.storedrun import StoredTask
 from genbench.tasks.loaded import LoadedTask, VerifiedTask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from genbench.engines.shared import EngineKeeper
 from genbench.judges.session import JudgeSession
@@ -24,3 +25,8 @@ class RunContext:
     switch: StopSwitch
     keeper: EngineKeeper
     judges: JudgeSession
+
+    @classmethod
+    def begin(cls, job: Job, folder: RunFolder, switch: StopSwitch, keeper: EngineKeeper) -> Self:
+        """Return the context of a job that has the lock of its folder. No judge is loaded yet."""
+        return cls(job, folder, switch, keeper, JudgeSession(job.suite, job.tasks, folder.path))

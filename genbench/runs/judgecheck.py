@@ -13,7 +13,7 @@ from genbench.judges.file import judge_path, read_judge
 from genbench.judges.judge import Judge
 from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.loop import run_coroutine
-from genbench.suite.config import JudgeConfig
+from genbench.suite.judge import JudgeConfig
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from genbench.draw.queue import Draw, missing_draws
+from genbench.runs.asked import asked_records, packed
 from genbench.runs.context import RunContext
-from genbench.runs.record import asked_records, packed
 from genbench.runs.verifying import load_verifiers
-from genbench.store.folder import Drawn
+from genbench.store.drawn import Drawn
 from genbench.tasks.loaded import VerifiedTask
 from genbench.verifiers.pool import VerifierPool
 from genbench.verifiers.process import VerifierSpec

@@ -1,23 +1,19 @@
-"""What a run writes about itself: its manifest with the attempts, its problems, and the asks for readers."""
+"""The manifest of a run: begun, continued and completed by the commands that write its folder."""
 
 from __future__ import annotations
 
-import json
-import os
-import zlib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from genbench.analysis.samples import ask_records, merged_asks
-from genbench.draw.lengths import BY_TASK
-from genbench.draw.progress import ProgressLine
+from genbench.analysis.samples import merged_asks
 from genbench.judges.session import JudgeSession
+from genbench.runs.asked import only_asked, unpacked
+from genbench.runs.attempt_facts import attempt_record
 from genbench.runs.job import Job
 from genbench.store import manifest as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import FORMAT, RunFolder
 from genbench.store.manifest_record import (
-    AttemptRecord,
     Binding,
     JudgeRecord,
     Manifest,
@@ -31,13 +27,9 @@ from genbench.store.manifest_record import (
     TaskRecord,
     VerifierRecord,
 )
-from genbench.store.storedrun import StoredTask
 from genbench.suite.config import ModelConfig
-from genbench.tasks.loaded import LoadedTask, VerifiedTask
+from genbench.tasks.loaded import VerifiedTask
 from genbench.tasks.published import references
-
-Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
-"""A task's lines of problems.jsonl, and those of asks.jsonl."""
 
 
 class RunManifest:
@@ -87,20 +79,6 @@ def stored_judges(manifest: Manifest | None) -> dict[str, dict[str, Any]]:
     return {name: task.judge.to_json() for name, task in tasks.items() if task.judge is not None}
 
 
-def readers_of(folder: RunFolder, tasks: Iterable[LoadedTask]) -> dict[str, StoredTask]:
-    """Return the readers of the tasks that a command works on."""
-    return {
-        task.name: StoredTask(
-            folder,
-            task.name,
-            [problem.problem_id for problem in task.problems],
-            task.k,
-            task.decoding.max_tokens,
-        )
-        for task in tasks
-    }
-
-
 def scored_manifest(
     manifest: Manifest, tasks: Mapping[str, VerifiedTask], judges: JudgeSession, *, again: bool
 ) -> Manifest:
@@ -134,7 +112,7 @@ def open_manifest(
     judges.remember(stored_judges(folder.manifest()))
     manifest = manifests.merge(folder, manifest_record(job, tasks, judges))
     for name, pack in asked.items():
-        records, asks = _only(_unpacked(pack), tasks[name].problems)
+        records, asks = only_asked(unpacked(pack), tasks[name].problems)
         merged = manifests.check_problems(folder, name, records)
         folder.write_problems(name, merged)
         folder.write_asks(name, merged_asks(folder.asks(name), asks))
@@ -142,44 +120,6 @@ def open_manifest(
         manifest = manifest.model_copy(update={"test_uses": manifest.test_uses + 1})
     folder.write_manifest(manifest)
     return RunManifest(folder, manifest)
-
-
-def attempt_record(job: Job, number: int, folder: RunFolder, reused: int) -> AttemptRecord:
-    """Return the record of an attempt that begins with `reused` samples on disk."""
-    settings = job.model.settings
-    return AttemptRecord(
-        attempt=number,
-        started=manifests.now(),
-        pid=os.getpid(),
-        circumstances={
-            "engine": settings.circumstances,
-            "queue_order": _queue_order(job) if settings.generates else None,
-            "packages": manifests.package_versions(),
-            "machine": dict(job.machine),
-            "locks_are_advisory": folder.locks_are_advisory,
-        },
-        reused=reused,
-    )
-
-
-def _queue_order(job: Job) -> dict[str, Any]:
-    return dict(BY_TASK) if job.lengths is None else job.lengths.record
-
-
-def ended_attempt(
-    folder: RunFolder, progress: ProgressLine, stopped_by: str | None, generation_s: float, seconds: float
-) -> dict[str, Any]:
-    """Return the keys that are added to an attempt's record when it ends, with or without an error."""
-    return {
-        "ended": manifests.now(),
-        "interrupted": stopped_by,
-        "drawn": progress.drawn,
-        "verdicts": sum(progress.statuses.values()),
-        "completion_tokens": progress.tokens,
-        "generation_s": round(generation_s, 3),
-        "seconds": round(seconds, 3),
-        "healed_bytes": folder.healed_bytes,
-    }
 
 
 def binding_record(job: Job) -> Binding:
@@ -263,51 +203,3 @@ def _warnings(tasks: Mapping[str, VerifiedTask]) -> list[str]:
         str(item.task.provenance["warning"]) for item in tasks.values() if item.task.provenance.get("warning")
     ]
     return data + [item.warning for item in tasks.values() if item.warning]
-
-
-def asked_records(job: Job, task: LoadedTask) -> Asked:
-    """Render every first-turn prompt.
-
-    Return the records of the problems and of their asks. A prompt that does not fit raises an error.
-    """
-    records: list[dict[str, Any]] = []
-    seen: list[dict[str, Any]] = []
-    for problem in task.problems:
-        requests = [job.model.maker.request(task, problem, index, ()) for index in range(task.k)]
-        first = requests[0]
-        if first is None:
-            raise AssertionError("a problem has a first turn")
-        records.append(
-            {
-                "problem_id": problem.problem_id,
-                "prompt_digest": first.prompt_digest,
-                "reference_digest": digest(task.reference(problem, 0))[:16],
-                "prompt_tokens": len(first.token_ids) or None,
-                "max_tokens": first.max_tokens,
-                "turns": problem.turns,
-                "strata": dict(problem.strata),
-                "group": problem.group,
-            }
-        )
-        found = [task.reference(problem, index) for index in range(task.k)]
-        seen += ask_records(problem.problem_id, found, requests)
-    return records, seen
-
-
-def packed(asked: Asked) -> bytes:
-    """Compress the records until they are written. Those of half a million problems take a gigabyte."""
-    return zlib.compress(json.dumps(asked).encode(), level=1)
-
-
-def _unpacked(pack: bytes) -> Asked:
-    records, asks = json.loads(zlib.decompress(pack))
-    return records, asks
-
-
-def _only(asked: Asked, kept: Container[str]) -> Asked:
-    """Return the records of these problems. The other problems are left out of the run."""
-    records, asks = asked
-    return (
-        [record for record in records if record["problem_id"] in kept],
-        [ask for ask in asks if ask["problem_id"] in kept],
-    )

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from genbench.errors import RunFolderError
 from genbench.models.prepared import Reasoning
-from genbench.runs.record import readers_of
 from genbench.runs.scoring import Split
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import Manifest
-from genbench.store.storedrun import StoredTask
 from genbench.suite.config import SuiteConfig
 from genbench.suite.engine import STORED
 from genbench.suite.suitefile import Suite
@@ -33,10 +30,6 @@ class RereadRun:
     def split(self) -> Split:
         """Return the splitter of completions into reasoning trace and answer."""
         return Reasoning.from_record(self.manifest.reasoning).split
-
-    def readers(self, folder: RunFolder, tasks: Mapping[str, LoadedTask]) -> dict[str, StoredTask]:
-        """Return the reader of each task, whose verifier may leave problems out."""
-        return readers_of(folder, tasks.values())
 
 
 def reread(folder: RunFolder, data_dir: Path | None) -> RereadRun:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from genbench.analysis.results_record import Results, TaskResults, read_results
 from genbench.errors import RunFolderError
+from genbench.runs.asked import asked_records
 from genbench.runs.job import Job
-from genbench.runs.record import asked_records, binding_record
+from genbench.runs.record import binding_record
 from genbench.store import manifest as manifests
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded import LoadedTask

@@ -12,18 +12,18 @@ from genbench.errors import InterruptedRunError
 from genbench.judges.session import JudgeSession
 from genbench.runs.record import scored_manifest, stored_judges
 from genbench.runs.rereading import RereadRun
-from genbench.runs.scoring import Scorer, catch_up
+from genbench.runs.scoring import Scorer, catch_up, readers_of
 from genbench.runs.signals import StopSwitch
 from genbench.runs.verifying import (
     load_verifiers,
     publish,
     renew_stale,
+    verifier_pool,
     verifier_specs,
     verify_with,
 )
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded import VerifiedTask
-from genbench.verifiers.pool import VerifierPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +53,20 @@ class ScorePass:
         manifest = scored_manifest(reread.manifest, tasks, self.judges, again=self.again)
         folder.write_manifest(manifest)
         in_order = {task.name: tasks[task.name] for task in reread.tasks}
-        readers = reread.readers(folder, {name: item.task for name, item in in_order.items()})
+        readers = readers_of(folder, [item.task for item in in_order.values()])
         results = build_results(in_order, readers, manifest, reread.suite.config)
         folder.write_results(results)
         return results
 
     async def _verify(self, folder: RunFolder, reread: RereadRun) -> dict[str, VerifiedTask]:
         specs = verifier_specs(reread.tasks, self.judges)
-        settings = reread.suite.config.verify
         total = sum(task.samples for task in reread.tasks)
         progress = ProgressLine(reread.manifest.model.name, total, 0, self.quiet)
-        async with VerifierPool(settings.workers, settings.nice, settings.load_timeout_s) as pool:
+        async with verifier_pool(reread.suite.config.verify) as pool:
             tasks = self._judges_first(await load_verifiers(pool, specs, reread.tasks, self.judges))
             renew_stale(folder, tasks, self.again)
             verify = verify_with(pool, specs, self.judges, folder)
-            readers = reread.readers(folder, {name: item.task for name, item in tasks.items()})
+            readers = readers_of(folder, [item.task for item in tasks.values()])
             scorer = Scorer(folder, tasks, verify, reread.split, progress.verdict, stored=readers)
             try:
                 await catch_up(scorer, self.switch)

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from genbench.errors import RunFolderError
 from genbench.runs.signals import StopSwitch
-from genbench.store.folder import Drawn, RunFolder
+from genbench.store.drawn import Drawn
+from genbench.store.folder import RunFolder
 from genbench.store.storedrun import StoredTask
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import (
@@ -125,6 +126,20 @@ class Scorer:
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
+
+
+def readers_of(folder: RunFolder, tasks: Iterable[LoadedTask]) -> dict[str, StoredTask]:
+    """Return the readers of the tasks that a command works on."""
+    return {
+        task.name: StoredTask(
+            folder,
+            task.name,
+            [problem.problem_id for problem in task.problems],
+            task.k,
+            task.decoding.max_tokens,
+        )
+        for task in tasks
+    }
 
 
 def unverified(stored: StoredTask, verified: VerifiedTask) -> Iterator[tuple[Problem, int, list[Completion]]]:

@@ -7,16 +7,15 @@ import time
 from genbench.analysis.results import build_results
 from genbench.analysis.results_record import Results
 from genbench.engines.shared import EngineKeeper
-from genbench.judges.session import JudgeSession
 from genbench.runs.attempt import Attempt
 from genbench.runs.context import RunContext
 from genbench.runs.job import Job
 from genbench.runs.opening import open_run
-from genbench.runs.record import open_manifest, readers_of
+from genbench.runs.record import open_manifest
+from genbench.runs.scoring import readers_of
 from genbench.runs.signals import StopSwitch
-from genbench.runs.verifying import publish, renew_stale, verifier_specs, verify_with
+from genbench.runs.verifying import publish, renew_stale, verifier_pool, verifier_specs, verify_with
 from genbench.store.folder import RunFolder
-from genbench.verifiers.pool import VerifierPool
 
 
 async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> Results:
@@ -28,16 +27,14 @@ async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> Results
         InterruptedRunError: the run was stopped by a signal. The folder can be continued.
     """
     with RunFolder.writer(job.path) as folder:
-        judges = JudgeSession(job.suite, job.tasks, folder.path)
-        return await _run(RunContext(job, folder, switch, keeper, judges))
+        return await _run(RunContext.begin(job, folder, switch, keeper))
 
 
 async def _run(context: RunContext) -> Results:
     started = time.monotonic()
     job, folder, judges = context.job, context.folder, context.judges
-    verify = job.suite.config.verify
     specs = verifier_specs(job.tasks, judges)
-    async with VerifierPool(verify.workers, verify.nice, verify.load_timeout_s) as pool, judges:
+    async with verifier_pool(job.suite.config.verify) as pool, judges:
         opened = await open_run(context, pool, specs)
         manifest = open_manifest(job, folder, opened.verified, judges, opened.asked)
         now = {name: item for name, item in opened.verified.items() if name not in judges.deferred}

@@ -11,10 +11,16 @@ from genbench.judges.session import JudgeSession, forget_unscored
 from genbench.judges.tasks import is_judged
 from genbench.runs.scoring import Verify, stale_verifiers
 from genbench.store.folder import RunFolder
+from genbench.suite.config import VerifyConfig
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import Case, Finding
 from genbench.verifiers.pool import Opened, VerifierPool
 from genbench.verifiers.process import VerifierSpec
+
+
+def verifier_pool(settings: VerifyConfig) -> VerifierPool:
+    """Return the pool of verifier processes that a suite asks for."""
+    return VerifierPool(settings.workers, settings.nice, settings.load_timeout_s)
 
 
 def verifier_specs(tasks: Sequence[LoadedTask], judges: JudgeSession) -> dict[str, VerifierSpec]:

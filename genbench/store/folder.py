@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from genbench.errors import InputError, RunFolderError
+from genbench.store.drawn import Drawn
 from genbench.store.jsonlines import (
     NO_SPACE,
     Appender,
     dumps,
     encode,
     read_lines,
-    read_places,
     rename,
     replace,
     replace_json,
@@ -25,35 +25,14 @@ from genbench.store.jsonrecord import JsonRecord
 from genbench.store.lock import FolderLock
 from genbench.store.manifest_record import Manifest
 from genbench.store.records import (
-    completion_from_record,
     completion_to_record,
-    verdict_from_record,
     verdict_to_record,
 )
-from genbench.types import Completion, SampleId, Verdict
+from genbench.store.samplelines import read_completions, read_verdicts
+from genbench.types import Completion, Verdict
 
 FORMAT = 1
 _RENEWED = "verdicts.new"
-
-
-class Drawn:
-    """The set of (problem, sample, turn) of a task's completions, with one bit for each."""
-
-    def __init__(self) -> None:
-        self._bits: defaultdict[tuple[str, int], int] = defaultdict(int)
-        self.count = 0
-
-    def add(self, problem_id: str, sample_index: int, turn: int) -> bool:
-        """Add a turn of a sample. Return False if the set contained it already."""
-        bit = 1 << sample_index
-        if self._bits[problem_id, turn] & bit:
-            return False
-        self._bits[problem_id, turn] |= bit
-        self.count += 1
-        return True
-
-    def has(self, problem_id: str, sample_index: int, turn: int) -> bool:
-        return bool(self._bits.get((problem_id, turn), 0) >> sample_index & 1)
 
 
 class RunFolder:
@@ -221,18 +200,7 @@ class RunFolder:
         Raises:
             RunFolderError: a line is damaged, or a turn of a sample has two lines. Names the line.
         """
-        path, drawn = self.file(task, "completions"), Drawn()
-        for number, record in read_lines(path):
-            try:
-                item = completion_from_record(record)
-            except ValueError as error:
-                raise RunFolderError(f"{path}:{number}: {error}; restore or delete the line") from error
-            _belongs(path, number, task, item.sample)
-            if not drawn.add(item.sample.problem_id, item.sample.sample_index, item.turn):
-                raise RunFolderError(
-                    f"{path}:{number}: a second line for {_words(item.sample)}; delete one of them"
-                )
-            yield item
+        return read_completions(self.file(task, "completions"), task)
 
     def drawn(self, task: str) -> Drawn:
         """Return which turns of which samples completions.jsonl contains."""
@@ -251,16 +219,7 @@ class RunFolder:
         Raises:
             RunFolderError: a line is damaged. Names the line.
         """
-        path = self.verdict_path(task)
-        for number, place, record in read_places(path):
-            try:
-                item = verdict_from_record(record)
-            except ValueError as error:
-                raise RunFolderError(
-                    f"{path}:{number}: {error}; delete the file, `genbench score` makes it again"
-                ) from error
-            _belongs(path, number, task, item.sample)
-            yield place, item
+        return read_verdicts(self.verdict_path(task), task)
 
     def verdict_path(self, task: str) -> Path:
         """Return the path of the file that `verdicts` reads."""
@@ -328,14 +287,3 @@ class RunFolder:
         self.close()
         if isinstance(error, OSError) and error.errno in NO_SPACE:
             raise RunFolderError(unwritable(self.path, error)) from error
-
-
-def _belongs(path: Path, number: int, task: str, sample: SampleId) -> None:
-    if sample.task != task:
-        raise RunFolderError(
-            f"{path}:{number}: task '{sample.task}' in the folder of '{task}'; delete the line"
-        )
-
-
-def _words(sample: SampleId) -> str:
-    return f"task {sample.task}, problem {sample.problem_id}, sample {sample.sample_index}"

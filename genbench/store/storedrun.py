@@ -12,7 +12,8 @@ from typing import Any
 from genbench.data.subset import nested_subset
 from genbench.errors import RunFolderError, nearest
 from genbench.store.askfile import AskFile
-from genbench.store.folder import Drawn, RunFolder
+from genbench.store.drawn import Drawn
+from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import Manifest
 from genbench.store.sampleindex import SampleIndex
 from genbench.store.tokens import TokenCount

@@ -12,7 +12,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from genbench.errors import ConfigError, nearest
-from genbench.suite.config import NAME_PATTERN, Decoding, SuiteConfig
+from genbench.suite.block import NAME_PATTERN
+from genbench.suite.config import Decoding, SuiteConfig
 from genbench.suite.engine import DEFAULT_KIND, KIND_ERROR, EngineConfig, SuiteMistake, config_class
 
 Loc = tuple[str | int, ...]

@@ -9,7 +9,8 @@ from pydantic import Field, ValidationError
 
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import Row
-from genbench.suite.config import Strict, Turn
+from genbench.suite.block import Strict
+from genbench.suite.config import Turn
 from genbench.tasks.ifeval import instructions
 from genbench.tasks.kinds import KINDS, Kind
 from genbench.tasks.options import LETTERS

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from genbench import registry
-from genbench.data.hub import load_rows
-from genbench.data.local import load_file
 from genbench.data.subset import nested_subset
 from genbench.errors import ConfigError, nearest
-from genbench.protocols import Row, Task
-from genbench.stats.estimates import parse_metric
+from genbench.protocols import Task
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k
-from genbench.tasks.checked import CheckedTask, checked_task
+from genbench.tasks.checked import checked_task
 from genbench.tasks.custom import custom_task
-from genbench.tasks.kinds import JUDGE
+from genbench.tasks.entry_checks import check_metrics, check_reference, check_verifier, entry_place
 from genbench.tasks.loaded import LoadedTask
-from genbench.tasks.metrics import check_metric, is_built_in
-from genbench.tasks.published import named_scores
+from genbench.tasks.rows import task_rows
 
 
 def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list[TaskEntry]:
@@ -52,11 +47,11 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
     task = make_task(suite, entry)
     decoding = suite.config.decoding_of(entry)
     k = entry.k or task.info.k
-    check_k(k, decoding, _where(suite, entry))
-    _check_verifier(suite, entry, task)
-    _check_metrics(suite, entry, task, k)
-    _check_reference(suite, entry, task)
-    rows, provenance = _rows(suite, entry, task, data_dir)
+    check_k(k, decoding, entry_place(suite, entry))
+    check_verifier(suite, entry, task)
+    check_metrics(suite, entry, task, k)
+    check_reference(suite, entry, task)
+    rows, provenance = task_rows(suite, entry, task, data_dir)
     problems = task.problems(rows)
     ids = [problem.problem_id for problem in problems]
     kept = set(nested_subset(ids, _smaller(limit, entry.limit)))
@@ -68,7 +63,7 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
         problems=tuple(problem for problem in problems if problem.problem_id in kept),
         left_out=frozenset(ids) - kept,
         provenance=provenance,
-        where=_where(suite, entry),
+        where=entry_place(suite, entry),
         folder=str(suite.folder),
     )
 
@@ -81,7 +76,7 @@ def make_task(suite: Suite, entry: TaskEntry) -> Task:
     """
     if entry.task is None:
         return custom_task(entry)
-    where = _where(suite, entry)
+    where = entry_place(suite, entry)
     try:
         plug_in = registry.find("task", entry.task, suite.folder)
         found = plug_in.load()
@@ -95,46 +90,6 @@ def make_task(suite: Suite, entry: TaskEntry) -> Task:
     return task
 
 
-def _check_verifier(suite: Suite, entry: TaskEntry, task: Task) -> None:
-    """Refuse a verifier name that does not exist. The verifier itself is loaded later, in its own process."""
-    name = entry.used_verifier or task.info.verifier
-    if name == JUDGE:
-        return
-    try:
-        registry.find("verifier", name, suite.folder)
-    except ConfigError as error:
-        keys = ("verifier", "use") if entry.used_verifier else ()
-        raise ConfigError(f"{_where(suite, entry, *keys)}: {error}") from error
-
-
-def _check_metrics(suite: Suite, entry: TaskEntry, task: Task, k: int) -> None:
-    for place, metric in enumerate(entry.metrics or task.info.metrics):
-        try:
-            check_metric(metric, k, str(suite.folder))
-        except ConfigError as error:
-            raise type(error)(f"{_where(suite, entry, 'metrics', place)}: metrics: {error}") from error
-    if not is_built_in(task.info.headline):
-        raise ConfigError(
-            f"{_where(suite, entry)}: the headline is '{task.info.headline}', wanted one of genbench's own "
-            "metrics, which comparisons can test; put it into 'metrics'"
-        )
-    if (parse_metric(task.info.headline).k or k) > k:
-        raise ConfigError(f"{_where(suite, entry, 'k')}: the headline is {task.info.headline}, but k is {k}")
-
-
-def _check_reference(suite: Suite, entry: TaskEntry, task: Task) -> None:
-    try:
-        named_scores(task.info.published, entry.reference)
-    except ConfigError as error:
-        raise ConfigError(f"{_where(suite, entry, 'reference')}: {error}") from error
-
-
-def _where(suite: Suite, entry: TaskEntry, *keys: str | int) -> str:
-    """Return `file:line` of a key of the entry, and the task's name."""
-    labels = [item.label for item in suite.config.tasks]
-    return f"{suite.where('tasks', labels.index(entry.label), *keys)}: task '{entry.label}'"
-
-
 def _with_paths(suite: Suite, entry: TaskEntry) -> TaskEntry:
     """Resolve the folders among the verifier's options (punkt_dir, tagger_dir) against the suite's folder."""
     folders = {
@@ -143,25 +98,6 @@ def _with_paths(suite: Suite, entry: TaskEntry) -> TaskEntry:
         if key.endswith("_dir") and isinstance(value, str)
     }
     return entry.model_copy(update={"verifier": entry.verifier | folders}) if folders else entry
-
-
-def _rows(
-    suite: Suite, entry: TaskEntry, task: Task, data_dir: Path | None
-) -> tuple[list[Row], dict[str, Any]]:
-    if entry.data is not None and entry.data.path is not None:
-        return load_file(resolve(entry.data.path, suite.folder), _columns(task))
-    if isinstance(task, CheckedTask) and task.has_rows:
-        return task.rows()
-    dataset = task.info.dataset
-    if dataset is None:
-        raise ConfigError(f"{_where(suite, entry)}: it names no dataset; add info.dataset or rows()")
-    return load_rows(dataset, data_dir)
-
-
-def _columns(task: Task) -> tuple[str, ...]:
-    """Return the columns that a task of the suite reads. Other columns are not part of the data digest."""
-    columns: tuple[str, ...] = getattr(task, "columns", ())
-    return columns
 
 
 def _smaller(left: int | None, right: int | None) -> int | None:

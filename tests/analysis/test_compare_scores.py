@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from genbench.analysis.compare import compare, parse_margins
+from genbench.analysis.compare import compare
 from genbench.analysis.comparison_record import ComparedTask, Comparison
+from genbench.analysis.gating import parse_margins
 from genbench.errors import InputError, NotComparableError
 from tests.known import known
 from tests.ready_runs import write_lines

@@ -8,7 +8,7 @@ from genbench.draw.queue import missing_draws
 from genbench.models.requests import sample_seed
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.selection import load_tasks
-from genbench.store.folder import Drawn
+from genbench.store.drawn import Drawn
 from genbench.types import SampleId
 
 SUITE = """\

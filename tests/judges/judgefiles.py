@@ -7,7 +7,7 @@ from pathlib import Path
 
 from genbench.judges.file import judge_path, read_judge
 from genbench.judges.judge import Judge
-from genbench.suite.config import JudgeConfig, JudgeServer
+from genbench.suite.judge import JudgeConfig, JudgeServer
 from genbench.types import Answer, Case, SampleId
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

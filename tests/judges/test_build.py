@@ -10,7 +10,7 @@ from genbench.engines.http_chat import ChatServer
 from genbench.errors import ConfigError, DataError
 from genbench.judges.build import build_engine
 from genbench.judges.file import read_judge
-from genbench.suite.config import JudgeConfig, JudgeModel
+from genbench.suite.judge import JudgeConfig, JudgeModel
 
 from .judgefiles import COMMIT, own_judge, served_by
 

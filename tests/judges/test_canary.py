@@ -13,7 +13,7 @@ from genbench.errors import ConfigError
 from genbench.judges.build import build_engine
 from genbench.judges.canary import CANARIES, ask_canary, pin_path, words_of, write_pin
 from genbench.judges.judge import Judge
-from genbench.suite.config import JudgeConfig
+from genbench.suite.judge import JudgeConfig
 
 from .conftest import Server
 from .judgefiles import LABELS, own_judge, served_by

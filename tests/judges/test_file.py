@@ -16,7 +16,8 @@ from genbench.judges.judge import Judge
 from genbench.judges.local import LocalJudge
 from genbench.judges.prompt import capped
 from genbench.suite import shipped
-from genbench.suite.config import Decoding, JudgeConfig, JudgeModel, JudgeServer
+from genbench.suite.config import Decoding
+from genbench.suite.judge import JudgeConfig, JudgeModel, JudgeServer
 from genbench.types import Answer, Case, SampleId
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -12,7 +12,7 @@ from genbench.judges.calibration import CalibrationCase
 from genbench.judges.checking import check
 from genbench.judges.judge import Judge
 from genbench.judges.opinions import Opinion, opinion_of, opinions_of
-from genbench.suite.config import JudgeConfig
+from genbench.suite.judge import JudgeConfig
 from genbench.types import Case
 
 from .conftest import Server

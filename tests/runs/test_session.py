@@ -24,7 +24,8 @@ from genbench.runs.jobs import make_jobs
 from genbench.runs.loop import run_coroutine
 from genbench.runs.opening import open_run
 from genbench.runs.options import RunOptions, open_suite
-from genbench.runs.record import RunManifest, readers_of
+from genbench.runs.record import RunManifest
+from genbench.runs.scoring import readers_of
 from genbench.runs.session import run_job
 from genbench.runs.signals import StopSwitch
 from genbench.runs.verifying import verifier_specs

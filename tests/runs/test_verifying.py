@@ -12,8 +12,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.judges.session import JudgeSession
 from genbench.runs.options import RunOptions, open_suite
-from genbench.runs.record import readers_of
-from genbench.runs.scoring import Scorer, catch_up, stale_verifiers, unverified
+from genbench.runs.scoring import Scorer, catch_up, readers_of, stale_verifiers, unverified
 from genbench.runs.selection import load_tasks
 from genbench.runs.signals import StopSwitch
 from genbench.runs.verifying import load_verifiers, publish, renew_stale, verifier_specs, verify_with

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import RunFolderError
-from genbench.store.folder import Drawn, RunFolder
+from genbench.store.drawn import Drawn
+from genbench.store.folder import RunFolder
 from genbench.types import Completion, SampleId, Verdict
 
 COMPLETION = Completion(

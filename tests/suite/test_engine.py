@@ -10,8 +10,9 @@ import pytest
 from pydantic import ValidationError
 
 from genbench.errors import ConfigError
-from genbench.suite.config import JudgeModel, SuiteConfig
+from genbench.suite.config import SuiteConfig
 from genbench.suite.engine import STORED, SuiteMistake, config_class, default_engine
+from genbench.suite.judge import JudgeModel
 from genbench.suite.suitefile import located, read_suite
 
 TASK = {"name": "t", "kind": "math", "k": 1, "data": {"path": "r.jsonl"}}

@@ -9,43 +9,14 @@ from typing import Any, Literal, get_args
 from pydantic import ValidationError
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.verifiers.constraints import (
-    counts,
-    custom_answers,
-    custom_tables,
-    format,
-    keywords,
-    language,
-    layout,
-    length,
-    mended_ifbench,
-    mended_ifeval,
-    placing,
-    ratios,
-    repeats,
-    revision_2025_07,
-    shape,
-    whole,
-    wording,
-)
+from genbench.verifiers.constraints import mended_ifbench, mended_ifeval, revision_2025_07
 from genbench.verifiers.constraints import multilingual as multilingual_rules
-from genbench.verifiers.constraints.rule import Kwargs, Rule, Rules
+from genbench.verifiers.constraints.ifbench_rules import IFBENCH
+from genbench.verifiers.constraints.ifeval_rules import IFEVAL
+from genbench.verifiers.constraints.rule import Kwargs, Rule
 
 Mode = Literal["official", "fixed"]
 Revision = Literal["head", "2025-07"]
-
-IFEVAL: Rules = (*keywords.RULES, *language.RULES, *length.RULES, *format.RULES, *whole.RULES)
-IFBENCH: Rules = (
-    *counts.RULES,
-    *ratios.RULES,
-    *wording.RULES,
-    *placing.RULES,
-    *shape.RULES,
-    *layout.RULES,
-    *repeats.RULES,
-    *custom_answers.RULES,
-    *custom_tables.RULES,
-)
 
 
 @dataclass(frozen=True, slots=True)

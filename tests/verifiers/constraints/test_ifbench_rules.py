@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from genbench.verifiers.constraints.checking import Outcome
-from genbench.verifiers.constraints.rulebook import IFBENCH
+from genbench.verifiers.constraints.ifbench_rules import IFBENCH
 from tests.verifiers.constraints.ifbench_forms import FORM_ROWS, QUIZ, STUDENTS
 from tests.verifiers.constraints.ifbench_words import WORD_ROWS, Row
 

@@ -9,7 +9,8 @@ import pytest
 
 from genbench.errors import DataError
 from genbench.verifiers.constraints.checking import Outcome
-from genbench.verifiers.constraints.rulebook import IFEVAL, Rulebook
+from genbench.verifiers.constraints.ifeval_rules import IFEVAL
+from genbench.verifiers.constraints.rulebook import Rulebook
 
 Judge = Callable[..., Outcome]
 

@@ -1,0 +1,88 @@
+"""What a report says: its runs, their comparisons, published scores and doubtful references."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from genbench.analysis.compare import compare_sides
+from genbench.analysis.comparison_record import Comparison
+from genbench.analysis.opening import side_of
+from genbench.errors import GenbenchError
+from genbench.reports.gathered import GatheredRun
+from genbench.reports.lead import lead
+from genbench.reports.report_record import (
+    DoubtfulReference,
+    PublishedScore,
+    Report,
+    ReportedComparison,
+    ReportedRun,
+)
+
+FORMAT = 1
+
+
+def report_record(runs: Sequence[GatheredRun]) -> Report:
+    """Return the report of gathered runs."""
+    record = Report(
+        format=FORMAT,
+        title=" and ".join(dict.fromkeys(run.results.suite for run in runs)),
+        tasks=_tasks(runs),
+        published=tuple(_published(runs)),
+        runs=tuple(_run_record(run) for run in runs),
+        doubtful=tuple(_doubtful(runs)),
+        comparisons=tuple(_comparison(runs[0], other) for other in runs[1:]),
+        lead="",
+    )
+    return record.model_copy(update={"lead": lead(record)})
+
+
+def _published(runs: Sequence[GatheredRun]) -> list[PublishedScore]:
+    """Return what others report, task by task, each score once."""
+    found: dict[tuple[object, ...], PublishedScore] = {}
+    for run in runs:
+        for task, result in run.results.tasks.items():
+            for score in result.published:
+                key = (task, score.model, score.value, score.source, score.decoding)
+                found.setdefault(key, PublishedScore(task=task, **dict(score)))
+    return sorted(found.values(), key=lambda item: _tasks(runs).index(item.task))
+
+
+def _doubtful(runs: Sequence[GatheredRun]) -> list[DoubtfulReference]:
+    """Return references against which several runs agree on one other answer."""
+    found: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for run in runs:
+        for task, health in run.health.items():
+            for row in health.suspicious_references:
+                found[task, row.problem_id, row.answer].append(run.name)
+    return [
+        DoubtfulReference(task=task, problem_id=problem_id, answer=answer, runs=tuple(names))
+        for (task, problem_id, answer), names in found.items()
+        if len(names) > 1
+    ]
+
+
+def _tasks(runs: Sequence[GatheredRun]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(task for run in runs for task in run.results.tasks))
+
+
+def _run_record(run: GatheredRun) -> ReportedRun:
+    return ReportedRun(
+        name=run.name,
+        path=str(run.stored.path),
+        created=run.stored.manifest.created,
+        terms=run.stored.manifest.terms,
+        results=run.results,
+        health=dict(run.health),
+    )
+
+
+def _comparison(base: GatheredRun, tuned: GatheredRun) -> ReportedComparison:
+    """Compare two runs. If the comparison is refused, the report continues with the reason as text."""
+    record: Comparison | None = None
+    refused: str | None = None
+    try:
+        record = compare_sides(side_of(base.stored, base.results), side_of(tuned.stored, tuned.results))
+    except GenbenchError as error:
+        refused = str(error)
+    return ReportedComparison(base=base.name, tuned=tuned.name, record=record, refused=refused)

@@ -1,0 +1,65 @@
+"""The questions of a run as lines of problems.jsonl and asks.jsonl."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Container
+from typing import Any
+
+from genbench.analysis.samples import ask_records
+from genbench.runs.job import Job
+from genbench.store.contract import digest
+from genbench.tasks.loaded import LoadedTask
+
+Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+"""A task's lines of problems.jsonl, and those of asks.jsonl."""
+
+
+def asked_records(job: Job, task: LoadedTask) -> Asked:
+    """Render every first-turn prompt.
+
+    Return the records of the problems and of their asks. A prompt that does not fit raises an error.
+    """
+    records: list[dict[str, Any]] = []
+    seen: list[dict[str, Any]] = []
+    for problem in task.problems:
+        requests = [job.model.maker.request(task, problem, index, ()) for index in range(task.k)]
+        first = requests[0]
+        if first is None:
+            raise AssertionError("a problem has a first turn")
+        records.append(
+            {
+                "problem_id": problem.problem_id,
+                "prompt_digest": first.prompt_digest,
+                "reference_digest": digest(task.reference(problem, 0))[:16],
+                "prompt_tokens": len(first.token_ids) or None,
+                "max_tokens": first.max_tokens,
+                "turns": problem.turns,
+                "strata": dict(problem.strata),
+                "group": problem.group,
+            }
+        )
+        found = [task.reference(problem, index) for index in range(task.k)]
+        seen += ask_records(problem.problem_id, found, requests)
+    return records, seen
+
+
+def packed(asked: Asked) -> bytes:
+    """Compress the records until they are written. Those of half a million problems take a gigabyte."""
+    return zlib.compress(json.dumps(asked).encode(), level=1)
+
+
+def unpacked(pack: bytes) -> Asked:
+    """Return the records that `packed` compressed."""
+    records, asks = json.loads(zlib.decompress(pack))
+    return records, asks
+
+
+def only_asked(asked: Asked, kept: Container[str]) -> Asked:
+    """Return the records of these problems. The other problems are left out of the run."""
+    records, asks = asked
+    return (
+        [record for record in records if record["problem_id"] in kept],
+        [ask for ask in asks if ask["problem_id"] in kept],
+    )

@@ -1,0 +1,91 @@
+"""One command on all models of a suite, from its options to the results of each model."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from genbench.analysis.results_record import Results
+from genbench.engines.shared import EngineKeeper
+from genbench.errors import InterruptedRunError
+from genbench.runs.job import Job
+from genbench.runs.jobs import make_jobs
+from genbench.runs.loop import run_coroutine
+from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
+from genbench.runs.rescore import judge_folders
+from genbench.runs.reuse import stored_results
+from genbench.runs.session import run_job
+from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The folder and the results of each model of a command. Both are empty if its shard has no problem."""
+
+    folders: Mapping[str, Path]
+    results: Mapping[str, Results]
+    untouched: Sequence[Path]
+    """The folders that were complete before and were only read."""
+
+
+def run_models(options: RunOptions) -> Ran:
+    """Draw and verify every model of the suite.
+
+    Raises:
+        InputError: the suite, an option or a file cannot be used.
+        EngineError: the engine failed for good.
+        InterruptedRunError: the run was stopped by a signal. The message says how to continue.
+    """
+    suite, chosen = open_suite(options)
+    check_options(options)
+    switch = StopSwitch()
+    with stop_after(options.max_hours, switch.stop):
+        jobs = make_jobs(suite, chosen, options)
+        stored = {job.path: found for job in jobs if (found := stored_results(job)) is not None}
+        with stop_on_signals(switch.stop):
+            results = _run_all(jobs, stored, options, switch)
+    return Ran({job.model.name: job.path for job in jobs}, results, list(stored))
+
+
+def _run_all(
+    jobs: Sequence[Job], stored: Mapping[Path, Results], options: RunOptions, switch: StopSwitch
+) -> dict[str, Results]:
+    """Return the results of each model. Results that are `stored` already are taken as they are."""
+    results = run_coroutine(_draw_all(jobs, stored, options, switch))
+    own = [job for job in jobs if job.path not in stored]
+    if any(job.deferred for job in own):
+        results |= _judge(own, options, switch)
+    return results
+
+
+async def _draw_all(
+    jobs: Sequence[Job], stored: Mapping[Path, Results], options: RunOptions, switch: StopSwitch
+) -> dict[str, Results]:
+    results: dict[str, Results] = {}
+    async with EngineKeeper() as keeper:
+        for job in jobs:
+            found = stored.get(job.path)
+            results[job.model.name] = found or await _run(job, options, switch, keeper)
+    return results
+
+
+async def _run(job: Job, options: RunOptions, switch: StopSwitch, keeper: EngineKeeper) -> Results:
+    try:
+        return await run_job(job, switch, keeper)
+    except InterruptedRunError as error:
+        raise InterruptedRunError(_how_to_continue(error, options, job)) from None
+
+
+def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict[str, Results]:
+    """Make the verdicts that had to wait until every model under test was closed."""
+    try:
+        return judge_folders([job.path for job in jobs], data_dir(options), options.quiet, switch)
+    except InterruptedRunError as error:
+        raise InterruptedRunError(_how_to_continue(error, options, jobs[-1])) from None
+
+
+def _how_to_continue(error: InterruptedRunError, options: RunOptions, job: Job) -> str:
+    command = options.command or f"genbench run {shlex.quote(options.suite)}"
+    return f"stopped by {error}; everything finished is in {job.path}. Continue with: {command}"

@@ -1,0 +1,57 @@
+"""The `judge:` block of a suite: who grades the tasks that no rule can verify."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from genbench.suite.block import ApiKeyEnv, BaseUrl, Strict
+from genbench.suite.engine import ByKind, EngineConfig, default_engine
+
+
+class JudgeModel(Strict):
+    """A judge that runs on this machine, after the models under test are closed."""
+
+    path: str = Field(description="a local folder, a hub id, or shipped:checkpoints/NAME")
+    revision: str | None = Field(None, description="hub commit (40 hex digits), or sha256:… of a folder")
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "bfloat16"
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+    trust_remote_code: bool = False
+    engine: Annotated[EngineConfig, ByKind(only=("vllm",))] = Field(default_factory=default_engine)
+
+    @model_validator(mode="after")
+    def _one_engine(self) -> Self:
+        if getattr(self.engine, "replicas", 1) != 1:
+            raise ValueError("a judge has one engine; leave out 'replicas' (data_parallel_size works)")
+        return self
+
+
+class JudgeServer(Strict):
+    """A judge behind an OpenAI-compatible server."""
+
+    base_url: BaseUrl
+    model: str
+    revision: str | None = Field(None, description="what the server is said to serve; reported as declared")
+    api_key_env: ApiKeyEnv | None = None
+    concurrency: int = Field(16, ge=1)
+    timeout_s: float = Field(120.0, gt=0)
+    retries: int = Field(6, ge=0)
+    structured: Literal["vllm", "none"] = Field("vllm", description="how replies are held to their form")
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+
+
+class JudgeConfig(Strict):
+    """The judge of tasks that no rule can verify. Each key overrides the same key of the judge file."""
+
+    use: str | None = Field(None, description="a shipped judge's name, or a judge file")
+    model: JudgeModel | None = None
+    server: JudgeServer | None = None
+    allow_unpinned: bool = False
+    max_unscored_share: float = Field(0.02, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _one_engine(self) -> Self:
+        if self.model is not None and self.server is not None:
+            raise ValueError("give either 'model' or 'server'")
+        return self

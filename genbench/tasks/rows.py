@@ -1,0 +1,41 @@
+"""The rows of a task: from a file of the suite, from the task itself, or from its dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from genbench.data.hub import load_rows
+from genbench.data.local import load_file
+from genbench.errors import ConfigError
+from genbench.protocols import Row, Task
+from genbench.suite.config import TaskEntry
+from genbench.suite.shipped import resolve
+from genbench.suite.suitefile import Suite
+from genbench.tasks.checked import CheckedTask
+from genbench.tasks.entry_checks import entry_place
+
+
+def task_rows(
+    suite: Suite, entry: TaskEntry, task: Task, data_dir: Path | None
+) -> tuple[list[Row], dict[str, Any]]:
+    """Return a task's rows and their provenance.
+
+    Raises:
+        ConfigError: the task has neither rows of its own nor a dataset.
+        DataError: the rows cannot be used.
+    """
+    if entry.data is not None and entry.data.path is not None:
+        return load_file(resolve(entry.data.path, suite.folder), _columns(task))
+    if isinstance(task, CheckedTask) and task.has_rows:
+        return task.rows()
+    dataset = task.info.dataset
+    if dataset is None:
+        raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")
+    return load_rows(dataset, data_dir)
+
+
+def _columns(task: Task) -> tuple[str, ...]:
+    """Return the columns that a task of the suite reads. Other columns are not part of the data digest."""
+    columns: tuple[str, ...] = getattr(task, "columns", ())
+    return columns
