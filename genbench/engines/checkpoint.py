@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +16,13 @@ from genbench.errors import ConfigError, DataError
 from genbench.suite import shipped
 
 _ENDINGS = (".safetensors", ".bin", ".pt", ".gguf", ".json", ".model", ".txt", ".jinja", ".py", ".tiktoken")
-_NOT_IDENTITY = frozenset({"generation_config.json", "trainer_state.json", "training_args.bin"})
+_NOT_IDENTITY = re.compile(
+    r"generation_config\.json|trainer_state\.json|training_args\..+|(?:all|eval|train)_results\.json"
+    r"|(?:optimizer|scheduler|scaler|rng_state).*|zero_to_fp32\.py"
+)
+"""Files that a trainer leaves next to a checkpoint. They do not shape what is sampled."""
+_NOT_IDENTITY_FOLDERS = re.compile(r"global_step\d+|checkpoint-\d+|\..*")
+"""Folders of optimizer states, of other checkpoints, and hidden ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +38,20 @@ class Checkpoint:
 
     @property
     def config(self) -> dict[str, Any]:
-        """Return the content of config.json. The result is empty if there is none (an adapter)."""
+        """Return the content of config.json. The result is empty if there is none (an adapter).
+
+        Raises:
+            ConfigError: the file is no JSON object.
+        """
         file = self.path / "config.json"
-        loaded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        if not file.is_file():
+            return {}
+        try:
+            loaded = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ConfigError(f"{file} is not valid JSON ({error}); copy it again") from error
+        if not isinstance(loaded, dict):
+            raise ConfigError(f"{file}: wanted an object, found {type(loaded).__name__}")
         return loaded
 
 
@@ -85,7 +103,7 @@ def folder_digest(path: Path) -> str:
     Raises:
         ConfigError: the folder contains no model and no adapter.
     """
-    files = sorted(file for file in path.rglob("*") if _counts(file))
+    files = sorted(file for file in path.rglob("*") if _counts(file, path))
     if not any(file.name in ("config.json", "adapter_config.json") for file in files):
         raise ConfigError(f"{path}: holds no config.json (a model) and no adapter_config.json (an adapter)")
     cache = _DigestCache()
@@ -98,9 +116,11 @@ def folder_digest(path: Path) -> str:
     return total.hexdigest()
 
 
-def _counts(file: Path) -> bool:
+def _counts(file: Path, path: Path) -> bool:
     """Tell whether a file is part of the identity: weights, configuration, tokenizer."""
-    return file.is_file() and file.suffix in _ENDINGS and file.name not in _NOT_IDENTITY
+    if any(_NOT_IDENTITY_FOLDERS.fullmatch(part) for part in file.relative_to(path).parts[:-1]):
+        return False
+    return file.is_file() and file.suffix in _ENDINGS and not _NOT_IDENTITY.fullmatch(file.name)
 
 
 class _DigestCache:
@@ -142,3 +162,11 @@ def context_length(config: dict[str, Any]) -> int | None:
     keys = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_sequence_length")
     lengths = [block[key] for block in blocks for key in keys if isinstance(block.get(key), int)]
     return min(lengths) if lengths else None
+
+
+def vocabulary_size(config: dict[str, Any]) -> int | None:
+    """Return how many token ids the model's embedding has, or None if a config.json does not say."""
+    for block in (config, config.get("text_config") or {}):
+        if isinstance(block, dict) and isinstance(block.get("vocab_size"), int):
+            return int(block["vocab_size"])
+    return None

@@ -53,6 +53,7 @@ class _ForeignModel:
     def __init__(self, name: str, found: FoundModel) -> None:
         self._name, self._found = name, found
         self.identity, self.tokenizer, self.context = found.identity, found.tokenizer, found.context
+        self.vocab_size: int | None = getattr(found, "vocab_size", None)
 
     def settings(self, prompts: PromptFacts) -> EngineSettings:
         with defects_of(self._name):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from genbench.engines.checkpoint import context_length, find
+from genbench.engines.checkpoint import context_length, find, vocabulary_size
 from genbench.engines.http_server import HttpServer, Transient
 from genbench.engines.http_settings import HttpSettings
 from genbench.engines.kind import ModelSource, PromptFacts
@@ -157,6 +157,7 @@ class ServedCheckpoint:
     tokenizer: Path | None
     context: int | None
     silent: tuple[str, ...]
+    vocab_size: int | None = None
 
     def settings(self, prompts: PromptFacts) -> HttpSettings:
         """Return what the servers are asked with."""
@@ -250,7 +251,8 @@ def _rendered_here(model: ModelSource, settings: HttpSettings, silent: tuple[str
         )
     settings = replace(settings, max_model_len=int(context))
     identity = _identity(settings, checkpoint.identity)
-    return ServedCheckpoint(settings, identity, source.path, int(context), silent)
+    size = vocabulary_size(checkpoint.config)
+    return ServedCheckpoint(settings, identity, source.path, int(context), silent, size)
 
 
 def _rendered_there(model: ModelSource, settings: HttpSettings, silent: tuple[str, ...]) -> ServedCheckpoint:

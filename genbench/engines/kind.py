@@ -19,13 +19,15 @@ from genbench.suite.config import Decoding, ModelConfig
 class ModelSource:
     """One model of a suite: its name, its block under `models:`, and the decoding of each task.
 
-    `folder` is the folder of the suite file, which relative paths start from.
+    `folder` is the folder of the suite file, which relative paths start from. `beside` are the blocks of
+    all models of the suite, since models can share an engine.
     """
 
     name: str
     config: ModelConfig
     folder: Path
     decodings: Mapping[str, Decoding]
+    beside: Sequence[ModelConfig] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,11 @@ class FoundModel(Protocol):
     @property
     def context(self) -> int | None:
         """Return the context in tokens that prompts and completions must fit, or None if unchecked."""
+        ...
+
+    @property
+    def vocab_size(self) -> int | None:
+        """Return how many token ids the model's embedding has, or None if unknown."""
         ...
 
     def settings(self, prompts: PromptFacts) -> EngineSettings:

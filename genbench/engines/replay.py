@@ -90,6 +90,7 @@ class ReplayModel:
     ready: ReplaySettings
     tokenizer: Path | None = None
     context: int | None = None
+    vocab_size: int | None = None
 
     def settings(self, prompts: PromptFacts) -> ReplaySettings:
         """Return what the file is read with."""

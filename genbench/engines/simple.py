@@ -95,6 +95,7 @@ class SimpleModel:
     identity: str
     tokenizer: Path | None = None
     context: int | None = None
+    vocab_size: int | None = None
 
     def settings(self, prompts: PromptFacts) -> SimpleSettings:
         """Return the settings of one engine."""

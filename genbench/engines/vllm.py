@@ -93,7 +93,7 @@ class VllmEngine:
             "disable_log_stats": True,
             "enable_lora": settings.lora,
         }
-        return AsyncEngineArgs(**(_platform_defaults(settings) | dict(settings.extra) | own))
+        return AsyncEngineArgs(**(_platform_defaults(settings) | settings.arguments | own))
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request.

@@ -10,9 +10,11 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from genbench.engines import arguments, devices, environment
-from genbench.engines.checkpoint import Checkpoint, context_length, find
+from genbench.engines.adapter import adapter_rank, check_fit, served_rank
+from genbench.engines.checkpoint import Checkpoint, context_length, find, vocabulary_size
 from genbench.engines.kind import ModelSource, PromptFacts
 from genbench.engines.vllm_settings import VllmSettings
+from genbench.engines.weights import check_vocabulary, read_weights
 from genbench.errors import ConfigError, nearest
 from genbench.suite.engine import EngineConfig, SuiteMistake
 
@@ -93,21 +95,33 @@ class VllmKind:
         environment.prepare()
 
     def find(self, model: ModelSource) -> VllmModel:
-        """Find the files of the model, its adapter and its tokenizer.
+        """Find the files of the model, its adapter and its tokenizer. Check them by their headers.
 
         Raises:
-            ConfigError, DataError: they are missing, or state no context.
+            ConfigError, DataError: they are missing, damaged or do not fit each other, or state no context.
         """
         config, folder = model.config, model.folder
         checkpoint = find(config.path, config.revision, folder)
         adapter = find(config.adapter, None, folder) if config.adapter else None
         source = find(config.tokenizer, None, folder) if config.tokenizer else checkpoint
-        return VllmModel(self._config, model, checkpoint, adapter, source, _context(self._config, checkpoint))
+        _check_files(self._config, checkpoint, adapter)
+        return VllmModel(
+            self._config,
+            model,
+            checkpoint,
+            adapter,
+            source,
+            _context(self._config, checkpoint),
+            _lora_rank(self._config, model, adapter),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class VllmModel:
-    """A checkpoint on this machine, with its adapter and the folder of its tokenizer."""
+    """A checkpoint on this machine, with its adapter and the folder of its tokenizer.
+
+    `lora_rank` is the max_lora_rank that the engine needs; None leaves vLLM's default.
+    """
 
     config: VllmConfig
     model: ModelSource
@@ -115,6 +129,7 @@ class VllmModel:
     adapter: Checkpoint | None
     source: Checkpoint
     context: int
+    lora_rank: int | None = None
 
     @property
     def identity(self) -> str:
@@ -126,14 +141,20 @@ class VllmModel:
         """Return the folder of the tokenizer."""
         return self.source.path
 
+    @property
+    def vocab_size(self) -> int | None:
+        """Return how many token ids the embedding has, or None if config.json does not say."""
+        return vocabulary_size(self.checkpoint.config)
+
     def settings(self, prompts: PromptFacts) -> VllmSettings:
         """Return what the engines are started with.
 
         Raises:
             UnavailableError: vLLM is not installed.
-            ConfigError: there are fewer GPUs than the replicas need.
+            ConfigError: there are fewer GPUs than the replicas need, or a stop token id is no token.
         """
         config, model = self.config, self.model.config
+        _check_stop_ids(prompts, self.vocab_size)
         settings = VllmSettings(
             model=self.checkpoint.path,
             tokenizer=self.source.path,
@@ -149,6 +170,7 @@ class VllmModel:
             share=config.share,
             load_timeout_s=config.load_timeout_s,
             eos_token_id=prompts.eos_token_id,
+            lora_rank=self.lora_rank,
         )
         if settings.replicas > 1 and arguments.distribution()[0] != _CPU:
             devices.share(devices.visible(), 0, settings.replicas, settings.gpus)
@@ -168,6 +190,59 @@ class VllmModel:
             f"{file} also stops at the token ids {extra}; genbench takes no decoding from a checkpoint: "
             f"set decoding.stop_token_ids: {extra} if base and tuned shall both stop there",
         )
+
+
+_OWN_WEIGHTS = frozenset({"auto", "safetensors", "hf", "pt"})
+"""Values of load_format that read the checkpoint's own weight files."""
+
+
+def _check_files(config: VllmConfig, checkpoint: Checkpoint, adapter: Checkpoint | None) -> None:
+    """Refuse a checkpoint or an adapter whose files are not whole or do not fit each other."""
+    folder = checkpoint.path
+    if not (folder / "config.json").is_file():
+        base = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        raise ConfigError(
+            f"{folder} is an adapter: give it as 'adapter', and its base "
+            f"({base.get('base_model_name_or_path', 'the model that it was trained on')}) as 'path'"
+        )
+    tensors = read_weights(folder) if config.extra.get("load_format", "auto") in _OWN_WEIGHTS else {}
+    check_vocabulary(folder, tensors, vocabulary_size(checkpoint.config))
+    if adapter is not None:
+        check_fit(adapter.path, tensors, checkpoint.config, folder)
+
+
+def _lora_rank(config: VllmConfig, model: ModelSource, adapter: Checkpoint | None) -> int | None:
+    """Return the max_lora_rank of the model's engine. A shared engine serves all adapters of its base.
+
+    Raises:
+        SuiteMistake: the suite sets one that is too small.
+    """
+    adapters = [adapter] if adapter is not None else []
+    if config.share:
+        alike = [other for other in model.beside if other.path == model.config.path and other.adapter]
+        adapters += [find(str(other.adapter), None, model.folder) for other in alike]
+    if not adapters:
+        return None
+    needed = served_rank(max(adapter_rank(item.path) for item in adapters))
+    given = config.extra.get("max_lora_rank")
+    if given is not None and (not isinstance(given, int) or given < needed):
+        raise SuiteMistake(
+            ("engine", "max_lora_rank"),
+            f"engine.max_lora_rank is {given}, and an adapter needs {needed}; leave the key out",
+        )
+    return None if given is not None else needed
+
+
+def _check_stop_ids(prompts: PromptFacts, vocab_size: int | None) -> None:
+    if vocab_size is None:
+        return
+    for task, decoding in prompts.decodings.items():
+        beyond = [token for token in decoding.stop_token_ids if token >= vocab_size]
+        if beyond:
+            raise ConfigError(
+                f"task {task}: decoding.stop_token_ids names {beyond[0]}, and the model has the ids 0 to "
+                f"{vocab_size - 1}; remove it"
+            )
 
 
 def _context(config: VllmConfig, checkpoint: Checkpoint) -> int:

@@ -44,6 +44,7 @@ class VllmSettings:
         load_timeout_s: seconds after which loading fails.
         loading: a lock held while one engine loads, since each sets variables of this process for itself.
         eos_token_id: the tokenizer's. It is a term.
+        lora_rank: the max_lora_rank that the adapters need; None: vLLM's default, or the suite's own.
     """
 
     model: Path
@@ -63,6 +64,7 @@ class VllmSettings:
     load_timeout_s: float = 3600.0
     loading: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
     eos_token_id: int | None = None
+    lora_rank: int | None = None
 
     @property
     def lora(self) -> bool:
@@ -139,8 +141,18 @@ class VllmSettings:
             "max_num_batched_tokens": self.max_num_batched_tokens,
             "replicas": self.replicas,
             "share": self.share,
+            **self._rank,
             **self.extra,
         }
+
+    @property
+    def _rank(self) -> dict[str, int]:
+        return {} if self.lora_rank is None else {"max_lora_rank": self.lora_rank}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Return vLLM's arguments that the suite gives, and those that follow from its adapters."""
+        return {**self._rank, **self.extra}
 
     def at(self, work: Path) -> VllmSettings:
         """Return the settings with `work` as the folder of log and small files."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from genbench.engines.kind import EngineKind, ModelSource
 from genbench.engines.kinds import engine_kind
-from genbench.errors import ConfigError, PromptError
+from genbench.errors import ConfigError, DataError, PromptError
 from genbench.models.prepared import PreparedModel, PromptedModel
 from genbench.models.prompting import prompted_model
 from genbench.store.contract import digest
@@ -65,7 +65,8 @@ def prepare_model(
 
 def _prompted(suite: Suite, name: str, tasks: Sequence[LoadedTask], kind: EngineKind) -> PromptedModel:
     decodings = {task.name: task.decoding for task in tasks}
-    found = kind.find(ModelSource(name, suite.config.models[name], suite.folder, decodings))
+    models = suite.config.models
+    found = kind.find(ModelSource(name, models[name], suite.folder, decodings, tuple(models.values())))
     return prompted_model(suite, name, tasks, found)
 
 
@@ -75,7 +76,7 @@ def _located(suite: Suite, name: str) -> Iterator[None]:
     try:
         with located(suite):
             yield
-    except (ConfigError, PromptError) as error:
+    except (ConfigError, DataError, PromptError) as error:
         known = str(error).startswith(str(suite.path))
         raise type(error)(str(error) if known else f"{suite.where('models', name)}: {error}") from None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from genbench.engines.kind import FoundModel, PromptFacts
 from genbench.models.prepared import PromptedModel, Reasoning
-from genbench.models.prompts import Rendered, Renderer, fit
+from genbench.models.prompts import Rendered, Renderer, check_vocabulary, fit
 from genbench.models.rendering import (
     stated_format,
     task_renderer,
@@ -67,7 +67,9 @@ def _as_token_ids(
     renderers = {task.name: task_renderer(config, task, tokenizer, chat_template, fmt) for task in tasks}
 
     def render(task: str, messages: tuple[Message, ...]) -> Rendered:
-        return renderers[task].render(messages)
+        rendered = renderers[task].render(messages)
+        check_vocabulary(rendered, found.vocab_size, tokenizer.convert_ids_to_tokens)
+        return rendered
 
     def fitting(prompt_tokens: int, wanted: int) -> tuple[int, bool]:
         return (wanted, False) if found.context is None else fit(prompt_tokens, wanted, found.context)

@@ -197,3 +197,22 @@ def fit(prompt_tokens: int, max_tokens: int, context: int) -> tuple[int, bool]:
             "raise engine.max_model_len, or shorten the prompt (fewer shots, shorter system prompt)"
         )
     return min(max_tokens, left), left < max_tokens
+
+
+def check_vocabulary(prompt: Rendered, vocab_size: int | None, token: Callable[[int], str]) -> None:
+    """Refuse a prompt with a token that the model has no embedding for. An engine would crash on it.
+
+    Args:
+        vocab_size: the rows of the embedding; None: unknown.
+        token: the text of a token id, for the message.
+
+    Raises:
+        PromptError: names the token.
+    """
+    highest = max(prompt.token_ids or (0,))
+    if vocab_size is not None and highest >= vocab_size:
+        raise PromptError(
+            f"the prompt has the token {token(highest)!r} (id {highest}), and the model's embedding ends at "
+            f"id {vocab_size - 1}: the tokenizer was extended and the embedding was not; call "
+            "resize_token_embeddings and save the model again, or name the fitting tokenizer with 'tokenizer'"
+        )

@@ -70,7 +70,10 @@ class RequestMaker:
         if ask is None:
             return None
         turn = len(replies)
-        rendered = self._rendered(task.name, problem, ask.messages, turn)
+        try:
+            rendered = self._rendered(task.name, problem, ask.messages, turn)
+        except PromptError as error:
+            raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
         sample = SampleId(task.name, problem.problem_id, sample_index)
         max_tokens, clamped = task.decoding.max_tokens, False
         if rendered.token_ids is not None:
@@ -89,12 +92,19 @@ class RequestMaker:
         )
 
     def _limit(self, tokens: int, task: LoadedTask, problem: Problem, turn: int) -> tuple[int, bool]:
+        decoding = task.decoding
         try:
-            return self._fit(tokens, task.decoding.max_tokens)
+            left, clamped = self._fit(tokens, decoding.max_tokens)
         except PromptError as error:
             if turn > 0:
                 return 0, True
             raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
+        if left < decoding.min_tokens and turn == 0:
+            raise PromptError(
+                f"task {task.name}, problem {problem.problem_id}: decoding.min_tokens is "
+                f"{decoding.min_tokens}, and the context leaves {left} tokens; lower min_tokens"
+            )
+        return (0, True) if left < decoding.min_tokens else (left, clamped)
 
     def _rendered(self, task: str, problem: Problem, messages: tuple[Message, ...], turn: int) -> Rendered:
         """Return a prompt. That of a first turn is kept, since most tasks ask all k samples the same."""

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from genbench.engines import arguments
-from genbench.errors import GenbenchError
+from genbench.errors import GenbenchError, UnavailableError
 from genbench.runs.preflight import Check
+from genbench.sandbox.opening import open_cage
 from genbench.store.manifest import machine, package_versions
 
 
@@ -47,8 +48,10 @@ def doctor() -> Iterator[Check]:
 
 
 def _sandbox() -> Check:
-    if shutil.which("bwrap"):
-        return Check("ok", "sandbox", "bubblewrap is there (code tasks)")
-    return Check(
-        "warning", "sandbox", "no bubblewrap: code tasks need it (Debian, Ubuntu: apt install bubblewrap)"
-    )
+    """Open the sandbox that code tasks would get here, with the attacks that it must resist."""
+    try:
+        cage, worker = open_cage()
+    except UnavailableError as error:
+        return Check("warning", "sandbox", f"code tasks cannot run here: {error}")
+    worker.close()
+    return Check("ok", "sandbox", f"{cage.label} resists the attacks that it was tried with (code tasks)")

@@ -13,6 +13,10 @@ from genbench.suite.judge import JudgeConfig
 MAX_SEED = 2**53
 
 
+StopText = Annotated[str, Field(min_length=1)]
+TokenId = Annotated[int, Field(ge=0)]
+
+
 class Decoding(Strict):
     """How completions are sampled. Every value is sent to the engine and written to the manifest.
 
@@ -29,8 +33,8 @@ class Decoding(Strict):
     repetition_penalty: float = Field(1.0, gt=0, le=2)
     max_tokens: int = Field(32768, ge=1, description="new tokens per turn, trace included")
     min_tokens: int = Field(0, ge=0)
-    stop: tuple[str, ...] = ()
-    stop_token_ids: tuple[int, ...] = ()
+    stop: tuple[StopText, ...] = ()
+    stop_token_ids: tuple[TokenId, ...] = ()
     ignore_eos: bool = False
     thinking_token_budget: int | None = Field(None, ge=1)
     seed: int = Field(0, ge=0, le=MAX_SEED, description="the run seed; every sample's seed derives from it")
@@ -41,6 +45,14 @@ class Decoding(Strict):
         if 0 < value < 0.01:
             raise ValueError("vLLM raises temperatures below 0.01 to 0.01; write 0 or at least 0.01")
         return value
+
+    @model_validator(mode="after")
+    def _can_be_sampled(self) -> Self:
+        if self.min_tokens > self.max_tokens:
+            raise ValueError(
+                f"min_tokens is {self.min_tokens}, above max_tokens {self.max_tokens}; lower min_tokens"
+            )
+        return self
 
 
 class DecodingOverride(Strict):
@@ -55,8 +67,8 @@ class DecodingOverride(Strict):
     repetition_penalty: float | None = Field(None, gt=0, le=2)
     max_tokens: int | None = Field(None, ge=1)
     min_tokens: int | None = Field(None, ge=0)
-    stop: tuple[str, ...] | None = None
-    stop_token_ids: tuple[int, ...] | None = None
+    stop: tuple[StopText, ...] | None = None
+    stop_token_ids: tuple[TokenId, ...] | None = None
     ignore_eos: bool | None = None
     thinking_token_budget: int | None = Field(None, ge=1)
 
@@ -246,6 +258,12 @@ class Price(Strict):
         return self
 
 
+def _names_or_entries(schema: dict[str, Any]) -> None:
+    """Let editors accept a task's name on its own, which the reader of suites expands."""
+    name = {"type": "string", "description": "the name of a task (see `genbench tasks`)"}
+    schema["items"] = {"anyOf": [name, schema["items"]]}
+
+
 class SuiteConfig(Strict):
     """A suite: models, engine, decoding, tasks."""
 
@@ -254,7 +272,7 @@ class SuiteConfig(Strict):
     engine: Annotated[EngineConfig, ByKind()] = Field(default_factory=default_engine)
     decoding: Decoding = Decoding()
     reasoning: str | TraceTags = "auto"
-    tasks: tuple[TaskEntry, ...] = Field(min_length=1)
+    tasks: tuple[TaskEntry, ...] = Field(min_length=1, json_schema_extra=_names_or_entries)
     verify: VerifyConfig = VerifyConfig()
     judge: JudgeConfig = JudgeConfig()
     max_excluded_share: float = Field(0.01, ge=0, le=1)

@@ -273,7 +273,13 @@ def _check_tasks(suite: Suite) -> None:
                 "give one of them another 'name'"
             )
         seen[entry.label] = index
-        check_k(entry.k or 1, suite.config.decoding_of(entry), f"{where}: task '{entry.label}'")
+        try:
+            decoding = suite.config.decoding_of(entry)
+        except ValidationError as error:
+            reason = re.sub(r"^Value error, ", "", error.errors(include_url=False)[0]["msg"])
+            key = suite.where("tasks", index, "decoding")
+            raise ConfigError(f"{key}: task '{entry.label}': with the suite's decoding, {reason}") from None
+        check_k(entry.k or 1, decoding, f"{where}: task '{entry.label}'")
 
 
 def _check_models(suite: Suite) -> None:

@@ -105,3 +105,33 @@ def test_the_context_is_the_smallest_that_a_config_states(
     config: dict[str, object], length: int | None
 ) -> None:
     assert context_length(config) == length
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "optimizer.pt",
+        "optimizer.bin",
+        "scheduler.pt",
+        "rng_state_0.pt",
+        "trainer_state.json",
+        "training_args.json",
+        "all_results.json",
+        "global_step500/mp_rank_00_model_states.pt",
+        "checkpoint-500/model.safetensors",
+        ".cache/huggingface/x.json",
+    ],
+)
+def test_what_a_trainer_leaves_next_to_a_checkpoint_is_no_part_of_its_identity(
+    model: Path, name: str
+) -> None:
+    before = folder_digest(model)
+    (model / name).parent.mkdir(parents=True, exist_ok=True)
+    (model / name).write_text("{}")
+    assert folder_digest(model) == before
+
+
+def test_a_damaged_config_is_named(model: Path) -> None:
+    (model / "config.json").write_text("{")
+    with pytest.raises(ConfigError, match=r"config\.json is not valid JSON .*copy it again"):
+        _ = find("model", None, model.parent).config

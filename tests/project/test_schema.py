@@ -69,3 +69,15 @@ def test_keys_have_no_titles_that_repeat_their_names() -> None:
 def test_every_shipped_suite_is_valid() -> None:
     paths = sorted(shipped.folder("suites").glob("*.yaml"))
     assert {"quickstart", "reasoning"} <= {read_suite(path).name for path in paths}
+
+
+def test_editors_accept_the_name_of_a_task_as_well_as_its_block() -> None:
+    import jsonschema
+
+    from genbench.suite.config import SuiteConfig
+
+    schema = SuiteConfig.model_json_schema()
+    suite = {"models": {"m": {"path": "x"}}, "tasks": ["aime25", {"task": "gsm8k", "k": 1}]}
+    jsonschema.validate(suite, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**suite, "tasks": [["aime25"]]}, schema)

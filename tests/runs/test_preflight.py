@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from genbench.errors import UnavailableError
 from genbench.runs.doctor import doctor
 from genbench.runs.options import RunOptions
 from genbench.runs.preflight import Check, check_suite
 from genbench.runs.requests import request_records
+from genbench.sandbox.opening import open_cage
 
 SUITE = """\
 models: {m: {path: "shipped:checkpoints/tiny-tuned"}}
@@ -92,3 +94,15 @@ def test_records_of_requests_have_one_line_a_sample(tmp_path: Path, monkeypatch:
     assert len({item["seed"] for item in records}) == 6 and json.dumps(records)
     assert records[0]["decoding"]["max_tokens"] == 16 and "seed" not in records[0]["decoding"]
     assert records[0]["messages"] == [{"role": "user", "content": "0+1"}]
+
+
+def test_the_doctor_tries_the_sandbox_that_code_would_get(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")  # no bubblewrap
+    found = {item.what: item for item in doctor()}["sandbox"]
+    try:
+        cage, worker = open_cage()
+    except UnavailableError:
+        assert found.state == "warning" and "code tasks cannot run here" in found.detail
+    else:
+        worker.close()
+        assert found.state == "ok" and cage.label in found.detail
