@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.store.folder import RunFolder
-from genbench.types import Completion, FinishReason, SampleId, Verdict
+from genbench.types import Completion, FinishReason, SampleId, Status, Verdict
 from tests.manifests import manifest, task_record
 
 TASK = "t"
@@ -34,7 +34,7 @@ def completion(problem: str, index: int, text: str = "x", **changes: Any) -> Com
 
 def verdict(problem: str, index: int, score: float = 1.0, verifier: str = "d") -> Verdict:
     """Return a verdict of the verifier that `tests.manifests.task_record` names."""
-    status = "correct" if score == 1 else "wrong"
+    status: Status = "correct" if score == 1 else "wrong"
     return Verdict(SampleId(TASK, problem, index), score, status, "2", {}, {}, verifier, "absent", False)
 
 

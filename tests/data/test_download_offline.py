@@ -1,0 +1,19 @@
+"""Datasets of the hub that cannot be asked for: the error names the dataset and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from genbench.data.download import PROBE_TIMEOUT_S, fetch
+from genbench.errors import DataError
+from genbench.protocols import HubDataset
+
+
+def test_a_name_that_no_hub_can_have_is_refused_without_a_request() -> None:
+    dataset = HubDataset("not a/valid name", "main", "test", ("question",))
+    with pytest.raises(DataError, match=r"^dataset not a/valid name \(main, test\)"):
+        fetch(dataset, "make a mirror")
+
+
+def test_the_hub_is_asked_for_seconds_not_minutes() -> None:
+    assert 1 <= PROBE_TIMEOUT_S <= 30
