@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 from genbench.engines.http_server import (
     HttpServer,
@@ -107,13 +107,6 @@ class ChatServer:
     async def close(self) -> None:
         """Close the connection."""
         await self._server.close()
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
 
 def _address(settings: JudgeServer) -> ServerAddress:

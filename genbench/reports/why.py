@@ -17,6 +17,10 @@ _FEWER = {
     "memory": "memory overruns",
     "output_limit": "output overruns",
     "no_code": "answers without code",
+    "unscored": "samples without a verdict",
+    "verifier_error": "verifier errors",
+    "engine_error": "engine errors",
+    "unavailable": "samples that cannot be verified here",
 }
 _NOTHING = 5e-4
 """Parts below 0.05 points would be printed as 0.0."""

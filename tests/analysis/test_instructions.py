@@ -51,7 +51,7 @@ def test_one_prompt_has_no_interval() -> None:
 
 def test_the_official_checkers_name_their_defects_and_the_mended_ones_do_not() -> None:
     kinds = {row.instruction: row for row in instruction_record(PROBLEMS, 1, official=True).kinds}
-    assert (kinds[COMMA].n, kinds[COMMA].strict) == (3, pytest.approx(2 / 3))
+    assert kinds[COMMA].n == 3 and kinds[COMMA].strict == pytest.approx(2 / 3)
     assert known(kinds[JSON].defect) == "bare values and NaN are JSON"
     assert all(row.defect is None for row in instruction_record(PROBLEMS, 1, official=False).kinds)
 

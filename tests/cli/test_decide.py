@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from genbench.cli import decide
+from genbench.cli.app import DECIDE, app
+
 from .conftest import Outcome
 
 Cli = Callable[..., Outcome]
@@ -202,3 +205,13 @@ def test_the_help_of_each_command_shows_an_example(genbench: Cli) -> None:
         outcome = genbench(command, "--help")
         assert outcome.code == 0
         assert "Example" in outcome.out
+
+
+def test_each_command_of_the_module_is_in_its_panel_with_an_example() -> None:
+    own = [
+        item
+        for item in app.registered_commands
+        if getattr(item.callback, "__module__", "") == decide.__name__
+    ]
+    assert own and all(item.rich_help_panel == DECIDE for item in own)
+    assert all("  genbench " in (item.epilog or "") for item in own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -12,8 +13,11 @@ from typing import Any
 import pytest
 
 from genbench import pipeline
+from genbench.engines.http import HttpEngine
+from genbench.engines.http_settings import HttpSettings
 from genbench.errors import ConfigError, EngineError, NotComparableError, RunFolderError
 from genbench.runs.preflight import check_suite
+from genbench.suite.config import Decoding
 
 from .conftest import Drawn, Server
 
@@ -365,3 +369,21 @@ def _compare(base: Path, tuned: Path) -> None:
     from genbench.analysis.compare import compare
 
     compare(base, tuned)
+
+
+def test_an_engine_whose_server_stays_away_gives_up(servers: Servers) -> None:
+    server = servers()
+    server.die()
+    settings = HttpSettings(
+        (server.url,), "tuned", "vllm", "token_ids", None, 1, 1, 0, 0.01, None, {"t": Decoding()}, {}
+    )
+
+    async def work() -> None:
+        engine = HttpEngine(settings, first_pause_s=0.02)
+        try:
+            await engine.start()
+        finally:
+            await engine.close()
+
+    with pytest.raises(EngineError, match=r"gone for 0\.01 s .* mend engine\.base_urls"):
+        asyncio.run(work())

@@ -10,6 +10,7 @@ import pytest
 from genbench.errors import InputError
 from genbench.reports.power_text import power_text
 from genbench.runs.power import power
+from genbench.runs.power_record import PowerPlan
 from tests.known import known
 from tests.ready_runs import RIGHT, SUITE, WRONG, MakeRun, rows, write_lines
 
@@ -70,3 +71,8 @@ def test_a_limit_leaves_fewer_problems_and_a_larger_drop(suite: str) -> None:
 def test_what_cannot_be_planned_is_refused(suite: str, options: dict[str, float]) -> None:
     with pytest.raises(InputError, match="wanted"):
         power(suite, **options)  # type: ignore[arg-type]
+
+
+def test_a_plan_comes_back_from_json_unchanged(suite: str) -> None:
+    record = power(suite, detect=0.03)
+    assert PowerPlan.from_json(record.to_json(), "plan.json") == record

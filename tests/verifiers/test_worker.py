@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import pytest
 
@@ -23,10 +23,10 @@ class Process:
         )
 
     def ask(self, record: dict[str, Any]) -> dict[str, Any]:
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
         self.process.stdin.write(frame(record))
         self.process.stdin.flush()
-        reply = read_frame(self.process.stdout)
+        reply = read_frame(cast(BinaryIO, self.process.stdout))
         assert reply is not None
         return reply
 

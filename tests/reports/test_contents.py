@@ -1,0 +1,66 @@
+"""What a report says: published scores once, doubtful references, and comparisons that are refused."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from genbench.reports.contents import report_record
+from genbench.reports.gathered import GatheredRun, gather
+from genbench.reports.texts import TextStore
+from genbench.store.folder import RunFolder
+from genbench.store.manifest_record import PublishedRecord
+from genbench.store.storedrun import StoredRun
+
+SCORE = PublishedRecord(model="X", value=0.9, source="a paper", decoding="greedy", of="its family")
+
+
+def gathered(*paths: Path) -> list[GatheredRun]:
+    texts = TextStore(paths[0].parent / "unused.files")
+    found = [
+        gather(StoredRun(path, indexed=True), path.name, number, texts, False)
+        for number, path in enumerate(paths)
+    ]
+    texts.discard()
+    return found
+
+
+def test_the_first_run_is_compared_with_each_other_one(runs: Path) -> None:
+    record = report_record(gathered(runs / "base", runs / "tuned"))
+    assert (record.title, record.tasks) == ("nightly", ("sums",))
+    assert [run.name for run in record.runs] == ["base", "tuned"]
+    (item,) = record.comparisons
+    assert (item.base, item.tuned, item.refused) == ("base", "tuned", None) and item.record is not None
+    assert record.lead
+
+
+def test_a_reference_against_which_all_runs_agree_is_doubtful(runs: Path) -> None:
+    record = report_record(gathered(runs / "base", runs / "tuned"))
+    doubtful = {row.problem_id: row.runs for row in record.doubtful}
+    assert doubtful["p07"] == ("base", "tuned") and "p00" not in doubtful
+    assert report_record(gathered(runs / "base")).doubtful == ()
+
+
+def test_a_comparison_that_is_refused_leaves_the_rest_of_the_report(runs: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(runs / "tuned", tmp_path / "other"))
+    folder = RunFolder(other)
+    manifest = folder.require_manifest()
+    folder.write_manifest(
+        manifest.model_copy(update={"terms": {**manifest.terms, "chat_template": "changed"}})
+    )
+    record = report_record(gathered(runs / "base", other))
+    (item,) = record.comparisons
+    assert item.record is None and item.refused is not None and "chat_template" in item.refused
+    assert "cannot be compared" in record.lead
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_published_score_is_listed_once(runs: Path, count: int) -> None:
+    found = gathered(*[runs / "base", runs / "tuned"][:count])
+    task = found[0].results.tasks["sums"].model_copy(update={"published": (SCORE,)})
+    known = [replace(run, results=run.results.model_copy(update={"tasks": {"sums": task}})) for run in found]
+    (score,) = report_record(known).published
+    assert (score.task, score.model, score.value) == ("sums", "X", 0.9)
