@@ -13,8 +13,8 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --no-python-downloads
 	--constraints requirements/constraints-$(ENGINE).txt
 # Many short processes import torch. Compiling it again in each of them (11 s measured) would take most of their time.
 unexport PYTHONDONTWRITEBYTECODE
-# One worker: engines and sandboxes with their time limits already share the cores with it.
-SLOW_WORKERS ?= 1
+# Half of an engine's time is its start, which uses one core: two workers take about half the time of one.
+SLOW_WORKERS ?= 2
 QUICK_WORKERS ?= 2
 
 .PHONY: help setup demo test quick check docs schema bench system clean
@@ -50,7 +50,7 @@ demo: setup
 
 test: setup check
 	@sh requirements/system.sh dev
-	@$(BIN)/python -m pytest -n $(SLOW_WORKERS) --dist loadfile
+	@$(BIN)/python -m pytest -n $(SLOW_WORKERS) --dist loadfile --no-loadscope-reorder
 
 quick: setup
 	@$(BIN)/python -m pytest -q -n $(QUICK_WORKERS) --dist loadfile -m "not engine and not slow"

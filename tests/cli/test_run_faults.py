@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -22,6 +23,22 @@ def place(tmp_path: Path) -> Path:
     ready_suite(tmp_path, "exact", N, lambda i, _: f"{'so ' * 300}{i}")
     (tmp_path / "out").mkdir()
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the suite and its finished run, made once and copied by each test."""
+    made = tmp_path_factory.mktemp("finished")
+    ready_suite(made, "exact", N, lambda i, _: f"{'so ' * 300}{i}")
+    (made / "out").mkdir()
+    done = run(made, *RUN)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture
+def finished(finished_run: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished_run, tmp_path / "copy"))
 
 
 def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -43,7 +60,7 @@ def stored(folder: Path, kind: str) -> list[tuple[str, int]]:
     return sorted((record["problem_id"], record["sample_index"]) for record in map(json.loads, lines))
 
 
-@pytest.mark.parametrize("size", ["40k", "60k", "100k", "140k", "180k"])
+@pytest.mark.parametrize("size", ["40k", "100k", "180k"])
 def test_a_full_disk_ends_the_run_with_what_to_do_and_it_goes_on_with_space(place: Path, size: str) -> None:
     again = shlex.join(command(*RUN))
     done = on_a_disk_of(
@@ -86,9 +103,9 @@ def test_a_read_only_folder_is_refused_for_writing_and_can_be_read(place: Path) 
         assert "Traceback" not in err
 
 
-def test_a_wall_clock_that_jumps_back_does_no_harm(place: Path) -> None:
+def test_a_wall_clock_that_jumps_back_does_no_harm(finished: Path) -> None:
     """The manifest and the lock have times in the future."""
-    assert run(place, *RUN).returncode == 0
+    place = finished
     folder = place / "out" / "runs" / "m"
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["attempts"][0] |= {"started": "2099-01-01T00:00:00+0000", "ended": "2098-01-01T00:00:00+0000"}
@@ -150,26 +167,26 @@ def test_of_two_processes_on_one_folder_the_second_is_told_who_writes(place: Pat
     ],
 )
 def test_a_hand_edited_file_is_named_by_line(
-    place: Path, name: str, old: str, new: str, message: str
+    finished: Path, name: str, old: str, new: str, message: str
 ) -> None:
-    assert run(place, *RUN).returncode == 0
-    path = place / "out" / "runs" / "m" / "mine" / f"{name}.jsonl"
+    path = finished / "out" / "runs" / "m" / "mine" / f"{name}.jsonl"
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    done = run(place, "score", "out/runs/m")
+    done = run(finished, "score", "out/runs/m")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert re.search(message, done.stderr), done.stderr
 
 
 @pytest.mark.parametrize("cut", [1, 40, 200])
-def test_a_file_that_was_cut_short_is_healed_and_the_samples_are_taken_again(place: Path, cut: int) -> None:
-    assert run(place, *RUN).returncode == 0
-    path = place / "out" / "runs" / "m" / "mine" / "completions.jsonl"
+def test_a_file_that_was_cut_short_is_healed_and_the_samples_are_taken_again(
+    finished: Path, cut: int
+) -> None:
+    path = finished / "out" / "runs" / "m" / "mine" / "completions.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
-    assert run(place, *RUN).returncode == 0
+    assert run(finished, *RUN).returncode == 0
     assert sorted(path.read_bytes().splitlines()) == sorted(whole.splitlines())
-    manifest = json.loads((place / "out/runs/m/manifest.json").read_text())
+    manifest = json.loads((finished / "out/runs/m/manifest.json").read_text())
     assert manifest["attempts"][1]["healed_bytes"] > 0

@@ -26,14 +26,16 @@ tasks:
     data: {path: "shipped:data/quickstart/arithmetic.jsonl",
            fields: {id: id, question: question, reference: reference}}
     prompt: "{question}"
-    k: 8
+    k: 4
   - name: choice
     kind: choice
     data: {path: "shipped:data/quickstart/choice.jsonl",
            fields: {id: id, question: question, options: options, reference: answer}}
     prompt: "{question}"
-    k: 4
+    k: 2
 """
+TOTAL = 600
+"""Samples of the suite: 100 problems x 4 and 100 x 2."""
 
 
 @dataclass(frozen=True)

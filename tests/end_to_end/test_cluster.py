@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Place, lines, texts, verdicts
+from .conftest import TOTAL, Place, lines, texts, verdicts
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -22,7 +22,7 @@ def test_merged_shards_are_an_undisturbed_run(reference: Place) -> None:
         part = reference.results("--run-dir", "parts", "--shard", f"{index}/2")["models"]["tuned"]
         assert part["shard"] == f"{index}/2"
         folder = reference.path / "parts" / f"shard-{index}-of-2" / "tuned"
-        assert 0.35 < len(texts(folder)) / 1200 < 0.65
+        assert 0.35 < len(texts(folder)) / TOTAL < 0.65
     done = reference.run("merge", "parts", "--json")
     assert done.returncode == 0, done.stderr
     merged = reference.path / "parts" / "tuned"
@@ -31,7 +31,7 @@ def test_merged_shards_are_an_undisturbed_run(reference: Place) -> None:
     report = json.loads((reference.path / "report.json").read_text())["models"]["tuned"]
     assert json.loads(done.stdout)["models"]["tuned"]["tasks"] == report["tasks"]
     again = reference.run("run", "suite.yaml", "--run-dir", "parts")
-    assert "all 1200 samples are on disk, nothing is drawn" in again.stderr
+    assert f"all {TOTAL} samples are on disk, nothing is drawn" in again.stderr
 
 
 def test_a_stored_base_is_taken_as_it_is_and_only_the_tuned_model_is_drawn(reference: Place) -> None:
@@ -56,7 +56,7 @@ def test_a_stored_base_is_taken_as_it_is_and_only_the_tuned_model_is_drawn(refer
 
     smaller = reference.run("run", "both.yaml", "--run-dir", "next", *reuse, "--limit", "5")
     assert smaller.returncode == 2
-    assert "holds 10 problems x 8 samples, this command asks for 5 x 8" in smaller.stderr
+    assert "holds 10 problems x 4 samples, this command asks for 5 x 4" in smaller.stderr
     other = reference.run("run", "both.yaml", "--run-dir", "next", "--reuse", "base=whole/tuned", *size)
     assert other.returncode == 2
     assert re.search(r"whole/tuned: holds another run .*\n  model_identity: ", other.stderr)
@@ -77,7 +77,7 @@ def test_a_full_disk_stops_cleanly_and_the_run_goes_on_when_there_is_space(refer
     disk.mkdir()
     run = shlex.join(reference.command("run", "suite.yaml", "--run-dir", "disk"))
     script = f"""
-        mount -t tmpfs -o size=450k tmpfs disk || exit 99
+        mount -t tmpfs -o size=250k tmpfs disk || exit 99
         {run} 2> full.txt; echo $? > code.txt
         cp -r disk/tuned full
         mount -o remount,size=200m disk
@@ -95,7 +95,7 @@ def test_a_full_disk_stops_cleanly_and_the_run_goes_on_when_there_is_space(refer
     assert "Traceback" not in err
     whole = reference.path / "whole" / "tuned"
     kept = texts(reference.path / "full")
-    assert 0 < len(kept) < 1200
+    assert 0 < len(kept) < TOTAL
     assert kept.items() <= texts(whole).items()
     assert texts(reference.path / "space") == texts(whole)
     assert verdicts(reference.path / "space") == verdicts(whole)

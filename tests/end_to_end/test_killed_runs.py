@@ -13,10 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import Place, alive, descendants, lines, texts, verdicts, words
+from .conftest import TOTAL, Place, alive, descendants, lines, texts, verdicts, words
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
-TOTAL = 1200
 DEADLINE_S = 600.0
 
 

@@ -5,20 +5,20 @@ import subprocess
 
 import pytest
 
-from .conftest import Place, lines, texts, verdicts
+from .conftest import TOTAL, Place, lines, texts, verdicts
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 
 def test_a_run_leaves_every_sample_once_with_its_verdict(reference: Place) -> None:
     folder = reference.path / "whole" / "tuned"
-    assert len(texts(folder)) == 100 * 8 + 100 * 4
+    assert len(texts(folder)) == TOTAL == 100 * 4 + 100 * 2
     assert set(verdicts(folder)) == set(texts(folder))
     report = json.loads((reference.path / "report.json").read_text())
     tasks = report["models"]["tuned"]["tasks"]
     assert {name: (task["n"], task["k"]) for name, task in tasks.items()} == {
-        "arithmetic": (100, 8),
-        "choice": (100, 4),
+        "arithmetic": (100, 4),
+        "choice": (100, 2),
     }
     for task in tasks.values():
         assert task["ci"][0] <= task["value"] <= task["ci"][1]
@@ -28,7 +28,7 @@ def test_a_run_leaves_every_sample_once_with_its_verdict(reference: Place) -> No
 def test_scores_are_the_means_of_the_verdict_lines(reference: Place) -> None:
     report = json.loads((reference.path / "report.json").read_text())
     scores = [v["score"] for v in lines(reference.path / "whole" / "tuned", "arithmetic", "verdicts")]
-    assert report["models"]["tuned"]["tasks"]["arithmetic"]["value"] == pytest.approx(sum(scores) / 800)
+    assert report["models"]["tuned"]["tasks"]["arithmetic"]["value"] == pytest.approx(sum(scores) / 400)
 
 
 def test_the_manifest_says_all_that_decoding_depends_on(reference: Place) -> None:
@@ -39,7 +39,7 @@ def test_the_manifest_says_all_that_decoding_depends_on(reference: Place) -> Non
     )
     assert manifest["terms"]["engine"]["version"].startswith("0.")
     assert manifest["model_identity"].startswith("sha256:")
-    assert manifest["attempts"][0]["drawn"] == 1200
+    assert manifest["attempts"][0]["drawn"] == TOTAL
     assert manifest["reasoning"]["format"] == "think"
 
 
@@ -51,19 +51,19 @@ def test_the_engine_writes_to_its_log_alone(reference: Place) -> None:
 def test_a_finished_run_draws_nothing_and_says_so(reference: Place) -> None:
     done = reference.run("run", "suite.yaml", "--run-dir", "whole")
     assert done.returncode == 0, done.stderr
-    assert "all 1200 samples are on disk, nothing is drawn" in done.stderr
-    assert "(0 drawn now, 1,200 on disk)" in done.stdout
+    assert f"all {TOTAL} samples are on disk, nothing is drawn" in done.stderr
+    assert f"(0 drawn now, {TOTAL:,} on disk)" in done.stdout
 
 
 def test_a_second_run_and_a_limited_one_draw_the_same_texts(reference: Place) -> None:
     whole = texts(reference.path / "whole" / "tuned")
     reference.results("--run-dir", "limited", "--limit", "10", "--set", "engine.max_num_seqs=16")
     limited = texts(reference.path / "limited" / "tuned")
-    assert len(limited) == 10 * 12
+    assert len(limited) == 10 * 6
     assert limited.items() <= whole.items()
     report = reference.results("--run-dir", "limited")
     assert texts(reference.path / "limited" / "tuned") == whole
-    assert report["models"]["tuned"]["totals"]["drawn_now"] == 1200 - 120
+    assert report["models"]["tuned"]["totals"]["drawn_now"] == TOTAL - 60
 
 
 def test_another_seed_draws_other_texts_and_is_not_mixed_in(reference: Place) -> None:

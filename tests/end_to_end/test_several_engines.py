@@ -18,10 +18,9 @@ import pytest
 
 from genbench.suite import shipped
 
-from .conftest import Place, alive, descendants, lines, texts, verdicts
+from .conftest import TOTAL, Place, alive, descendants, lines, texts, verdicts
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
-TOTAL = 1200
 
 
 def _drawn(folder: Path) -> int:

@@ -73,8 +73,8 @@ def test_hundreds_of_programs_leave_nothing_behind(box: Sandbox) -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_programs_leave_nothing_behind(any_box: Sandbox) -> None:
-    _run(any_box, 10_000)
+def test_fifteen_hundred_programs_leave_nothing_behind(any_box: Sandbox) -> None:
+    _run(any_box, 1_500)
 
 
 def test_a_closed_sandbox_leaves_no_process_and_no_descriptor() -> None:
