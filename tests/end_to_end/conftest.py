@@ -14,6 +14,8 @@ from typing import Any
 import psutil
 import pytest
 
+os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")  # GiB; every engine touches all of it when it starts
+
 SUITE = """\
 name: engine-test
 models:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from .conftest import Place, descendants, lines
 from .test_killed_runs import assert_gone, wait_until
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
-CONVERSATIONS = 60
+CONVERSATIONS = 40
 TURNS = 3
 SUITE = """\
 name: conversations
@@ -42,14 +43,20 @@ def row(number: int) -> dict[str, Any]:
     return record
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    (tmp_path / "suite.yaml").write_text(SUITE)
-    mirror = tmp_path / "mirror" / "facebook" / "Multi-IF" / "default"
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """A folder with the suite and an undisturbed run of it in `whole/`."""
+    folder = tmp_path_factory.mktemp("conversations")
+    (folder / "suite.yaml").write_text(SUITE)
+    mirror = folder / "mirror" / "facebook" / "Multi-IF" / "default"
     mirror.mkdir(parents=True)
     rows = "".join(json.dumps(row(number)) + "\n" for number in range(CONVERSATIONS))
     (mirror / "train.jsonl").write_text(rows)
-    return Place(tmp_path)
+    place = Place(folder)
+    report = place.results("--run-dir", "whole", "--data-dir", "mirror")
+    (folder / "report.json").write_text(json.dumps(report))
+    yield place
+    place.end_all()
 
 
 def turns(folder: Path) -> dict[tuple[str, int, int], str]:
@@ -62,7 +69,7 @@ def turns(folder: Path) -> dict[tuple[str, int, int], str]:
 
 
 def test_conversations_killed_in_their_second_turn_end_as_undisturbed_ones(place: Place) -> None:
-    whole = place.results("--run-dir", "whole", "--data-dir", "mirror")
+    whole = json.loads((place.path / "report.json").read_text())
     undisturbed = turns(place.path / "whole" / "tuned")
     assert len(undisturbed) == CONVERSATIONS * 2 * TURNS
     assert len(whole["models"]["tuned"]["tasks"]["multi_if"]["instructions"]["turns"]) == TURNS
@@ -96,8 +103,7 @@ def test_conversations_killed_in_their_second_turn_end_as_undisturbed_ones(place
 
 
 def test_the_history_of_a_turn_holds_the_replies_without_their_traces(place: Place) -> None:
-    place.results("--run-dir", "once", "--data-dir", "mirror", "--limit", "6")
-    folder = place.path / "once" / "tuned"
+    folder = place.path / "whole" / "tuned"
     records = lines(folder, "multi_if", "completions")
     digests = {(r["problem_id"], r["sample_index"], r["turn"]): r["prompt_digest"] for r in records}
     texts = {(r["problem_id"], r["sample_index"], r["turn"]): r["text"] for r in records}

@@ -59,8 +59,8 @@ def test_one_of_two_engines_killed_midway_loses_and_changes_nothing(reference: P
     assert manifest["attempts"][0]["circumstances"]["engine"]["replicas"] == 2
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """vLLM's own server with the tiny checkpoint, as the model `tiny`."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -70,7 +70,7 @@ def served(tmp_path: Path) -> Iterator[str]:
     command += ["--served-model-name", "tiny", "--enforce-eager", "--no-enable-chunked-prefill"]
     command += ["--max-num-seqs", "64", "--dtype", "bfloat16"]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
-    log = tmp_path / "server.log"
+    log = tmp_path_factory.mktemp("server") / "server.log"
     with log.open("wb") as stream:
         process = subprocess.Popen(
             command, stdout=stream, stderr=stream, env=environment, start_new_session=True
