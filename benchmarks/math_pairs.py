@@ -8,7 +8,8 @@ found without the verifier:
 * unit: the same but for a unit, a currency or a percent sign;
 * equality: the same values to 30 digits by sympy, as numbers, expressions or lists of them.
 
-Any other accept is printed, and the exit code is 1.
+A pair that is drawn again is counted again. Its verdict is computed once. Any other accept is printed,
+and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.math import MathVerifier
 
 Kind = str
+UNEXPLAINED = "accepted without a reason"
+REFUSALS = frozenset({"wrong", "no_answer"})
 _WRAPPERS = re.compile(r"\\(?:text|mbox|mathrm|textbf|textnormal)\s*\{([^{}]*)\}")
 _NOISE = re.compile(r",?\\!|\\(?:left|right|displaystyle|,|!|;|:| )|[\s${}()\[\]]|\\[dt](?=frac)|\.$")
 _UNIT = re.compile(
@@ -76,27 +79,32 @@ def judge(texts: Sequence[str], count: int, seed: int) -> tuple[collections.Coun
     verifier, chance = MathVerifier(), random.Random(seed)
     kinds: collections.Counter[str] = collections.Counter()
     unexplained: set[str] = set()
-    known: dict[tuple[str, str], Kind | None] = {}
+    outcomes: dict[tuple[str, str], Kind] = {}
     start = shown = time.perf_counter()
     for number in range(1, count + 1):
         reference, answer = chance.sample(texts, 2)
-        case = Case(
-            SampleId("math", "p", 0), (Answer(f"\\boxed{{{answer}}}", "absent", "", False),), reference
-        )
-        finding = verifier.verify(case)
-        kinds[f"status {finding.reason}" if finding.reason != "wrong" else "judged"] += 1
-        if finding.score == 1:
-            pair = (reference, answer)
-            if pair not in known:
-                known[pair] = kind_of(*pair)
-                print(f"accepted, {known[pair] or 'NO REASON'}: {answer!r} for {reference!r}", flush=True)
-            kinds[known[pair] or "unexplained"] += 1
-            if known[pair] is None:
-                unexplained.add(f"{answer!r} for {reference!r}")
+        if (reference, answer) not in outcomes:
+            outcomes[reference, answer] = outcome(verifier, reference, answer)
+            if outcomes[reference, answer] not in REFUSALS:
+                print(f"{outcomes[reference, answer]}: {answer!r} for {reference!r}", flush=True)
+        kinds[outcomes[reference, answer]] += 1
+        if outcomes[reference, answer] == UNEXPLAINED:
+            unexplained.add(f"{answer!r} for {reference!r}")
         if time.perf_counter() - shown > _STEP_S:
             shown = time.perf_counter()
             print(f"{number:,} of {count:,} pairs, {number / (shown - start):,.0f} a second", flush=True)
+    print(f"{len(outcomes):,} of these pairs are different")
     return kinds, sorted(unexplained)
+
+
+def outcome(verifier: MathVerifier, reference: str, answer: str) -> Kind:
+    """Return the kind of an accept, or the status of a refusal."""
+    finding = verifier.verify(
+        Case(SampleId("math", "p", 0), (Answer(f"\\boxed{{{answer}}}", "absent", "", False),), reference)
+    )
+    if finding.score == 1:
+        return kind_of(reference, answer) or UNEXPLAINED
+    return finding.reason
 
 
 def main() -> None:

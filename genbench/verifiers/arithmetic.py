@@ -36,6 +36,16 @@ def evaluate(text: str) -> Fraction | None:
         return None
 
 
+def divides_by_zero(text: str) -> bool:
+    """Return whether canonical arithmetic has no value because it divides by zero."""
+    try:
+        return is_arithmetic(text) and Parser(text, _Rationals()).value() is None
+    except ZeroDivisionError:
+        return True
+    except (UnreadableError, TooLargeError, ArithmeticError):
+        return False
+
+
 class _Rationals:
     """Rational numbers of bounded size."""
 
@@ -60,7 +70,9 @@ class _Rationals:
     def power(self, base: Fraction, exponent: Fraction) -> Fraction:
         if exponent.denominator != 1:
             return _rational_power(base, exponent)
-        if base == 0 and exponent <= 0:
+        if base == 0 and exponent < 0:
+            raise ZeroDivisionError
+        if base == exponent == 0:
             raise UnreadableError
         if abs(base) != 1 and base != 0 and _bits(base) * abs(exponent) > _BITS:
             raise TooLargeError

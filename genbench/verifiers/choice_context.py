@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
+from genbench.verifiers import choice_denials as denials
 from genbench.verifiers import choice_phrases as phrases
 from genbench.verifiers.choice_sentences import CERTAIN
 from genbench.verifiers.choice_words import bounded, compiled, words
@@ -47,8 +48,8 @@ _CONFIRMED = re.compile(
 )
 _AFTER_NOUN = ("ja", "ko", "tr", "hi")
 """Languages whose denying words follow what they deny."""
-_DENYING = compiled(phrases.DENYING)
-_DENYING_NEXT = {name: found for name, found in phrases.DENYING.items() if name not in _AFTER_NOUN}
+_DENYING = compiled(denials.DENYING)
+_DENYING_NEXT = {name: found for name, found in denials.DENYING.items() if name not in _AFTER_NOUN}
 _PRE_NEGATIONS = (
     r"rather than|instead of|other than|unlike|not|nicht|pas|no|non|não|niet|не|nie|inte|bukan|không phải"
     r"|ليس|ليست|不是|而不是|而非|并非|不"
@@ -69,15 +70,19 @@ _CUT_AFTER = re.compile(
 _CUT_BEFORE = re.compile(
     r"[.;:!?\n。！？,、—–(]|(?<!\w)(?:so|thus|hence|therefore|but|because|leav(?:es|ing)|left with|aber"
     r"|sondern|mais|pero|sino|mas|ma|bensì|но|а|maar|utan|lecz)(?!\w)"
-    r"|所以|因此|但|而是|아니라|므로|ではなく|なので|ので",
+    r"|(?<=[고며만나])(?:\s|$)|所以|因此|但|而是|아니라|므로|ではなく|なので|ので",
     re.IGNORECASE,
 )
+_DASH_IS = re.compile(r"[\s\])}\"'”]*[—–-]\s*(?=[а-яё])", re.IGNORECASE)
+"""The dash that Russian writes instead of "is"."""
+_SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W\d_]+[\"'”)]*\s*(?:[,:，：→]|[–—-]+>?)\s*[(\[\"'“]*")
+_OTHER_LETTER = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
 _RELATIVE = re.compile(
     r"[\s)\]]*,?\s*(?:which|and that|that)\s+(?:is|was)\s+(?:\w+\s+)?(?:wrong|incorrect|false|not)\b",
     re.IGNORECASE,
 )
-_SUPPOSING = re.compile(rf"(?:^|[,;:]\s*)\W*{bounded(words(phrases.SUPPOSING))}", re.IGNORECASE)
-_WONDERING = compiled(phrases.WONDERING)
+_SUPPOSING = re.compile(rf"(?:^|[,;:]\s*)\W*{bounded(words(denials.SUPPOSING))}", re.IGNORECASE)
+_WONDERING = compiled(denials.WONDERING)
 _JOINT = re.compile(
     rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*)?(?:{bounded(words(phrases.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
     re.IGNORECASE,
@@ -148,6 +153,8 @@ def denied_after(after: str) -> bool:
     if _RELATIVE.match(after):
         return True
     start = len(after) - len(after.lstrip(" )]}\"'”.:")) if re.match(r"[\])}\"'”]+", after) else 0
+    if copula := _DASH_IS.match(after):
+        start = copula.end()
     cut = _CUT_AFTER.search(after, start)
     clause = after[: cut.start() if cut else len(after)]
     other = _DENIES_OTHER.search(after)
@@ -202,6 +209,13 @@ def is_heading(letter: str, after: str) -> bool:
 def is_lone(before: str, after: str) -> bool:
     """Return whether a sentence is nothing but the option."""
     return not re.search(r"\w", before) and re.match(r"[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
+
+
+def closes_clause(before: str) -> bool:
+    """Return whether an option follows a few words and a comma, colon or dash, as in "In the end, B"."""
+    if _SHORT_CLAUSE.fullmatch(before) is None or _WONDERING.search(before) is not None:
+        return False
+    return denies(before) or _OTHER_LETTER.search(before) is None
 
 
 def contrasts(after: str) -> bool:

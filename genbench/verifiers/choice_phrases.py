@@ -1,4 +1,4 @@
-"""The words around a chosen option: what announces, confirms, denies and joins options, by language."""
+"""The words around a chosen option: what announces, confirms and joins options, by language."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ ANSWERS = read_table(r"""
 """Nouns for "answer", as regex source."""
 
 OPTIONS = read_table(r"""
-    en: options?; choices?; letters?; alternative
+    en: statements?; options?; choices?; letters?; alternative
     zh: 选项; 選項; 第?项
-    de: option; buchstabe; auswahl; möglichkeit
-    fr: option; choix; lettre; proposition
-    es: opción; opcion; letra; alternativa; inciso
-    it: opzione; lettera; alternativa
-    pt: opção; opcao; alternativa; letra
+    de: aussage; option; buchstabe; auswahl; möglichkeit
+    fr: affirmation; énoncé; option; choix; lettre; proposition
+    es: afirmación; opción; opcion; letra; alternativa; inciso
+    it: affermazione; opzione; lettera; alternativa
+    pt: afirmação; opção; opcao; alternativa; letra
     nl: optie; keuze
-    ru: вариант; вариантом; вариантов; буква; пункт
+    ru: утверждение; вариант; вариантом; вариантов; буква; пункт
     ja: 選択肢; 選択
     ko: 선택지; 보기; 옵션
     pl: opcja; opcję; litera
@@ -49,18 +49,28 @@ OPTIONS = read_table(r"""
 """Nouns that a letter follows: "option B"."""
 
 CHOOSING = read_table(r"""
-    en: choos(?:e|es|ing); chose; select(?:s|ed|ing)?; pick(?:s|ed|ing)?; go(?:es|ing)? with; went with;
+    en: lean(?:s|ing)?(?: strongly)? (?:towards?|to);
+        (?:i|we|i['’]d) (?:suspect|reckon|suppose|imagine|figure|assume|presume|say|vote|answer);
+        choos(?:e|es|ing); chose; select(?:s|ed|ing)?; pick(?:s|ed|ing)?; go(?:es|ing)? with; went with;
         go(?:ing)? for; opt(?:ing|ed)? for; settl(?:e|ed|ing) (?:on|for); vote for; leaning towards?;
-        mark(?:ing)?; points? (?:clearly )?(?:us )?to; bet(?:ting)? on; conclude(?:s|d)?; correct one is;
-        right one is; best fit is; best match is; pick is
+        mark(?:ing)?; point(?:s|ed|ing)? (?:clearly |strongly |us )*(?:to|towards?|at); bet(?:ting)? on;
+        supports?; favou?rs?; suggests?; indicates?; meant?; put(?:ting)?(?: down)?; answer(?:ed|ing)? with;
+        stick(?:ing)? with; stay(?:ing)? with; lands? on; narrows? (?:it )?down to; comes? down to; submit;
+        conclude(?:s|d)?; correct one is; right one is; best fit is; best match is; pick is
     zh: 选择; 選擇; 应选; 應選; 应该选; 故选; 故選; 所以选; 因此选; 选; 選
-    de: wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt
-    fr: choisis; choisirais; je prends; j'opte pour; opte pour; il faut choisir
-    es: elijo; escojo; elegiría; selecciono; me quedo con; marco; marcaría
-    it: scelgo; sceglierei; seleziono; opto per
-    pt: escolho; seleciono; marco; marcaria; fico com; opto por
-    nl: kies; ga voor
-    ru: выбираю; выберу; выбираем; остаётся; остается
+    de: wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt; würde sagen; plädiere für;
+        würde wählen; nehme an
+    fr: choisis; choisirais; je prends; j'opte pour; opte pour; il faut choisir; penche pour; retiens;
+        sélectionne; je vote pour
+    es: elijo; escojo; elegiría; selecciono; me quedo con; marco; marcaría; diría(?: que(?: es)?)?; opto por;
+        voto por; optaría por
+    it: scelgo; sceglierei; seleziono; opto per; direi(?: che)?; voto per; penso sia; credo sia;
+        credo che sia; penso che sia; punto su
+    pt: escolho; seleciono; marco; marcaria; fico com; opto por; escolheria; diria(?: que(?: é)?)?;
+        voto (?:na|em); acho que é
+    nl: kies; ga voor; zou zeggen; denk dat het
+    ru: выбираю; выберу; выбираем; выбрал; остаётся(?: только)?; остается(?: только)?;
+        подходит(?: только| лишь)?; верно(?: только| лишь)?; склоняюсь к; сказал бы
     ja: 選ぶのは; 選ぶべきは
     ko: 선택:
     pl: wybieram; wybrałbym
@@ -72,32 +82,53 @@ CHOOSING = read_table(r"""
 """Verbs that the chosen option follows."""
 
 CONCLUDING = read_table(r"""
-    en: therefore; thus; so; hence; ergo; consequently; accordingly; then; overall; finally;
-        in conclusion; conclusion; in short; in summary; result; final; final choice;
-        my (?:final )?(?:choice|guess|pick|vote); final letter; which is; that is; that's; it's; it is;
-        this is; it['’]s got to be; it (?:has|have|had|needs) to be; (?:has|have|got) to be;
+    en: says?; dictates?; yields?; means?; impl(?:y|ies); requires?; (?:money|bet) is on; speaks? for;
+        settles (?:it|on); singles out; (?:looks|seems|sounds|feels) like; now; edit(?:ed)?; therefore; thus;
+        so; hence; ergo; consequently; accordingly; then; overall; finally; in conclusion; conclusion;
+        in short; in summary; result; final; final choice; my (?:final )?(?:choice|guess|pick|vote);
+        final letter; which is; that is; that's; it's; it is; this is; it['’]s got to be;
+        it (?:has|have|had|needs) to be; (?:has|have|got) to be;
         (?:must|should|would|will|'d|to|can only) be; that would make it; makes it; make it;
-        leav(?:es|ing)(?: us)?(?: only)?(?: just)?(?: with)?; left with; only; i(?:'d| would)? say;
-        i think; i believe; i guess; correct; right; we (?:get|have|choose); gives(?: us)?; match(?:es)?;
-        correspond(?:s|ing)? to; is; was; are; be; definitely; wait; actually; rather; instead; no; but;
-        i mean; correction; sorry; hmm; ok; okay; by (?:process of )?(?:elimination|exclusion);
-        on (?:second thought|reflection); make (?:that|it); ruling out the (?:others|rest); said
-    zh: 因此; 所以; 故; 综上; 是; 为; 應該是; 应该是; 就是; 最终; 而是; 那就是; 只剩
-    de: also; daher; somit; folglich; demnach; deshalb; ist es; es ist; ist; sondern; das ist; wäre;
-        muss es sein; damit; ergebnis; richtig ist; richtig; korrekt ist; muss; nur
-    fr: donc; ainsi; par conséquent; c'est(?: donc)?; c’est(?: donc)?; est; il s'agit de; mais;
-        ce doit être; ce sera; conclusion; reste; il reste; il ne reste que; je dirais; doit être
-    es: por (?:lo )?tanto; entonces; así que; es; sería; debe ser; tiene que ser; sino; en conclusión;
-        conclusión; la correcta es; queda; solo queda; creo que es
-    it: quindi; dunque; perciò; pertanto; è; sarebbe; deve essere; ma; bensì; in conclusione; resta;
-        rimane; la corretta è
-    pt: portanto; então; logo; assim; é(?: a)?; seria(?: a)?; deve ser(?: a)?; mas(?: sim)?; em conclusão;
-        conclusão; resta(?: a)?; a correta é(?: a)?; só pode ser(?: a)?; sobra
-    nl: dus; daarom; het is; is; moet zijn; maar
-    ru: следовательно; значит; итак; таким образом; это; поэтому; а; верно; правильно; является; будет;
-        думаю; вывод; верный; правильный; должно быть
-    ja: したがって; よって; ゆえに; つまり; だから; は; 結論; なので; ので; が
-    ko: 따라서; 그러므로; 그래서; 즉; 은; 는; 이; 가; 결론; 아니라; 결국
+        leav(?:es|ing)(?: us)?(?: only)?(?: just)?(?: with)?; left with; only;
+        i(?:['’](?:d|ll)| would| will)? say; guess; choice; pick; vote; selection;
+        to (?:sum(?: it)? up|summari[sz]e|conclude|recap); all in all; in sum; ultimately; verdict;
+        answering; i (?:mean|meant); that would be; i think; i believe; i guess; correct; right; we have;
+        we choose; (?:get|got|obtain|obtained|reach|reached); arrived? at; ends? up (?:with|at);
+        gives(?: us)?; match(?:es)?; correspond(?:s|ing)? to; is; was; are; be; definitely; wait; actually;
+        rather; instead; no; but; i mean; correction; sorry; hmm; ok; okay;
+        by (?:process of )?(?:elimination|exclusion); on (?:second thought|reflection); make (?:that|it);
+        ruling out the (?:others|rest); said
+    zh: 抱歉; 对不起; 看来(?:是)?; 因此; 所以; 故; 综上; 是; 为; 應該是; 应该是; 就是; 最终; 而是; 那就是;
+        只剩; 等等; 不对; 哦; 更准确地说
+    de: darum; spricht für; fällt auf; handelt sich um; entschuldigung; verzeihung; also; daher; somit;
+        folglich; demnach; deshalb; ist es; es ist; ist; sondern; das ist; wäre; zusammenfassend;
+        zusammengefasst; insgesamt; schlussfolgerung; fazit; per ausschluss; würde ich sagen; würde;
+        würde ich; nein; moment; doch; vielmehr; genauer; muss es sein; damit; ergebnis; richtig ist;
+        richtig; korrekt ist; muss; nur
+    fr: d['’]où; reste; on dirait; semble être; pardon; désolé; donc; ainsi; par conséquent; c'est(?: donc)?;
+        c’est(?: donc)?; est; il s'agit de; mais; ce doit être; ce sera; conclusion; il reste;
+        il ne reste que; non; attendez; attends; plutôt; en fait; enfin; par élimination; en résumé;
+        en somme; finalement; au final; bref; je dirais; doit être
+    es: se trata de(?: la)?; de ahí que sea(?: la)?; parece(?: ser)?; perdón; perdona; disculpa; disculpe;
+        por (?:lo )?tanto; entonces; así que; es; sería; debe ser; tiene que ser; sino; en conclusión;
+        conclusión; la correcta es; queda; solo queda; creo que es; espera; espere; mejor dicho; en realidad;
+        más bien; por eliminación; por descarte; en resumen; en definitiva; finalmente; al final
+    it: si tratta d[ei]ll?a?; si tratta di; ne segue che è; sembra(?: essere)?; scusa; scusate; scusi;
+        quindi; dunque; perciò; pertanto; è; sarebbe; deve essere; ma; bensì; in conclusione; resta; rimane;
+        la corretta è; no; anzi; aspetta; aspetti; in realtà; piuttosto; per esclusione; in sintesi;
+        in definitiva; alla fine; infine
+    pt: trata-se d[aeo]; daí a resposta; parece(?: ser)?; desculpe; desculpa; perdão; portanto; então; logo;
+        assim; é(?: a)?; seria(?: a)?; deve ser(?: a)?; mas(?: sim)?; em conclusão; conclusão; resta(?: a)?;
+        a correta é(?: a)?; só pode ser(?: a)?; sobra; não; espere; espera; aliás; na verdade; ou melhor;
+        por eliminação; em resumo; enfim; por fim; no final
+    nl: dus; daarom; het is; is; moet zijn; maar; kortom; concluderend; uiteindelijk
+    ru: верен; верна; речь идёт о; выбор —; похоже(?: на)?; извините; простите; кажется; следовательно;
+        вкратце; короче; методом исключения; нет; подождите; стоп; точнее; вернее; на самом деле; в итоге;
+        в общем; значит; итак; таким образом; это; поэтому; а; верно; правильно; является; будет; думаю;
+        вывод; верный; правильный; должно быть
+    ja: すみません; 失礼; したがって; よって; ゆえに; つまり; だから; は; 結論; なので; ので; が; いや; いえ;
+        訂正; 正しくは
+    ko: 죄송합니다; 아; 따라서; 그러므로; 그래서; 즉; 은; 는; 이; 가; 결론; 아니라; 결국
     pl: zatem; więc; dlatego; to; jest; lecz; ale
     tr: bu nedenle; sonuç olarak; yani; dolayısıyla; o halde; doğru
     ar: هي; هو; إذن; لذلك; وبالتالي
@@ -113,9 +144,9 @@ FILLERS = read_table(r"""
         most likely; actually; obviously; then; therefore; thus; hence; just; either of course; of course;
         without a doubt; without doubt; no doubt; undoubtedly; correct; right; best; only; final; one;
         labell?ed; with; given by; in; going; i think; i believe; i would say; i'd say; that; here; again;
-        really; still; say; it; it's; is; was; would; should; must; has; will; perhaps; rather; choose;
-        as follows; therefore,; by; this; equal to; most; undeniably; answer; found in
-    zh: 应该; 應該; 就; 是; 为; 為; 一定; 显然; 很可能; 可能; 正确; 的; 应; 选择; 选
+        really; still; say; it; it's; is; was; would; should; must; has; will; rather; choose; as follows;
+        therefore,; by; this; equal to; most; undeniably; answer; found in
+    zh: 应该; 應該; 就; 是; 为; 為; 一定; 显然; 很可能; 最可能; 极可能; 正确; 的; 应; 选择; 选
     de: daher; also; somit; wahrscheinlich; eindeutig; sicher; sicherlich; die; der; hier; natürlich;
         demnach; ganz; klar; ist; richtige; nur; mich
     fr: donc; probablement; clairement; sûrement; la; le; l'; bien; sans doute; évidemment; certainement;
@@ -127,7 +158,7 @@ FILLERS = read_table(r"""
     nl: dus; waarschijnlijk; duidelijk; zeker; de
     ru: скорее всего; вероятно; очевидно; точно; конечно; это; именно; под; буквой; является
     ja: おそらく; 明らかに; もちろん; 選択肢; の
-    ko: 아마; 분명히; 확실히; 바로
+    ko: 아마; 분명히; 확실히; 바로; 번
     pl: prawdopodobnie; oczywiście; zatem; więc
     tr: kesinlikle; büyük ihtimalle
     sv: troligen; alltså; definitivt
@@ -139,11 +170,11 @@ FILLERS = read_table(r"""
 COPULAS = read_table(r"""
     en: is; are; was; would be; should be; must be; will be; has to be; [’']s; being
     zh: 是; 为; 為; 应为; 選; 选
-    de: ist; lautet; sind; wäre; muss; heißt
-    fr: est; sont; serait; doit être; sera
-    es: es; son; sería; debe ser; será
-    it: è; sono; sarebbe; deve essere; sarà
-    pt: é; são; seria; deve ser; será
+    de: ist; sei; lautet; sind; wäre; muss; heißt
+    fr: est; sont; soit; serait; doit être; sera
+    es: es; son; sea; sería; debe ser; será
+    it: è; sono; sia; sarebbe; deve essere; sarà
+    pt: é; são; seja; seria; deve ser; será
     nl: is; zijn; luidt
     ru: —; -; –; это; является; будет
     ja: は; が
@@ -157,24 +188,42 @@ COPULAS = read_table(r"""
 """Forms of "to be" after a noun for "answer"."""
 
 CONFIRMING = read_table(r"""
-    en: the (?:right|correct|best) (?:choice|answer|option);
+    en: agrees (?:best |most |well )?with; suits; beats (?:the|all|every); is the survivor; is in(?=[.!]);
+        holds; stands; yes; prevails; survives; is the way to go;
+        is (?:well |clearly |fully )?(?:supported|implied|confirmed|justified|backed);
+        is (?:consistent|stated|indicated|entailed); makes (?:the most |more |perfect )?sense; fits; works;
+        (?:is|seems|looks|sounds)(?: to be)? (?:most|more|very|quite|best)\b;
+        (?:is|seems|looks|sounds)(?: the| a)? (?:likely|probable|plausible|accurate|logical|fitting);
+        is (?:appropriate|reasonable|suitable|sensible); the (?:right|correct|best) (?:choice|answer|option);
         is correct; is right; must be (?:correct|right|the); is true;
         (?:would|should|will|has to|seems to|appears to) be (?:the )?(?:correct|right|best|answer);
         seems (?:right|correct|best); fits (?:best|perfectly); it must be; for sure; is best; matches;
-        works best; is it; is definitely; is clearly (?:the|correct|right); wins; ✓; ✅; is what;
-        is therefore; is indeed; is undoubtedly; is certainly; is obviously; final answer;
-        it is(?! (?:wrong|false|not|incorrect))
-    zh: 是正确; 正确; 是正確; 正確; 是对的; 对; 符合; 是答案; 是最佳; 最合适; 最符合; 为正确
-    de: ist richtig; ist die richtige; ist korrekt; ist die korrekte; stimmt; ist die antwort; passt;
-        die richtige; die korrekte
-    fr: est correct; est correcte; est la bonne; est juste; est exacte; est la réponse; convient
-    es: es correcta; es la correcta; es la respuesta; es correcto; es el correcto
-    it: è corretta; è quella corretta; è la risposta; è giusta; è quella giusta
-    pt: está correta; é a correta; é a resposta; está certa; é a certa
+        works best; is it; is the one; is the (?:most|only|likeliest|winner); stands out;
+        remains?(?! (?:wrong|false)); is (?:better|preferable|valid|spot on); satisfies; is left;
+        (?:the|my) (?:answer|only (?:possibility|option|choice|answer)); applies; is definitely;
+        is clearly (?:the|correct|right); wins; ✓; ✅; is what; is therefore; is indeed; is undoubtedly;
+        is certainly; is obviously; final answer; it is(?! (?:wrong|false|not|incorrect))
+    zh: (?:选项|項|项)?(?:才)?是?(?:正确|最佳|答案|最合理|最恰当|合适); 是正确; 正确; 是正確; 正確; 是对的;
+        对; 符合; 是答案; 是最佳; 最合适; 最符合; 为正确
+    de: ist am (?:besten|wahrscheinlichsten|plausibelsten|passendsten); ergibt sinn; ist richtig;
+        ist die richtige; ist korrekt; ist die korrekte; stimmt; ist die antwort; passt; trifft zu;
+        bleibt(?: übrig)?; ist es; kommt (?:als einzige )?infrage; die richtige; die korrekte
+    fr: est la plus (?:probable|plausible|appropriée); semble (?:correcte?|juste); est correct; est correcte;
+        est la bonne; est juste; est exacte; est la réponse; convient; reste; est (?:exact|vrai|vraie)
+    es: es la más (?:probable|adecuada|apropiada); parece (?:correcta|correcto); encaja; es correcta;
+        es la correcta; es la respuesta; es correcto; es el correcto; es verdadera; queda
+    it: è la più (?:probabile|adatta|appropriata); sembra corretta; è corretta; è quella corretta;
+        è la risposta; è giusta; è quella giusta; è esatta; rimane; va bene
+    pt: é a mais (?:provável|adequada|apropriada); parece correta; está correta; é a correta; é a resposta;
+        está certa; é a certa; é verdadeira; resta
     nl: is juist; is correct; is het juiste; is goed
-    ru: верен; верно; правильный; правильно; является правильн; — правильный; - правильный
-    ja: が正解; が正しい; が答え; を選; です; だ; となる; になります; が適切; が最も
-    ko: 입니다; 이다; 가 정답; 이 정답; 가 맞; 이 맞; 를 선택; 을 선택; 예요; 이에요; 가 옳
+    ru: наиболее (?:вероятен|верно|подходит); верен; верна; верно; подходит; остаётся; остается; правильный;
+        правильно; является правильн; — правильный; - правильный
+    ja: で間違いありません; で間違いない; に決め; にし; でしょう; が最適; が妥当; が該当; が当てはま; が正解;
+        が正しい; が答え; を選; です; だ; となる; になります; が適切; が最も
+    ko: [가이] 유일; [를을] 고[르릅른]; [를을] 정답; [가이] 타당; 입니다; 이다; 가 정답; 이 정답; 가 맞;
+        이 맞; 를 선택; 을 선택; 예요; 이에요; 가 옳; 번(?:입니다|이다|이에요)?;
+        (?:이)?라고 (?:생각|봅|판단); 로 하겠; 를 고르; 을 고르; 가 적절; 가 가장
     pl: jest poprawn; jest prawidłow
     tr: ['’]?d[iıuü]r; doğru; şıkkı; seçeneği
     ar: صحيح; هي الإجابة; هو الصحيح
@@ -185,106 +234,25 @@ CONFIRMING = read_table(r"""
 """)
 """Words that follow the chosen option: "(B) is correct"."""
 
-DENYING = read_table(r"""
-    en: (?:any|every)(?:thing|one) but; all but;
-        not; \w*n['’]t; never; cannot; incorrect; wrong; false; untrue; eliminated; excluded;
-        rul(?:e|ed|ing) out; impossible; invalid; fails?; neither; nor; none; no longer; inaccurate;
-        rather than; instead of; other than; except; eliminat(?:e|ing); exclud(?:e|ing);
-        reject(?:ed|ing)?; contradicts?; a trap; dismissed; discarded; unlikely; hardly; mistaken;
-        irrelevant
-    zh: 不是; 不对; 不對; 不正确; 不正確; 错误; 錯誤; 错; 错的; 不符; 排除; 不能; 并非; 不选; 不应; 不應;
-        不可能; 不; 没有; 无法; 都不; 未必; 并不; 非; 不成立
-    de: nicht; kein(?:e|er|es)?; weder; noch; falsch; ausgeschlossen; scheidet; nie; inkorrekt
-    fr: pas; ni; aucune?; jamais; fau(?:x|sse); incorrecte?; éliminée?; exclue?; n['’]est
-    es: no; ni; ninguna?; nunca; falsa?o?; incorrect[ao]; descartad[ao]; eliminad[ao]; tampoco
-    it: non; né; nessun[ao]?; mai; fals[ao]; errat[ao]; sbagliat[ao]; scartat[ao]; esclus[ao]
-    pt: não; nem; nenhuma?; nunca; fals[ao]; errad[ao]; incorret[ao]; descartad[ao]; eliminad[ao]
-    nl: niet; geen; noch; fout; onjuist; nooit; verkeerd
-    ru: не; нет; ни; неверн\w*; неправильн\w*; ошибочн\w*; исключ\w*; никогда; неверен
-    ja: では?ない; じゃない; ではありません; ではなく; でない; でなく; 間違い; 誤り; 不正解; 除外; 不適切
-    ko: 아니; 아닌; 아닙니다; 않; 틀렸; 틀린; 틀립; 오답; 제외; 잘못
-    pl: nie; ani; błędn\w*; niepoprawn\w*; żadn\w*
-    tr: değil\w*; yanlış\w*; hiçbiri; ne
-    ar: ليس; ليست; لا; خاطئ\w*; خطأ; غير
-    hi: नहीं; गलत; ग़लत
-    vi: không; sai
-    id: bukan; tidak; salah
-    sv: inte; fel; varken; ingen
-""")
-"""Words that deny what they are said of."""
-
-RETRACTING = read_table(r"""
-    en: scratch that; i was wrong; i made a mistake; that['’]?s (?:wrong|incorrect|not right|not correct);
-        that is (?:wrong|incorrect|not right|not correct);
-        that (?:was|can['’]?t be|cannot be) (?:wrong|right|correct); correction; i take (?:it|that) back;
-        let me (?:correct|reconsider|recheck); my mistake; strike that; i retract;
-        this is (?:wrong|incorrect|not right); apologies; i misread
-    zh: 不对; 我错了; 更正; 重新考虑; 搞错了; 有误
-    de: korrektur; das ist falsch; das stimmt nicht; ich habe mich geirrt
-    fr: correction; c['’]est faux; je me suis trompé
-    es: corrección; eso es incorrecto; me equivoqué; está mal
-    it: correzione; è sbagliato; mi sono sbagliato
-    pt: correção; está errado; me enganei
-    nl: correctie; dat is fout
-    ru: исправление; это неверно; я ошибся
-    ja: 訂正; 間違えました; 違います
-    ko: 정정; 틀렸습니다
-    pl: to błąd
-    tr: düzeltme
-    sv: rättelse
-""")
-"""Words that take back what was said before."""
-
-SUPPOSING = read_list(r"""
-    if; suppose; supposing; assuming; assume; were; had; whether; unless; either way; wenn; falls; ob; si;
-    supposons; supongamos; se; supponiamo; suponha; als; stel; если; предположим; 如果; 假设; 倘若; 假如;
-    もし; 만약; jeśli; gdyby; eğer; om; إذا; अगर; nếu; jika
-""")
-"""Words that make a supposition of the clause that they begin."""
-
-WONDERING = read_list(r"""
-    might; could(?! only); may; whether; unsure; not sure; cannot decide; can['’]t decide; tempting;
-    könnte; pourrait; podría; potrebbe; poderia; kan zijn; может быть; 是否; 吗; 也许; 或许; かもしれ;
-    か?どうか; 수도 있; olabilir; có thể; mungkin; kanske; być może
-""")
-"""Words that leave a statement open wherever they are in it."""
-
-CERTAIN = read_list(r"""
-    no doubt; without (?:a )?doubt; not only; no question; doubtless;
-    cannot be anything (?:but|other than); can['’]?t be anything (?:but|other than); none other than;
-    not surprisingly; nothing but; no other than; ohne zweifel; zweifellos; sans aucun doute; sans doute;
-    sin duda; no hay duda; senza dubbio; sem dúvida; не сомневаюсь; без сомнения; несомненно; 毫无疑问;
-    无疑; 間違いなく; 틀림없이; şüphesiz; ne peut être que; ne reste que; no puede ser (?:otra|más) que;
-    non può che essere; nichts anderes als; не кто иной; 不外乎; 非常; 不过; 不仅; 差不多; 对不起; 无非;
-    除此之外; without any doubt; not to worry; if not mistaken; if i(?:['’]m| am) not mistaken
-""")
-"""Phrases with a denying word that deny nothing."""
-
 JOINTS = read_list(r"""
-    and; or; und; oder; et; ou; y; o; e; или; и; 和; 或; 或者; と; または; か; or maybe; or perhaps;
-    or possibly; and/or; as well as; and also; or else; nor; 및; 또는; och; eller; en; of; lub; i; veya;
-    ve; atau; dan; hoặc; và; أو; و; या; और; 及; 与; oder auch; ou alors; plus; sowie; 、; ni; né; noch;
-    nem; ни
+    (?:perhaps|maybe|possibly),? or; and; or; und; oder; et; ou; y; o; e; или; и; 和; 或; 或者; と; または;
+    か; or maybe; or perhaps; or possibly; and/or; as well as; and also; or else; nor; 및; 또는; och; eller;
+    en; of; lub; i; veya; ve; atau; dan; hoặc; và; أو; و; या; और; 及; 与; oder auch; ou alors; plus; sowie;
+    、; ni; né; noch; nem; ни
 """)
 """Words that join two options into one statement."""
 
 CONTINUING = read_list(r"""
-    because; since; as; is; was; for; due; and; or; but; which; it; has; seems; with; would; must; should;
-    can; could; fits; matches; not; rather; instead; given; so; if; by; that; in; on; here; therefore;
-    where; while; from; at; only; i; wins; will; works; does; looks; appears; there; cannot; isn; then;
-    unless; though; however; weil; da; denn; ist; und; oder; parce; car; est; porque; ya; puesto; es;
-    pois; perché; poiché; è; é; omdat; потому; так; что; является; как; a; per; por; dans; nicht; pas; no;
-    non; não; n; neither; über; richtig; korrekt; sein; stimmt; passt; ne; está; lub; bo; ponieważ; çünkü;
-    doğru; değil; för; eftersom; är; want; via; the; are; according; based; again; final; under; after;
-    too; indeed; being; out; karena; vì; benar; đúng; seria; sería; serait; wäre; верен; верно; неверен;
-    неверно; convient; scheidet; jest; nie; et; ou; y; o; e; и; или; а; не; şıkkı; seçeneği; fits; makes;
-    best; gives; follows; contradicts; fails; all; when; without; like; corresponds
+    remains; holds; stands; satisfies; yes; wins; applies; prevails; survives; suits; because; since; as; is;
+    was; for; due; and; or; but; which; it; has; seems; with; would; must; should; can; could; fits; matches;
+    not; rather; instead; given; so; if; by; that; in; on; here; therefore; where; while; from; at; only; i;
+    will; works; does; looks; appears; there; cannot; isn; then; unless; though; however; weil; da; denn;
+    ist; und; oder; parce; car; est; porque; ya; puesto; es; pois; perché; poiché; è; é; omdat; потому; так;
+    что; является; как; a; per; por; dans; nicht; pas; no; non; não; n; neither; über; richtig; korrekt;
+    sein; stimmt; passt; ne; está; lub; bo; ponieważ; çünkü; doğru; değil; för; eftersom; är; want; via; the;
+    are; according; based; again; final; under; after; too; indeed; being; out; karena; vì; benar; đúng;
+    seria; sería; serait; wäre; sagen; wählen; nehmen; tippen; верен; верно; неверен; неверно; convient;
+    scheidet; jest; nie; et; ou; y; o; e; и; или; а; не; şıkkı; seçeneği; makes; best; gives; follows;
+    contradicts; fails; all; when; without; like; corresponds
 """)
 """Words that may follow a chosen letter. Any other word makes "A" an article."""
-
-PAUSING = read_list(r"""
-    wait; hmm; no; actually; on second thought; on reflection; hold on; or rather; sorry; 等等; 不;
-    moment; halt; nein; attendez; attends; non; espera; no; aspetta; espere; não; wacht; nee; подождите;
-    стоп; нет; 待って; いや; いえ; 잠깐; 아니; chwila; nie; bekle; hayır; vänta; nej; correction
-""")
-"""Words after which another conclusion replaces what was stated before."""

@@ -24,7 +24,7 @@ How = Literal["stated", "bare", "mentioned"]
 
 _TAIL = 20_000
 """Characters from the end in which a choice is looked for."""
-_TOKENS = 600
+_TOKENS = 200
 """Mentions of options that are looked at, counted from the end. The limit keeps hostile texts cheap."""
 _CONCLUSION = 3
 """Sentences from the end (and the first one) in which a mere conclusion counts: "Therefore, B."."""
@@ -83,10 +83,9 @@ class OptionReader:
             return Picked(stated, "stated") if stated else None
         if not guess:
             return None
-        bare = self._bare(cleaned)
-        if bare:
+        bare, concluded = self._bare(cleaned), _concluded(statements, sentences)
+        if bare and not (concluded not in ("", bare) and sentences.pauses_between(0, len(cleaned))):
             return Picked(bare, "bare")
-        concluded = _concluded(statements, sentences)
         return Picked(concluded, "stated") if concluded else _last_mention(statements)
 
     def _statements(self, text: str, sentences: Sentences) -> Iterator[Statement]:
@@ -120,7 +119,7 @@ class OptionReader:
             return ""
         before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
         headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
-        if "?" in after and re.search(r"\w", before):
+        if "??" in after or ("?" in after and re.search(r"\w", before)):
             return ""
         whole = not context.rest_of(before) and (not context.rest_of(after) or headed)
         return _letters_of(groups[0]) if whole else ""
@@ -129,7 +128,7 @@ class OptionReader:
         """Yield the mentions of a text. Those that commas, "or" or brackets join come together."""
         group: list[Mention] = []
         for mention in self._mentions(text):
-            if group and not context.joined(text[group[-1].end : mention.start], mention.kind):
+            if group and not _are_joined(group[-1], mention, text[group[-1].end : mention.start]):
                 yield group
                 group = []
             group.append(mention)
@@ -168,6 +167,8 @@ class OptionReader:
         if group is None or group[0].kind != "letter" or context.rest_of(line[: group[0].start]):
             return ""
         after = line[group[-1].end :]
+        if re.match(r"\s*A\s*:", line) and (said := self._whole(after)):
+            return said  # "A: D" is short for "Answer: D"
         if context.contrasts(after):
             return _letters_of(group)
         letter = group[0].letter
@@ -186,6 +187,12 @@ def _unique(texts: Sequence[str], letters: str) -> dict[str, str]:
     }
 
 
+def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
+    """Return whether two mentions are one statement: "B or C", "B) Paris", "Paris (B)"."""
+    named = (one.kind, two.kind) == ("text", "letter") and one.letter == two.letter
+    return context.joined(gap, two.kind) or (named and gap.strip() in ("(", "["))
+
+
 def _letters_of(group: Sequence[Mention]) -> str:
     """Return the letters of a group in order. A letter before a text takes precedence over it."""
     if group[0].kind == "letter" and all(mention.kind == "text" for mention in group[1:]):
@@ -201,6 +208,10 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
     if group[0].kind == "lower" and lead != "stated":
         return
     letters = _letters_of(group)
+    if len(group) > 1 and context.denied_before(before) and _denies_first(group, text, before, after):
+        yield Statement(start, group[0].letter, "denied")
+        yield from _said_of(group[1:], text, sentences)
+        return
     denied_after = context.denied_after(after)
     if (
         denied_after
@@ -221,12 +232,32 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
         return
     if lead == "stated" or context.confirms(after):
         yield Statement(start, letters, "stated")
-    elif (lead == "concluded" and (context.ENDS.match(after) or context.continues(after))) or (
-        group[0].kind == "letter" and context.is_lone(before, after)
-    ):
+    elif _concludes(group, before, after, sentences):
         yield Statement(start, letters, "concluded")
     elif lead == "mentioned":
         yield Statement(start, letters, "mentioned")
+
+
+def _concludes(group: Sequence[Mention], before: str, after: str, sentences: Sentences) -> bool:
+    """Return whether a sentence comes to an option without saying that it is the answer."""
+    ends = context.ENDS.match(after) is not None
+    if context.lead(before) == "concluded" and (ends or context.continues(after)):
+        return True
+    if len(group) > 1 and {mention.kind for mention in group} == {"letter", "text"}:
+        return ends and len({mention.letter for mention in group}) == 1
+    if group[0].kind != "letter" or not ends:
+        return False
+    last = len(group) == 1 and sentences.is_near_end(group[-1].end, 1)
+    return context.is_lone(before, after) or (last and context.closes_clause(before))
+
+
+def _denies_first(group: Sequence[Mention], text: str, before: str, after: str) -> bool:
+    """Return whether a denial is of the first option only: "It is not A; B.", "Not A, B."."""
+    gap = text[group[0].end : group[1].start]
+    if ";" in gap:
+        return True
+    lone = len(group) == 2 and context.denies_next(before) and context.ENDS.match(after) is not None
+    return lone and gap.strip(" ()[]") == ","
 
 
 def _settled(statements: Sequence[Statement], sentences: Sentences) -> str | None:

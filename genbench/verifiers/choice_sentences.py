@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 
+from genbench.verifiers import choice_denials as denials
 from genbench.verifiers import choice_phrases as phrases
 from genbench.verifiers.choice_text import blanked
 from genbench.verifiers.choice_words import bounded, compiled, words
@@ -12,9 +13,9 @@ from genbench.verifiers.choice_words import bounded, compiled, words
 _WINDOW = 200
 """Characters before and after an option that are read."""
 _SENTENCE_END = re.compile(r"\n+|[!?。！？]+|\.(?=\s|$|[\ue000\ue001])|;")
-_RETRACTING = compiled(phrases.RETRACTING)
-_PAUSING = compiled(phrases.PAUSING, phrases.RETRACTING)
-CERTAIN = re.compile(words(phrases.CERTAIN), re.IGNORECASE)
+_RETRACTING = compiled(denials.RETRACTING)
+_PAUSING = compiled(denials.PAUSING, denials.RETRACTING)
+CERTAIN = re.compile(words(denials.CERTAIN), re.IGNORECASE)
 _NOUN = bounded(words(phrases.ANSWERS))
 
 

@@ -18,6 +18,8 @@ _WRAPPED = re.compile(
     r"|operatorname\*?|underline|emph)\s*\{([^{}]*)\}"
 )
 _TAG = re.compile(r"</?(?:b|i|u|em|strong|p|br|span|div|final|code)\s*/?>|</answer>", re.IGNORECASE)
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
+"""What Markdown shows as crossed out."""
 _ANSWER_MARK = re.compile(r"<answer>|^[ \t]*#{4,}(?!#)", re.IGNORECASE | re.MULTILINE)
 _MARKUP = re.compile(
     r"\*+|`+|~~+|\$+|\\[()\[\]]|\\(?:left|right|displaystyle)(?![A-Za-z])|(?<!\w)_{1,3}|_{1,3}(?!\w)"
@@ -64,6 +66,7 @@ def _normalised(text: str) -> str:
     before = ""
     while before != text:
         before, text = text, _WRAPPED.sub(r"\1", text)
+    text = _STRUCK.sub(" ", text)
     text = _ANSWER_MARK.sub("Answer: ", _TAG.sub(" ", text))
     text = _FRACTION.sub(r"\\frac", _MARKUP.sub("", text))
     text = _GROUPED.sub(lambda match: match[0].replace(",", ""), _PERCENT.sub("%", text))

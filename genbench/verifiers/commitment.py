@@ -11,7 +11,7 @@ Withheld = Literal["negated", "bound", "hedged", "retracted"]
 _NOT = (
     r"(?:is|was|are|does|do|can|could|would|should)n['’]t|cannot(?:\s+be)?|can['’]?t\s+be|can\s+not\s+be|not|never|"
     r"anything\s+but|other\s+than|different\s+from|unequal\s+to|neither|nicht|kein\w*|ne\s+.{1,12}\s+pas|n['’]est\s+pas|"
-    r"no\s+es|non\s+è|não\s+é"
+    r"no\s+es|no\s+son|non\s+è|não\s+é|не|niet|nie|inte|bukan|không\s+phải(?:\s+là)?|ليس|ليست"
 )
 _AT_MOST = (
     r"at\s+(?:most|least)|(?:no|not)\s+(?:more|less|fewer|greater|larger|smaller|bigger)\s+than|"
@@ -20,16 +20,17 @@ _AT_MOST = (
     r"divisible\s+by|(?:multiples?|factors?|divisors?|powers?|roots?)\s+of|coprime\s+to|exceed(?:s|ing)?|close\s+to|near(?:ly)?|almost|within|in\s+the\s+range|"
     r"somewhere|a\s+(?:lower|upper)\s+bound\s+(?:of|is)|höchstens|mindestens|weniger\s+als|mehr\s+als|zwischen|au\s+plus|"
     r"au\s+moins|entre|moins\s+de|plus\s+de|a\s+lo\s+sumo|como\s+máximo|al\s+menos|menos\s+de|más\s+de|al\s+massimo|almeno|"
-    r"no\s+máximo|pelo\s+menos"
+    r"no\s+máximo|pelo\s+menos|не\s+(?:более|больше|менее|меньше)|больше|меньше|более|менее|minstens|hoogstens|"
+    r"(?:around|about|approximately|roughly|somewhere|anywhere|between|range\w*)\b[^.\n]{0,20}\d\s*(?:to|and|–|-)"
 )
 _PERHAPS = (
     r"either|maybe|perhaps|possibly|might(?:\s+be)?|could(?:\s+(?:also\s+)?be)?|may(?:\s+be)?|one\s+of|any\s+of|any|unknown|"
-    r"vielleicht|entweder|peut-être|quizás|forse|talvez|soit"
+    r"возможно|либо|misschien|kanske|vielleicht|entweder|peut-être|quizás|forse|talvez|soit"
 )
 _FILLER = (
     r"(?:[\s*_,:\"“(]|\\[,;:! ]|\$|\\\(|\\\[|the|a|an|be|is|are|exactly|equal(?:s)?(?:\s+to)?|"
     r"simply|just|actually|value|answer|"
-    r"number|result|of|to|either|strictly|about|approximately|around|x|n|=)*"
+    r"number|result|of|to|think|believe|it|that|this|равен|es|ist|est|é|è|是|either|strictly|about|approximately|around|x|n|=)*"
 )
 _AFTER_FILLER = r"[\s*_,:\"”)$]*(?:\\\)|\\\])?[\s*_,:\"”)$]*"
 _BEFORE: tuple[tuple[Withheld, re.Pattern[str]], ...] = (
@@ -54,7 +55,8 @@ _AFTER: tuple[tuple[Withheld, re.Pattern[str]], ...] = (
         re.compile(
             rf"{_AFTER_FILLER}(?:(?:is|was|are|would\s+be|seems)\s+(?:(?:also|clearly|actually|definitely|therefore)\s+)?"
             r"(?:not\b|never\b|wrong|incorrect|false|impossible|ruled\s+out|excluded)|(?:isn|wasn|can)['’]t\b|cannot\s+be|"
-            r"(?:is|would\s+be)\s+(?:a\s+)?(?:trap|distractor)|不对|不是|错误)",
+            r"(?:is|would\s+be)\s+(?:a\s+)?(?:trap|distractor)|不对|不是|错误|ではな|ではあ|じゃな|が間違|[이가]?\s*아니|ist\s+(?:falsch|nicht)|"
+            r"(?:n['’])?est\s+(?:pas|faux)|no\s+es|es\s+incorrect|неверн|неправильн|değil|yanlış)",
             re.IGNORECASE,
         ),
     ),
@@ -73,12 +75,12 @@ _LEADING: tuple[tuple[Withheld, re.Pattern[str]], ...] = (
     ("hedged", re.compile(rf"(?:{_PERHAPS})\b", re.IGNORECASE)),
 )
 _INSTEAD = re.compile(
-    r"(?<!anything\s)\bbut(?:\s+rather|\s+instead)?\s+(?:(?:it\s+)?is\s+)?|\brather,?\s+(?:it\s+is\s+)?|而是|sondern\s+",
+    r"(?<!anything\s)\bbut(?:\s+rather|\s+instead)?\s+(?:(?:it\s+)?is\s+)?|\brather,?\s+(?:it\s+is\s+)?|而是|sondern\s+|,\s*(?:а|sino|maar|bensì|utan|lecz|mas\s+sim)\s+",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
-    r"(?:(?<=[\d)\]}$π%*])\s*[,;(]?\s*|,\s*)(?:and\s+|but\s+|so\s+)?"
-    r"(?:not|never|rather\s+than|instead\s+of|as\s+opposed\s+to|nicht|而不是|不是)\s+(?!only|just)(?:[^\s]+\s*){1,3}$",
+    r"(?:(?<=[\d)\]}$π%*])\s*[,;(]?\s*|,\s*)(?:(?:and|but|so|und|et|y|e|а|en|och)\s+)?"
+    r"(?:not|never|rather\s+than|instead\s+of|as\s+opposed\s+to|nicht|не|niet|inte|nie|non|não|no|pas|而不是|不是)\s+(?!only|just)(?:[^\s]+\s*){1,3}$",
     re.IGNORECASE,
 )
 _APPROXIMATELY = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from genbench.verifiers.brackets import is_balanced, split_outside
 from genbench.verifiers.expression import Expression, read_expression
 from genbench.verifiers.intervals import has_inequality, intervals_of, is_interval
 from genbench.verifiers.numbers import numbers_equal
@@ -18,6 +19,8 @@ _LETTERS = re.compile(r"[A-Za-z]+")
 _TIME = re.compile(r"\d{1,2}:0\d")
 """A time of day such as 12:00, which is no ratio."""
 _APART = re.compile(r"\d \d")
+_WORDED = re.compile(r"[A-Za-z]{3,}(?![A-Za-z]*[{\\])|\\pm")
+"""What makes a text with commas no plain list: words, or a sign that lists two values."""
 _TUPLE = re.compile(r"[(\[].*,.*[)\]]", re.DOTALL)
 
 Open = tuple[Expression, Expression]
@@ -34,6 +37,25 @@ def decide(reference: Expression, answer: Expression) -> bool | Open:
         return decide(reference, read_expression(answer.key.replace(",", ".")))
     spelt = _decide_spelling(reference, answer)
     return _decide_relations(reference, answer) if spelt is None else spelt
+
+
+def _decide_listing(reference: Expression, answer: Expression) -> bool | Open:
+    """Compare lists. An ordered pair is no list: ``(-2,1)`` states ``-2,1`` but not ``1,-2``."""
+    ordered = [_is_tuple(side.key) for side in (reference, answer)]
+    listed = [_is_list(side.key) for side in (reference, answer)]
+    if ordered[0] and listed[1]:
+        return reference, read_expression(f"({answer.latex})")
+    if ordered[1] and listed[0]:
+        return read_expression(f"({reference.latex})"), answer
+    return reference, answer
+
+
+def _is_tuple(key: str) -> bool:
+    return key[:1] == "(" and key[-1:] == ")" and _is_list(key[1:-1]) and is_balanced(key[1:-1])
+
+
+def _is_list(key: str) -> bool:
+    return "," in key and len(split_outside(key, ",")) > 1 and not _WORDED.search(key)
 
 
 def _decide_spelling(reference: Expression, answer: Expression) -> bool | None:
@@ -82,7 +104,7 @@ def _decide_relations(reference: Expression, answer: Expression) -> bool | Open:
         return _decide_inequality(reference, answer, wants_inequality, has_one)
     if is_equation(answer.key) or is_equation(reference.key) or "=" in answer.key:
         return _decide_equation(reference, answer)
-    return reference, answer
+    return _decide_listing(reference, answer)
 
 
 def _decide_inequality(reference: Expression, answer: Expression, wanted: bool, given: bool) -> bool | Open:

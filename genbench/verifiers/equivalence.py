@@ -18,8 +18,8 @@ Outcome = Literal["equal", "different", "refused", "unreadable"]
 
 _CACHED = 16_384
 _COMMAND = re.compile(r"\\(?:text|mathrm|mbox|operatorname)\s*\{[^{}]*\}|\\[A-Za-z]+")
-_LETTER = re.compile(r"[A-DF-HJ-Za-df-hj-z]")
-"""Not e and i, which are numbers."""
+_LETTER = re.compile(r"[A-DF-HJ-Za-df-hj-z]|[^\W\d_A-Za-z]")
+"""Letters of any script, but not e and i, which are numbers."""
 _RELATION = re.compile(r"=|\\in(?![A-Za-z])|\\equiv")
 
 
@@ -76,12 +76,15 @@ def _lost_variables(latex: str, parsed: Any) -> bool:
 
 def _outcome(gold: Any, target: Any) -> Outcome:
     try:
-        if not (is_bounded(gold) and is_bounded(target)):
+        bounded = is_bounded(gold), is_bounded(target)
+        if gold != target and not any(bounded):
+            raise ComparisonError("both are too large to evaluate")
+        if not all(bounded):
             return "equal" if gold == target else "refused"
         agreed = values_agree(gold, target)
         if agreed is None:
             agreed = _verified(gold, target)
-    except MemoryError:
+    except (MemoryError, ComparisonError):
         raise
     except Exception as error:  # sympy and math-verify raise anything
         if _is_at_fault(target) and not _is_at_fault(gold):

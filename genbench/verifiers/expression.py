@@ -68,9 +68,14 @@ def _number(key: str) -> tuple[Number | None, bool]:
         return None, True
 
 
+def is_delimited(reference: str) -> bool:
+    """Return whether a text has mathematics in a box or between delimiters."""
+    return _DELIMITED.search(reference) is not None
+
+
 def read_reference(reference: str) -> Expression:
     """Read a reference: bare LaTeX, or text that has it boxed or between delimiters."""
-    if _DELIMITED.search(reference) and (found := final_answer(reference)) is not None:
+    if is_delimited(reference) and (found := final_answer(reference)) is not None:
         return read_expression(found.text)
     return read_expression(reference)
 

@@ -31,6 +31,8 @@ _NEGATED_BOX = re.compile(
 _CLOSERS = re.compile(
     r"\s*I hope (?:it|this) is correct.*$|</answer>.*$|<\|[^|>]*\|>.*$", re.DOTALL | re.IGNORECASE
 )
+_FACTORIAL = re.compile(r"\d{1,5}!")
+"""A factorial only if it is the whole text: in a sentence the sign is an exclamation mark."""
 _MATHEMATICS = re.compile(r"[\d\\√π∞]|^[A-Za-z]$")
 
 
@@ -113,6 +115,8 @@ def _last_announced(text: str) -> Stated | None:
 
 def _bare(text: str) -> Stated:
     """Return a text that is nothing but an answer: ``3 or 5``, ``< 204``, ``not 204``."""
+    if _FACTORIAL.fullmatch(text):
+        return Stated(text, "bare")
     value = read_statement(text)
     if value is None or (value.withheld is None and "\n" not in text):
         return Stated(text if value is None or len(value.text) < len(text) - 12 else value.text, "bare")

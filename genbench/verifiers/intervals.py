@@ -11,7 +11,9 @@ _LESS, _LESS_EQUAL = r"(?:<|\\lt(?![A-Za-z]))", r"(?:\\leqslant|\\leq|\\le)(?![A
 _MORE, _MORE_EQUAL = r"(?:>|\\gt(?![A-Za-z]))", r"(?:\\geqslant|\\geq|\\ge)(?![A-Za-z])"
 _NOT_EQUAL = r"(?:\\neq|\\ne)(?![A-Za-z])"
 _SIGN = re.compile(rf"({_LESS}|{_LESS_EQUAL}|{_MORE}|{_MORE_EQUAL}|{_NOT_EQUAL})")
-_INEQUALITY = re.compile(rf"{_SIGN.pattern}|\\not\s*=")
+_INEQUALITY = re.compile(
+    rf"{_SIGN.pattern}|\\not\s*[=<>]|\\(?:gg|ll|gtrsim|lesssim|gtrapprox|lessapprox|nless|ngtr|nleq|ngeq)(?![A-Za-z])"
+)
 _VARIABLE = re.compile(r"\\?[A-Za-z]+(?:_\{?\w+\}?)?'?|\|[a-z]\||[a-zA-Z]\([a-z]\)")
 _CONSTANTS = frozenset({"e", "i", "\\pi", "\\infty"})
 _OR = (
@@ -28,6 +30,7 @@ _BUILDER = re.compile(
 _PIECE = r"[(\[][^()\[\]]*(?:\([^()]*\)[^()\[\]]*)*,[^()\[\]]*(?:\([^()]*\)[^()\[\]]*)*[)\]]"
 _INTERVALS = re.compile(rf"\s*{_PIECE}(?:\s*\\cup\s*(?:{_PIECE}|\\\{{[^{{}}]*\\\}}))*\s*")
 _REALS = re.compile(r"\s*\\mathbb\s*\{?R\}?\s*(?:\\setminus|\\backslash|-)\s*\\\{(.+)\\\}\s*")
+_OUTSIDE = re.compile(rf"\|\s*[a-z]\s*\|\s*(?P<sign>{_MORE_EQUAL}|{_MORE})\s*(?P<end>[^<>=,]+)")
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _CHARS = 300
 
@@ -83,6 +86,9 @@ def _lower_end(piece: str) -> float:
 
 def _conjunction(text: str) -> list[str] | None:
     """Return the intervals of inequalities that are all true."""
+    if outer := _OUTSIDE.fullmatch(text.strip()):
+        ends = ("]", "[") if re.fullmatch(_MORE_EQUAL, outer["sign"]) else (")", "(")
+        return [f"(-\\infty,-{outer['end']}{ends[0]}", f"{ends[1]}{outer['end']},\\infty)"]
     bounds: list[Bound] = []
     for part in split_outside(text, _AND):
         found = _bounds(part)

@@ -52,6 +52,8 @@ _PERCENT_WORD = re.compile(
     re.IGNORECASE,
 )
 _APPROXIMATELY = re.compile(r"\\(?:approxeq|approx|simeq|thickapprox|doteq)(?![A-Za-z])")
+_SIMILAR = re.compile(r"\\(?:sim|cong)(?![A-Za-z])(?=\s*-?[\d.\\$])")
+"""Signs that mean "about" before a number only."""
 _FUNCTION_WORD = re.compile(
     r"\\(?:operatorname|mathrm|text)\s*\{\s*(arcsin|arccos|arctan|sinh|cosh|tanh|sin|cos|tan|cot|sec|csc|ln|log|gcd|"
     r"lcm|max|min|det)\s*\}"
@@ -112,6 +114,7 @@ def tidy(latex: str) -> str:
 
 def _settle_approximation(text: str) -> str:
     """Return ``x = 3.28`` for ``x \\approx 3.28``, and ``\\pi`` for ``\\pi \\approx 3.14``."""
+    text = _SIMILAR.sub(r"\\approx", text) if "\\sim" in text or "\\cong" in text else text
     parts = _APPROXIMATELY.split(text, maxsplit=2)
     if len(parts) == 1:
         return text

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.registry import load_object
 from genbench.types import Answer, Case, Finding
+from genbench.verifiers.arithmetic import divides_by_zero
 from genbench.verifiers.comparison import decide
-from genbench.verifiers.expression import Expression, read_expression, read_reference
+from genbench.verifiers.expression import Expression, is_delimited, read_expression, read_reference
 from genbench.verifiers.final_answer import Stated, final_answer
 from genbench.verifiers.latex import list_both_signs
 from genbench.verifiers.prose import is_phrase, value_in_phrase
@@ -64,6 +65,7 @@ class MathVerifier:
             )
         self._extract = extract
         self._reference = lru_cache(_CACHED)(read_reference)
+        self._literal = lru_cache(_CACHED)(_literally)
         self._answer = lru_cache(_ANSWERS)(read_expression)
         self._algebra: Equivalence | None = None
 
@@ -79,17 +81,25 @@ class MathVerifier:
         """Look at a reference before any sample is drawn.
 
         Raises:
-            DataError: the reference is neither text nor a number nor a list of them, or malformed LaTeX.
+            DataError: the reference is neither text nor a number nor a list of them, malformed LaTeX, or
+                arithmetic without a value.
         """
         for text in acceptable_texts(reference, "math"):
             if (wrong := malformation(text)) is not None:
                 raise DataError(f"math reference {text!r}: {wrong}; want an answer as LaTeX or plain text")
+            if divides_by_zero(self._reference(text).key):
+                raise DataError(f"math reference {text!r}: it divides by zero; want an answer with a value")
 
     def verify(self, case: Case) -> Finding:
-        references = [self._reference(text) for text in acceptable_texts(case.reference, "math")]
+        texts = acceptable_texts(case.reference, "math")
         stated = self._stated(case.answer)
         if stated is None:
             return Finding(0.0, "no_answer")
+        return self._finding(stated, texts)
+
+    def _finding(self, stated: Stated, texts: list[str]) -> Finding:
+        """Return whether a statement is one of the references."""
+        references = [self._reference(text) for text in texts]
         detail: dict[str, Any] = {"found": stated.how}
         if len(stated.text) > _ANSWER_CHARS:
             return Finding(0.0, "wrong", detail=detail | {"refused": f"{len(stated.text)} characters"})
@@ -98,12 +108,12 @@ class MathVerifier:
             return Finding(0.0, "no_answer")
         if stated.withheld is not None:
             return _withheld(references, answer, stated, detail)
+        # A reference may be prose around formulas, which no comparison of values understands.
+        literal = any(answer == self._literal(text) for text in texts)
         try:
-            correct = self._states_any(references, answer, detail)
+            correct = literal or self._states_any(references, answer, detail)
         except _ComparisonFailedError as failure:
-            return Finding(
-                0.0, "verifier_error", extracted=answer.vote, detail=detail | {"why": str(failure)}
-            )
+            return _failed(answer, detail | {"why": str(failure)})
         return Finding(float(correct), "wrong", extracted=answer.vote, detail=detail)
 
     def close(self) -> None:
@@ -172,8 +182,17 @@ class MathVerifier:
         return outcome == "equal"
 
 
+def _failed(answer: Expression, detail: dict[str, Any]) -> Finding:
+    return Finding(0.0, "verifier_error", extracted=answer.vote, detail=detail)
+
+
 class _ComparisonFailedError(Exception):
     """Our own comparison failed on an answer that can be read."""
+
+
+def _literally(reference: str) -> Expression | None:
+    """Return prose around formulas as one expression, or None for a reference without delimiters."""
+    return read_expression(reference) if is_delimited(reference) else None
 
 
 def _same_words(reference: Expression, answer: Expression) -> bool:

@@ -13,17 +13,34 @@ ANSWER_NOUNS = {
     "es": ("respuesta",),
     "it": ("risposta",),
     "pt": ("resposta",),
+    "nl": ("antwoord",),
+    "ru": ("ответ", "ответом"),
+    "ja": ("答え", "正解", "解答"),
+    "ko": ("정답", "답"),
+    "pl": ("odpowiedź",),
+    "tr": ("cevap", "yanıt"),
+    "ar": ("الإجابة", "الجواب"),
+    "hi": ("उत्तर",),
+    "vi": ("đáp án",),
+    "id": ("jawaban", "jawabannya"),
+    "sv": ("svar", "svaret"),
 }
 """Words for "answer" that a statement follows, after a colon or a form of "to be"."""
 
 COPULAS = {
     "en": ("is", "are", "was", "would be", "should be", "must be", "will be"),
     "zh": ("是", "为", "為"),
-    "de": ("ist", "lautet", "sind"),
+    "de": ("ist", "lautet", "beträgt", "sind"),
     "fr": ("est", "sont"),
     "es": ("es", "son"),
     "it": ("è", "sono"),
     "pt": ("é", "são"),
+    "nl": ("is", "luidt"),
+    "ru": ("—", "–", "это", "равен"),
+    "pl": ("brzmi",),
+    "vi": ("là",),
+    "id": ("adalah",),
+    "sv": ("är", "blir"),
 }
 
 ADVERBS = {
@@ -99,8 +116,13 @@ CONFIRMING = {
 """Words that follow the chosen letter: "(B) is correct"."""
 
 CONNECTIVES = {"en": ("and", "or"), "zh": ("和", "或"), "de": ("und", "oder"), "fr": ("et", "ou")}
-CONNECTIVES |= {"es": ("y", "o"), "it": ("e", "o"), "pt": ("e", "ou")}
+CONNECTIVES |= {"es": ("y", "o"), "it": ("e", "o"), "pt": ("e", "ou"), "nl": ("en", "of")}
+CONNECTIVES |= {"ru": ("и", "или"), "sv": ("och", "eller")}
 """What joins two parts of one answer."""
+
+
+_DENYING = r"not|no|non|não|nicht|niet|не|n['’]est|isn['’]t|inte|nie|bukan|không"
+"""Words that must not be passed over on the way to a copula: "la respuesta no es 5" announces nothing."""
 
 
 def alternation(table: Mapping[str, tuple[str, ...]]) -> str:
@@ -117,8 +139,8 @@ def announcement() -> str:
     a sentence. The regex needs the flags IGNORECASE and MULTILINE.
     """
     noun = rf"(?<![A-Za-z])(?:{alternation(ANSWER_NOUNS)})(?![A-Za-z])[\"']?"
-    copula = rf"(?:[ \t]+(?:{alternation(COPULAS)})\b|[是为為])"
-    between = r"(?:[ \t*_]+(?!is\b|are\b)[^\s.:：=,;]+){0,8}?"
+    copula = rf"(?:[ \t]+(?:{alternation(COPULAS)})(?!\w)|[是为為はが은는])"
+    between = rf"(?:[ \t*_]+(?!(?:is|are|{_DENYING})(?!\w))[^\s.:：=,;]+){{0,8}}?"
     mark = r"[ \t*_]*[:：]"
     formula = r"[ \t*_]*\s*(?=\$|\\\(|\\\[)"
     said = rf"{noun}(?:[ \t]*=(?!=)|{formula}|{between}(?:{mark}|{copula}(?:{mark})?))"

@@ -8,7 +8,7 @@ from genbench.verifiers.brackets import closing_index
 
 _FREE = r"(?<![\\A-Za-z])"
 _END = r"(?![A-Za-z])"
-_MARKS = re.compile(r"[A-Za-z]{2}| [xX] |[A-Za-z]\(|[*^<>!]|\d[eE]|\+-|\d \d")
+_MARKS = re.compile(r"[A-Za-z]{2}| [xX] |[A-Za-z]\(|[*^<>!]|\d[eEjJ]| ~|\+-|\d \d")
 _FUNCTIONS = (
     "arcsin|arccos|arctan|arccot|sinh|cosh|tanh|sin|cos|tan|cot|sec|csc|ln|log|gcd|lcm|max|min|det|lim"
 )
@@ -30,7 +30,7 @@ _FUNCTION = re.compile(rf"{_FREE}({_FUNCTIONS})(?=\s*[\^_(\[|\\]|\s*\d|\s+[A-Za-
 _INVERSE = re.compile(rf"{_FREE}(asin|acos|atan)(?=\s*\()")
 _LOG_BASE = re.compile(r"(\\log)_?(\d+)(?=\s*\()")
 _CALL = re.compile(
-    rf"{_FREE}(?P<name>sqrt|cbrt|exp|abs|floor|ceil|factorial|binomial|binom|comb|choose|frac|nCr|C)\s*(?=\()"
+    rf"{_FREE}(?P<name>sqrt|cbrt|exp|abs|floor|ceil|factorial|binomial|binom|comb|choose|frac|Rational|Fraction|nCr|C)\s*(?=\()"
     r"|\\sqrt\s*(?=\()|∛\s*(?=\()|\^\s*(?=\()"
 )
 _TEMPLATES = {
@@ -56,6 +56,9 @@ _CHOOSE = re.compile(rf"(\d+)\s+choose\s+(\d+){_END}")
 _MIXED = re.compile(r"(?<![\d.,/^_{}\w])(-?)(\d+)\s+(\d+)\s*/\s*(\d+)(?![\d.,/^])")
 _DOUBLE_STAR = re.compile(r"(?<=[\w)}\]])\s*\*\*\s*(?=[\w({\\.-])")
 _UNEQUAL = re.compile(r"(?<![\d)])(\s*)!=")
+_IMAGINARY = re.compile(r"(?<=\d)[jJ](?![A-Za-z0-9_])|(?<=\*)\s*I(?![A-Za-z0-9_])|(?<![A-Za-z\\])I\s*(?=\*)")
+"""The imaginary unit of Python and of sympy: ``3+4j``, ``2*I``."""
+_ABOUT = re.compile(r"(?<=[A-Za-z])\s+~\s*(?=[-\d.])")
 _FACTOR = re.compile(r"(?<![*\\])\*(?![*])")
 _SIGNS = (
     ("+/-", r"\pm "),
@@ -76,6 +79,7 @@ def from_plain_text(text: str) -> str:
     for sign, command in _SIGNS:
         if sign in text:
             text = text.replace(sign, command)
+    text = _ABOUT.sub(r" \\approx ", _IMAGINARY.sub("i", text))
     text = _UNEQUAL.sub(r"\1\\ne ", _DOUBLE_STAR.sub("^", text))
     text = _E_NOTATION.sub(r"\1\\cdot 10^{\2}", text)
     text = _LETTER_TIMES.sub(r"\\cdot ", text)
@@ -109,7 +113,7 @@ def _call(name: str, inside: str) -> str | None:
     parts = [part.strip() for part in inside.split(",")]
     if len(parts) != 2:
         return None
-    if name == "frac":
+    if name in ("frac", "Rational", "Fraction"):
         return rf"\frac{{{parts[0]}}}{{{parts[1]}}}"
     # "C(10, 3)" counts combinations only if both are numbers; C may also name a function.
     numeric = all(part.isdigit() for part in parts)

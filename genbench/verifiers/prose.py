@@ -64,6 +64,8 @@ _SMALL_WORDS = frozenset(
         "over",
     ]
 )
+_FOREIGN = re.compile(r"[^\W\d_A-Za-z]")
+"""Letters of other scripts, which no tidy expression has."""
 _CONNECTIVES = frozenset({"and", "or", "mod", "if"})
 _COPULA = re.compile(
     r"\b(?:is|are|was|be|equals?|gives?|becomes?|yields?)\b[\s:]*|[:：=](?!\d)\s*", re.IGNORECASE
@@ -76,6 +78,8 @@ def is_phrase(latex: str) -> bool:
     """Return whether a tidy answer contains words around mathematics, not only a word or a unit."""
     if len(latex) > _CHARS or not _VALUE.search(latex):
         return False
+    if _FOREIGN.search(latex):
+        return True
     quoted = {word.lower() for text in _TEXT.findall(latex) for word in _WORD.findall(text)}
     if quoted - _CONNECTIVES:
         return True

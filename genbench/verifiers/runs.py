@@ -14,7 +14,7 @@ _GROUP_CHARS = 400
 _CONSTANTS = r"pi|Pi|PI|infinity|infty"
 _FUNCTIONS = (
     "sqrt|cbrt|arcsin|arccos|arctan|asin|acos|atan|sinh|cosh|tanh|sin|cos|tan|cot|sec|csc|ln|log|exp|abs|"
-    "gcd|lcm|binomial|binom|factorial|floor|ceil"
+    "Rational|Fraction|gcd|lcm|binomial|binom|factorial|floor|ceil"
 )
 _COMMANDS = (
     "dfrac|tfrac|frac|sqrt|pi|infty|cdot|times|div|pm|mp|leq|le|geq|ge|neq|ne|left|right|sin|cos|tan|cot|sec|csc|"
@@ -41,7 +41,7 @@ _MATH_GROUP_WORD = re.compile(
 _UNITS = frozenset("msghlAVWKCFNJLMkKB")
 """Letters that touch a number as units in prose: "12m", "5s"."""
 _FRACTION_PART = re.compile(r"[ \t]+(?=\d+/\d+(?![\d/]))")
-_X_TIMES = re.compile(r"\s+[xX]\s+(?=\d)")
+_X_TIMES = re.compile(r"\s+(?:[xX]|choose)\s+(?=\d)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,18 @@ from genbench.verifiers.runs import Run, find_runs
 _REPEATED = 20
 """A text that ends in one value this often in a row is a loop, not an answer."""
 _SPAN = re.compile(
-    r"(?<!\\)\$\$(?P<dd>.+?)(?<!\\)\$\$|\\\[(?P<br>.+?)\\\]|\\\((?P<pa>.+?)\\\)"
-    r"|(?<![\\\d])\$(?P<d>(?:\\\$|[^$\n])+?)(?<!\\)\$",
+    r"(?<!\\)\$\$(?P<dd>.{1,2000}?)(?<!\\)\$\$|\\\[(?P<br>.{1,2000}?)\\\]|\\\((?P<pa>.{1,2000}?)\\\)"
+    r"|(?<![\\\d])\$(?P<d>(?:\\\$|[^$\n]){1,2000}?)(?<!\\)\$",
     re.DOTALL,
 )
+"""Formulas between delimiters. Without the bound a text of open delimiters takes quadratic time."""
 _PROSE = re.compile(r"[A-Za-z]{2,}[,']?\s+[A-Za-z]{2,}|[A-Za-z]{4,}(?:\s*:|\s+[-+]?\d)")
 _OPAQUE = re.compile(
     r"\\[a-zA-Z]*text[a-z]*\s*\{[^{}]*\}|\\mbox\s*\{[^{}]*\}|\\[A-Za-z]+\*?(?:\{[a-z]*matrix\})?"
 )
 _PLAIN_NAMES = re.compile(
-    r"(?<![A-Za-z])(?:sqrt|cbrt|sin|cos|tan|log|ln|exp|pi|theta|infinity|abs|arctan|arcsin|arccos)(?![A-Za-z])"
+    r"(?<=\d) choose (?=\d)|(?<![A-Za-z])(?:Rational|Fraction|sqrt|cbrt)(?![A-Za-z])|"
+    r"(?<![A-Za-z])(?:sin|cos|tan|log|ln|exp|pi|theta|infinity|abs|arctan|arcsin|arccos)(?![A-Za-z])"
 )
 _NEXT_IS = re.compile(r".*(?:\bis\b|\bare\b|\bequals\b|:(?!\d)|[是为])\s*[*_]*", re.DOTALL)
 _SENTENCE_END = re.compile(r"\n|(?<=[^\d\s])\.\s|(?<=\d)\.\s+(?=[A-Z\"“(])|(?<=\d)[!?](?:\s|$)|。")
@@ -37,7 +39,8 @@ _LINE_HAS_VALUE = re.compile(r"[\dπ√∞½⅓⅔¼¾]|(?<![A-Za-z])pi(?![A-Za-
 _JOIN = re.compile(r"\s*,?\s*(?:and|or|und|oder|et|ou|y|o|e)\s+|\s*[和或]\s*", re.IGNORECASE)
 _COMMA = re.compile(r"\s*[,，、]\s*")
 _LISTED_AFTER = re.compile(r"(?:\bis|\bare|\bequals?|\bbe|[:=是为])\s*$", re.IGNORECASE)
-_BOLD = re.compile(r"\*\*([^*]+)\*\*")
+_BOLD = re.compile(r"(?<![0-9)\]}])(?<!(?<![A-Za-z])[A-Za-z])\*\*([^*]+)\*\*")
+"""Bold text, but not the powers of ``x**2 + y**2``."""
 _PERCENT = re.compile(r"\s*(?:\\?%|percent\b|pct\b)")
 _LINES = 40
 _WORDS = 6

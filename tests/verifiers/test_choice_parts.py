@@ -7,7 +7,8 @@ import re
 import pytest
 
 from genbench.verifiers.choice_context import confirms, denied_after, denied_before, ends_text, is_open, lead
-from genbench.verifiers.choice_phrases import ANSWERS, DENYING
+from genbench.verifiers.choice_denials import DENYING
+from genbench.verifiers.choice_phrases import ANSWERS
 from genbench.verifiers.choice_reader import OptionReader, Picked
 from genbench.verifiers.choice_sentences import Sentences
 from genbench.verifiers.choice_text import BOX, END_OF_BOX, blanked, box_spans, clean, plain, without_unit

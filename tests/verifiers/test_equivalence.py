@@ -57,8 +57,7 @@ def test_size_is_bounded_by_value_not_by_looks() -> None:
 def test_values_decide_plain_expressions() -> None:
     x = sympy.Symbol("x")
     assert values_agree(x**2 - 1, (x - 1) * (x + 2)) is False
-    # Rounding of the points' decimals leaves a gap: algebra decides, not values.
-    assert values_agree(x**2 - 1, (x - 1) * (x + 1)) is None
+    assert values_agree(x**2 - 1, (x - 1) * (x + 1)) is True
     assert ALGEBRA.compare("x^2-1", "(x-1)(x+1)") == "equal"
     assert values_agree(x**2, x**3) is False
     assert values_agree(sympy.sqrt(2), sympy.Float("1.414214")) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,17 +51,26 @@ HOSTILE = [
 ]
 
 
+MOST_CPU_S = 4.0
+"""CPU seconds, which a busy machine leaves alone. A worker is killed after 10 wall seconds."""
+
+
 @pytest.mark.parametrize("reference", ["70", "\\frac{\\sqrt{3}}{2}", "x^2+1", "(1,2]"])
 def test_hostile_answers_are_refused_before_they_explode(reference: str) -> None:
+    verify("\\boxed{\\sqrt{3}}", "\\sqrt{2}+1")  # computer algebra is imported once
     for answer in HOSTILE:
+        start = time.process_time()
         assert verify(f"\\boxed{{{answer}}}", reference).score == 0
+        assert time.process_time() - start < MOST_CPU_S, answer[:60]
 
 
 @pytest.mark.parametrize(
     "text", ["\\boxed{" * 20_000, "$" * 20_000, "answer " * 20_000, "\\[" * 20_000, "(" * 50_000]
 )
 def test_hostile_texts_are_read_in_time(text: str) -> None:
+    start = time.process_time()
     assert verify(text, "70").score == 0
+    assert time.process_time() - start < MOST_CPU_S
 
 
 async def _through_the_pool(texts: list[str]) -> list[Finding]:
@@ -70,9 +80,9 @@ async def _through_the_pool(texts: list[str]) -> list[Finding]:
 
 
 def test_hostile_answers_cost_the_pool_no_worker() -> None:
-    texts = [f"\\boxed{{{answer}}}" for answer in HOSTILE]
+    texts = [f"\\boxed{{{answer}}}" for answer in HOSTILE[:12]]
     findings = asyncio.run(_through_the_pool([*texts, "\\boxed{\\sqrt{3}}"]))
-    assert [finding.score for finding in findings] == [0] * len(HOSTILE) + [1]
+    assert [finding.score for finding in findings] == [0] * len(texts) + [1]
     assert {finding.reason for finding in findings} == {"wrong"}
 
 
@@ -82,7 +92,7 @@ def test_gold_plain_has_no_false_accept_and_few_misses(gold: Callable[[str], lis
     verdicts = [(verify(row["text"], row["reference"]).score == 1, row["expected"]["equal"]) for row in rows]
     assert sum(expected for _, expected in verdicts) == 527
     assert sum(found and not expected for found, expected in verdicts) == 0
-    assert sum(expected and not found for found, expected in verdicts) <= 5
+    assert sum(expected and not found for found, expected in verdicts) <= 2
 
 
 @pytest.mark.gold

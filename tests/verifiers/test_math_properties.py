@@ -1,7 +1,11 @@
-"""A value equals itself in every spelling, and never one that differs by a thousandth."""
+"""A value equals itself in every spelling, and never one that differs by a thousandth.
+
+The environment variable GENBENCH_EXAMPLES multiplies the number of examples.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -13,6 +17,7 @@ from genbench.types import OURS, Answer, Case, Finding, SampleId
 from genbench.verifiers.math import MathVerifier
 
 VERIFIER = MathVerifier()
+TIMES = int(os.environ.get("GENBENCH_EXAMPLES", "1"))
 
 SPELLINGS: dict[str, Callable[[int, int], str]] = {
     "fraction": lambda a, b: f"\\frac{{{a}}}{{{b}}}",
@@ -40,6 +45,18 @@ ROOTS: dict[str, Callable[[int, int], str]] = {
     "named": lambda a, n: f"y = {a}\\sqrt{{{n}}}",
     "fraction": lambda a, n: f"\\frac{{{a * n}}}{{\\sqrt{{{n}}}}}",
 }
+PI: dict[str, Callable[[int, int], str]] = {
+    "latex": lambda a, b: f"\\frac{{{a}\\pi}}{{{b}}}",
+    "factor": lambda a, b: f"\\frac{{{a}}}{{{b}}}\\pi",
+    "factor behind": lambda a, b: f"\\pi \\cdot \\frac{{{a}}}{{{b}}}",
+    "slash": lambda a, b: f"{a}\\pi/{b}",
+    "code": lambda a, b: f"{a}*pi/{b}",
+    "bracketed": lambda a, b: f"({a}/{b})*pi",
+    "unicode": lambda a, b: f"{a}π/{b}",
+    "named": lambda a, b: f"\\theta = \\frac{{{a}\\pi}}{{{b}}}",
+    "expanded": lambda a, b: f"\\dfrac{{{6 * a}\\pi}}{{{6 * b}}}",
+    "phrase": lambda a, b: f"\\text{{The area is }} \\frac{{{a}\\pi}}{{{b}}}",
+}
 
 
 def verify(text: str, reference: str) -> Finding:
@@ -48,14 +65,14 @@ def verify(text: str, reference: str) -> Finding:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=25 * TIMES, deadline=None)
 @given(st.integers(2, 10**6), st.integers(2, 10**4))
 def test_a_fraction_equals_itself_in_every_spelling(spelling: str, above: int, below: int) -> None:
     assert verify(SPELLINGS[spelling](above, below), f"\\frac{{{above}}}{{{below}}}").score == 1
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=25 * TIMES, deadline=None)
 @given(st.integers(2, 10**6), st.integers(2, 10**4), st.sampled_from([-1, 1]))
 def test_a_fraction_never_equals_one_a_thousandth_away(
     spelling: str, above: int, below: int, sign: int
@@ -68,14 +85,14 @@ def test_a_fraction_never_equals_one_a_thousandth_away(
 
 
 @pytest.mark.parametrize("spelling", ROOTS)
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=6 * TIMES, deadline=None)
 @given(st.integers(2, 99), st.sampled_from([2, 3, 5, 7, 11, 13, 17, 19, 23]))
 def test_a_root_equals_itself_in_every_spelling(spelling: str, factor: int, radicand: int) -> None:
     assert verify(ROOTS[spelling](factor, radicand), f"{factor}\\sqrt{{{radicand}}}").score == 1
 
 
 @pytest.mark.parametrize("spelling", ROOTS)
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=6 * TIMES, deadline=None)
 @given(st.integers(2, 99), st.sampled_from([2, 3, 5, 7, 11, 13, 17, 19, 23]), st.sampled_from([999, 1001]))
 def test_a_root_never_equals_one_a_thousandth_away(
     spelling: str, factor: int, radicand: int, share: int
@@ -88,7 +105,17 @@ def test_a_root_never_equals_one_a_thousandth_away(
     )
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("spelling", PI)
+@settings(max_examples=3 * TIMES, deadline=None)
+@given(st.integers(2, 10**4), st.integers(2, 10**3), st.sampled_from([999, 1001]))
+def test_a_multiple_of_pi_equals_itself_and_none_a_thousandth_away(
+    spelling: str, above: int, below: int, share: int
+) -> None:
+    assert verify(PI[spelling](above, below), f"\\frac{{{above}\\pi}}{{{below}}}").score == 1
+    assert verify(PI[spelling](above, below), f"\\frac{{{above * share}\\pi}}{{{below}000}}").score == 0
+
+
+@settings(max_examples=100 * TIMES, deadline=None)
 @given(st.floats(1e-9, 1e9), st.sampled_from([0.999, 1.001]))
 def test_a_decimal_never_equals_one_a_thousandth_away(value: float, share: float) -> None:
     assert verify(f"{value:.15f}", f"{value * share:.15f}").score == (
@@ -96,7 +123,7 @@ def test_a_decimal_never_equals_one_a_thousandth_away(value: float, share: float
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=100 * TIMES, deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_is_a_defect_of_the_verifier(text: str) -> None:
     assert verify(text, "70").reason not in OURS

@@ -1,0 +1,105 @@
+"""The words that deny an option, take it back or leave it open, by language."""
+
+from __future__ import annotations
+
+from genbench.verifiers.choice_words import read_list, read_table
+
+DENYING = read_table(r"""
+    en: nothing; few; hesitat\w*; avoid\w*; beware; ignore; forget; mistakes?; trap; distractor;
+        second[- ]best; opposite; excludes?; rules? disregard; (?:any|every)(?:thing|one) but; all but; not;
+        \w*n['’]t; never; cannot; incorrect; wrong; false; untrue; eliminated; excluded; rul(?:e|ed|ing) out;
+        impossible; invalid; fails?; neither; nor; none; no longer; inaccurate; rather than; instead of;
+        other than; except; eliminat(?:e|ing); exclud(?:e|ing); reject(?:ed|ing)?; contradicts?; a trap;
+        dismissed; discarded; unlikely; hardly; mistaken; irrelevant; discard(?:ing|s)?; drop(?:ping|s|ped)?;
+        crossing out; nobody; no one; no way; doubtful; doubt; doesn
+    zh: 不是; 不对; 不對; 不正确; 不正確; 错误; 錯誤; 错; 错的; 不符; 排除; 不能; 并非; 不选; 不应; 不應;
+        不可能; 不; 没有; 无法; 都不; 未必; 并不; 非; 不成立
+    de: niemand; nicht; kein(?:e|er|es)?; weder; noch; falsch; ausgeschlossen; scheidet; scheiden;
+        schließe\w*; auszuschließen; unmöglich; nie; inkorrekt
+    fr: personne; pas; ni; aucune?; jamais; fau(?:x|sse); incorrecte?; éliminée?s?; exclue?s?; éliminant;
+        écartant; excluant; écartée?s?; inexacte?; n['’]est
+    es: nadie; no; ni; ninguna?; nunca; falsa?o?; incorrect[ao]; descart(?:ad[ao]s?|ando|amos|o);
+        elimin(?:ad[ao]s?|ando|amos); excluyendo; errónea; tampoco
+    it: nessuno; non; né; nessun[ao]?; mai; fals[ao]; errat[ao]; sbagliat[ao]; scart(?:at[aoie]|ando|iamo);
+        esclu(?:s[aoie]|dendo|diamo); eliminando; inesatt[ao]
+    pt: ninguém; não; nem; nenhuma?; nunca; fals[ao]; errad[ao]; incorret[ao]; descart(?:ad[ao]s?|ando|amos);
+        elimin(?:ad[ao]s?|ando|amos); excluindo
+    nl: niet; geen; noch; fout; onjuist; nooit; verkeerd
+    ru: никто; вряд ли; едва ли; исключаем; не; нет; ни; неверн\w*; неправильн\w*; ошибочн\w*; исключ\w*;
+        никогда; неверен
+    ja: てはいけ; べきではな; 選べな; では?ない; じゃない; ではありません; ではなく; でない; でなく; 間違い;
+        誤り; 不正解; 除外; 不適切
+    ko: 아니; 아닌; 아닙니다; 않; 틀렸; 틀린; 틀립; 오답; 제외; 잘못
+    pl: nie; ani; błędn\w*; niepoprawn\w*; żadn\w*
+    tr: değil\w*; yanlış\w*; hiçbiri; ne
+    ar: ليس; ليست; لا; خاطئ\w*; خطأ; غير
+    hi: नहीं; गलत; ग़लत
+    vi: không; sai
+    id: bukan; tidak; salah
+    sv: inte; fel; varken; ingen
+""")
+"""Words that deny what they are said of."""
+
+RETRACTING = read_table(r"""
+    en: scratch that; i was wrong; i made a mistake; that['’]?s (?:wrong|incorrect|not right|not correct);
+        that is (?:wrong|incorrect|not right|not correct);
+        that (?:was|can['’]?t be|cannot be) (?:wrong|right|correct); correction; i take (?:it|that) back;
+        let me (?:correct|reconsider|recheck); my mistake; strike that; i retract;
+        this is (?:wrong|incorrect|not right); apologies; i misread
+    zh: 不对; 我错了; 更正; 重新考虑; 搞错了; 有误
+    de: korrektur; das ist falsch; das stimmt nicht; ich habe mich geirrt
+    fr: correction; c['’]est faux; je me suis trompé
+    es: corrección; eso es incorrecto; me equivoqué; está mal
+    it: correzione; è sbagliato; mi sono sbagliato
+    pt: correção; está errado; me enganei
+    nl: correctie; dat is fout
+    ru: исправление; это неверно; я ошибся
+    ja: 訂正; 間違えました; 違います
+    ko: 정정; 틀렸습니다
+    pl: to błąd
+    tr: düzeltme
+    sv: rättelse
+""")
+"""Words that take back what was said before."""
+
+SUPPOSING = read_list(r"""
+    if; suppose; supposing; assuming; assume; were; had; whether; unless; either way; wenn; falls; ob; si;
+    supposons; supongamos; se; supponiamo; suponha; als; stel; если; предположим; 如果; 假设; 倘若; 假如;
+    もし; 만약; jeśli; gdyby; eğer; om; إذا; अगर; nếu; jika
+""")
+"""Words that make a supposition of the clause that they begin."""
+
+WONDERING = read_list(r"""
+    some (?:would|might|people|may); many (?:people|students|would|readers);
+    (?:students|people) (?:often|usually|tend); one (?:might|could|may); you (?:might|could|may); argue for;
+    let us consider; let['’]?s consider; consider (?:option|choice); perhaps; maybe; possibly; conceivably;
+    vielleicht; möglicherweise; peut-être; quizás?; tal vez; forse; talvez; misschien; возможно;
+    (?<!很)(?<!最)(?<!极)可能(?:是|选|為|为); 多分; 아마도;
+    would (?:only |have )?(?:be|been) \w+(?: \w+)? if; might; could(?! only); may; whether; unsure; not sure;
+    cannot decide; can['’]t decide; tempting; könnte; pourrait; podría; potrebbe; poderia; kan zijn;
+    может быть; 是否; 吗; 也许; 或许; かもしれ; か?どうか; 수도 있; olabilir; có thể; mungkin; kanske;
+    być może
+""")
+"""Words that leave a statement open wherever they are in it."""
+
+CERTAIN = read_list(r"""
+    で?間違い(?:ありません|ない); my mistake; no doubt; without (?:a )?doubt; not only; no question;
+    doubtless; cannot be anything (?:but|other than); can['’]?t be anything (?:but|other than);
+    none other than; not surprisingly; nothing but; no other than; ohne zweifel; zweifellos;
+    sans aucun doute; sans doute; sin duda; no hay duda; senza dubbio; sem dúvida; не сомневаюсь;
+    без сомнения; несомненно; 毫无疑问; 无疑; 間違いなく; 틀림없이; şüphesiz; ne peut être que; ne reste que;
+    no puede ser (?:otra|más) que; non può che essere; nichts anderes als; не кто иной; 不外乎; 非常; 不过;
+    不仅; 差不多; 对不起; 无非; 除此之外; without any doubt; not to worry; if not mistaken;
+    if i(?:['’]m| am) not mistaken
+""")
+"""Phrases with a denying word that deny nothing."""
+
+PAUSING = read_list(r"""
+    edit(?:ed)?; now; strike that; my bad; i meant; pardon; désolé; perdón; perdona; disculpa; disculpe;
+    scusa; scusi; desculpe; desculpa; perdão; извините; простите; entschuldigung; verzeihung; 抱歉;
+    すみません; 죄송; c['’]est plutôt; wait; hmm; no; actually; on second thought; on reflection; hold on;
+    or rather; sorry; 等等; 不; moment; halt; nein; attendez; attends; non; espera; aspetta; espere; não;
+    wacht; nee; подождите; стоп; нет; 待って; いや; いえ; 잠깐; 아니; chwila; nie; bekle; hayır; vänta; nej;
+    correction
+""")
+"""Words after which another conclusion replaces what was stated before."""
