@@ -27,6 +27,15 @@ def test_a_run_estimates_to_its_own_results(make_run: MakeRun) -> None:
         assert task[key] == stored[key], key
 
 
+def test_asked_metrics_of_a_run_are_those_of_its_verdicts(make_run: MakeRun) -> None:
+    run = make_run("r", answers)
+    task = estimate(run, metrics=["pass@1", "pass@4", "maj@3"]).tasks["sums"]
+    assert list(task.metrics) == ["pass@1", "pass@4", "maj@3"]
+    assert task.metrics["pass@4"].value == 1.0
+    with pytest.raises(InputError, match="pass@5"):
+        estimate(run, metrics=["pass@5"])
+
+
 def test_a_score_file_has_the_metrics_that_its_lines_allow(tmp_path: Path) -> None:
     rows = [
         {"task": "t", "problem_id": str(i), "sample_index": j, "score": int(j <= i), "answer": str(j <= i)}
