@@ -1,11 +1,12 @@
 """Math verification: every accept among random pairs of different answers, and why each is right.
 
 `python benchmarks/math_pairs.py MATH500.jsonl --pairs 600000` judges random ordered pairs of the answers of
-MATH-500, one in a box against the other as the reference. An accept is explained by one of three kinds,
+MATH-500, one in a box against the other as the reference. An accept is explained by one of four kinds,
 found without the verifier:
 
 * spelling: the same characters but for case, blanks, delimiters, wrappers and brackets;
 * unit: the same but for a unit, a currency or a percent sign;
+* base: the same digits, and only one of them names the base that the question asks for;
 * equality: the same values to 30 digits by sympy, as numbers, expressions or lists of them.
 
 A pair that is drawn again is counted again. Its verdict is computed once. Any other accept is printed,
@@ -39,6 +40,7 @@ _NOISE = re.compile(r",?\\!|\\(?:left|right|displaystyle|,|!|;|:| )|[\s${}()\[\]
 _UNIT = re.compile(
     r"\\(?:text|mbox|mathrm)\s*\{[^{}]*\}(?:\^\{?\d\}?)?|\^\{?\\circ\}?|\\?%|\\?\$|\\!|(?<=\d),(?=\d{3})"
 )
+_BASE = re.compile(r"(?<=\w)_\{?\d+\}?$")
 _NAME = re.compile(r"^\s*[a-zA-Z](?:_\w)?\s*(?:=|\\in)\s*")
 _STEP_S = 20.0
 
@@ -55,6 +57,8 @@ def kind_of(one: str, two: str) -> Kind | None:
         return "spelling"
     if _plain(_UNIT.sub("", one)) == _plain(_UNIT.sub("", two)):
         return "unit"
+    if _plain(_BASE.sub("", one)) == _plain(_BASE.sub("", two)):
+        return "base" if bool(_BASE.search(one)) != bool(_BASE.search(two)) else None
     values = [_values(text) for text in (one, two)]
     return "equality" if values[0] and values[0] == values[1] else None
 

@@ -27,8 +27,8 @@ DENYING = read_table(r"""
     nl: niet; geen; noch; fout; onjuist; nooit; verkeerd
     ru: никто; вряд ли; едва ли; исключаем; не; нет; ни; неверн\w*; неправильн\w*; ошибочн\w*; исключ\w*;
         никогда; неверен
-    ja: てはいけ; べきではな; 選べな; では?ない; じゃない; ではありません; ではなく; でない; でなく; 間違い;
-        誤り; 不正解; 除外; 不適切
+    ja: [てで]はいけ; べきではな; 選べな; では?ない; じゃない; ではありません; ではなく; でない; でなく;
+        間違い; 誤り; 不正解; 除外; 不適切
     ko: 아니; 아닌; 아닙니다; 않; 틀렸; 틀린; 틀립; 오답; 제외; 잘못
     pl: nie; ani; błędn\w*; niepoprawn\w*; żadn\w*
     tr: değil\w*; yanlış\w*; hiçbiri; ne
@@ -63,9 +63,9 @@ RETRACTING = read_table(r"""
 """Words that take back what was said before."""
 
 SUPPOSING = read_list(r"""
-    if; suppose; supposing; assuming; assume; were; had; whether; unless; either way; wenn; falls; ob; si;
-    supposons; supongamos; se; supponiamo; suponha; als; stel; если; предположим; 如果; 假设; 倘若; 假如;
-    もし; 만약; jeśli; gdyby; eğer; om; إذا; अगर; nếu; jika
+    if; suppose; supposing; assuming; assume; were; had; whether; unless; either way; wenn; falls; ob;
+    si(?! tratta); supposons; supongamos; se(?! trata); supponiamo; suponha; als; stel; если; предположим;
+    如果; 假设; 倘若; 假如; もし; 만약; jeśli; gdyby; eğer; om; إذا; अगर; nếu; jika
 """)
 """Words that make a supposition of the clause that they begin."""
 

@@ -49,7 +49,8 @@ OPTIONS = read_table(r"""
 """Nouns that a letter follows: "option B"."""
 
 CHOOSING = read_table(r"""
-    en: lean(?:s|ing)?(?: strongly)? (?:towards?|to);
+    en: circle(?:d|s)?; (?:you |we |i )(?:want|need); tick(?:ed)?; happy with; confident in;
+        lean(?:s|ing)?(?: strongly)? (?:towards?|to);
         (?:i|we|i['’]d) (?:suspect|reckon|suppose|imagine|figure|assume|presume|say|vote|answer);
         choos(?:e|es|ing); chose; select(?:s|ed|ing)?; pick(?:s|ed|ing)?; go(?:es|ing)? with; went with;
         go(?:ing)? for; opt(?:ing|ed)? for; settl(?:e|ed|ing) (?:on|for); vote for; leaning towards?;
@@ -60,8 +61,8 @@ CHOOSING = read_table(r"""
     zh: 选择; 選擇; 应选; 應選; 应该选; 故选; 故選; 所以选; 因此选; 选; 選
     de: wähle; nehme; entscheide mich für; tippe auf; bleibt nur; bleibt; würde sagen; plädiere für;
         würde wählen; nehme an
-    fr: choisis; choisirais; je prends; j'opte pour; opte pour; il faut choisir; penche pour; retiens;
-        sélectionne; je vote pour
+    fr: choisit; choisirait; sélectionne; choisis; choisirais; je prends; j'opte pour; opte pour;
+        il faut choisir; penche pour; retiens; je vote pour
     es: elijo; escojo; elegiría; selecciono; me quedo con; marco; marcaría; diría(?: que(?: es)?)?; opto por;
         voto por; optaría por
     it: scelgo; sceglierei; seleziono; opto per; direi(?: che)?; voto per; penso sia; credo sia;
@@ -82,12 +83,12 @@ CHOOSING = read_table(r"""
 """Verbs that the chosen option follows."""
 
 CONCLUDING = read_table(r"""
-    en: says?; dictates?; yields?; means?; impl(?:y|ies); requires?; (?:money|bet) is on; speaks? for;
-        settles (?:it|on); singles out; (?:looks|seems|sounds|feels) like; now; edit(?:ed)?; therefore; thus;
-        so; hence; ergo; consequently; accordingly; then; overall; finally; in conclusion; conclusion;
-        in short; in summary; result; final; final choice; my (?:final )?(?:choice|guess|pick|vote);
-        final letter; which is; that is; that's; it's; it is; this is; it['’]s got to be;
-        it (?:has|have|had|needs) to be; (?:has|have|got) to be;
+    en: (?:numbers?|calculations?|data|result|this|that|which) gives?; says?; dictates?; yields?; means?;
+        impl(?:y|ies); requires?; (?:money|bet) is on; speaks? for; settles (?:it|on); singles out;
+        (?:looks|seems|sounds|feels) like; now; edit(?:ed)?; therefore; thus; so; hence; ergo; consequently;
+        accordingly; then; overall; finally; in conclusion; conclusion; in short; in summary; result; final;
+        final choice; my (?:final )?(?:choice|guess|pick|vote); final letter; which is; that is; that's;
+        it's; it is; this is; it['’]s got to be; it (?:has|have|had|needs) to be; (?:has|have|got) to be;
         (?:must|should|would|will|'d|to|can only) be; that would make it; makes it; make it;
         leav(?:es|ing)(?: us)?(?: only)?(?: just)?(?: with)?; left with; only;
         i(?:['’](?:d|ll)| would| will)? say; guess; choice; pick; vote; selection;
@@ -100,11 +101,11 @@ CONCLUDING = read_table(r"""
         ruling out the (?:others|rest); said
     zh: 抱歉; 对不起; 看来(?:是)?; 因此; 所以; 故; 综上; 是; 为; 應該是; 应该是; 就是; 最终; 而是; 那就是;
         只剩; 等等; 不对; 哦; 更准确地说
-    de: darum; spricht für; fällt auf; handelt sich um; entschuldigung; verzeihung; also; daher; somit;
-        folglich; demnach; deshalb; ist es; es ist; ist; sondern; das ist; wäre; zusammenfassend;
-        zusammengefasst; insgesamt; schlussfolgerung; fazit; per ausschluss; würde ich sagen; würde;
-        würde ich; nein; moment; doch; vielmehr; genauer; muss es sein; damit; ergebnis; richtig ist;
-        richtig; korrekt ist; muss; nur
+    de: (?:meiner|unserer) meinung nach; meines erachtens; darum; spricht für; fällt auf; handelt sich um;
+        entschuldigung; verzeihung; also; daher; somit; folglich; demnach; deshalb; ist es; es ist; ist;
+        sondern; das ist; wäre; zusammenfassend; zusammengefasst; insgesamt; schlussfolgerung; fazit;
+        per ausschluss; würde ich sagen; würde; würde ich; nein; moment; doch; vielmehr; genauer;
+        muss es sein; damit; ergebnis; richtig ist; richtig; korrekt ist; muss; nur
     fr: d['’]où; reste; on dirait; semble être; pardon; désolé; donc; ainsi; par conséquent; c'est(?: donc)?;
         c’est(?: donc)?; est; il s'agit de; mais; ce doit être; ce sera; conclusion; il reste;
         il ne reste que; non; attendez; attends; plutôt; en fait; enfin; par élimination; en résumé;

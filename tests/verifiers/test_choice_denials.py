@@ -36,6 +36,45 @@ A는 아닐 것이다.
 Это точно не A.
 """,
     "B": r"""
+The star moved to quadrant B.
+We measured it with telescope B.
+Look at figure B.
+The light came from source B.
+This happened in phase B.
+He got a grade of B.
+She plays the note B.
+They live in building B.
+The train goes from A to B.
+Compare A with B.
+Compare with B.
+A comparison with B is needed.
+It depends on B.
+We need more data on B.
+Nothing supports B.
+Few would choose B.
+I would hesitate to choose B.
+I'd avoid B.
+Avoid B.
+Beware of B.
+Ignore B.
+Forget B.
+It's tempting to choose B.
+One might choose B.
+You could argue for B.
+Some would say B.
+Many people choose B.
+Students often pick B.
+A common mistake is B.
+The trap is B.
+The distractor is B.
+The opposite of B.
+The answer lies between A and B.
+The answer is A, C or B.
+Niemand würde B wählen.
+不能选B
+Bを選んではいけない。
+B는 제외합니다.
+Исключаем B.
 A good idea.
 A good idea would be to look at the map.
 I think.

@@ -90,6 +90,107 @@ Aに決めます。
 Стало быть, A.
 """,
     "B": r"""
+Everything considered, it is B.
+When all is said and done, B.
+I'm inclined to say B.
+I'd be happy with B.
+I'd circle B.
+I would mark B on the sheet.
+My instinct says B.
+My gut says B.
+The data favour B.
+Physics dictates B.
+The numbers give B.
+Comparison yields B.
+That settles it: B.
+That points to B.
+That narrows it to B.
+That singles out B.
+There is only one option left: B.
+There's only B.
+What remains is B.
+What we want is B.
+What fits is B.
+You should choose B.
+You want B.
+You need B.
+One should pick B.
+We are left with B.
+We end up with B.
+We're left with only B.
+B is left standing.
+B is the survivor.
+B, final.
+B, definitely.
+B, no doubt about it.
+B, not A or C.
+B (not C).
+B over C.
+B rather than A.
+B instead of A.
+B beats the others.
+B suits best.
+B agrees with the text.
+B agrees best with the observations.
+A, C and D are out. B is in.
+A, C, D: no. B: yes.
+C and D are too hot, A too large; hence B.
+Not A but B.
+It was never A; B it is.
+Correct letter: B
+Letter: B
+Option: B
+Pick: B
+Verdict: B
+Output: B
+Final: (B)
+[Answer] B
+[ANSWER]: B
+Answer: B.)
+Answer: B :)
+Answer: _B_
+Answer: ~~A~~ B
+Es ist eindeutig B.
+Meiner Meinung nach B.
+Die Wahl fällt auf B.
+Korrekte Antwort: B
+Bleibt B.
+À mon avis, B.
+Le bon choix est B.
+Mon choix : B
+On choisit B.
+Reste B.
+A mi juicio, B.
+La elección correcta es B.
+Mi respuesta es B.
+Se trata de la B.
+Queda B.
+Secondo me, B.
+La scelta corretta è B.
+La mia risposta è B.
+Si tratta di B.
+Na minha opinião, B.
+A escolha correta é B.
+Minha resposta é B.
+Trata-se da B.
+我会选B。
+应该是B。
+因此B是答案。
+毫无疑问，答案是B。
+其他都错，只有B对。
+Bで間違いありません。
+私の答えはBです。
+結局Bです。
+Bにします。
+제 생각에는 B입니다.
+B가 유일한 답입니다.
+B로 하겠습니다.
+그래서 답은 B예요.
+По-моему, B.
+Мой выбор — B.
+Правильный выбор: B.
+Речь идёт о B.
+Остальные неверны, верен B.
 Consequently B is what we want.
 It follows that B is correct.
 Everything points to B.
