@@ -10,12 +10,17 @@ if TYPE_CHECKING:
     from genbench.analysis.estimate import estimate
     from genbench.analysis.noise import noise
     from genbench.analysis.rank import rank
+    from genbench.exchange.export import export
+    from genbench.exchange.reading import ImportChoice, import_scores
     from genbench.pipeline import RunOptions, RunReport, latest_results, merge, prompts, run, score
+    from genbench.reports.browse import SampleFilter, sample_rows, task_rows
+    from genbench.reports.write import report, report_text
     from genbench.runs.doctor import doctor
     from genbench.runs.judgecheck import check_judge
     from genbench.runs.power import power
     from genbench.runs.preflight import check_suite
     from genbench.runs.status import status
+    from genbench.tasks.catalogue import starter_suite, task_infos
 
     __version__: str
 
@@ -36,27 +41,47 @@ _PUBLIC = {
     "power": "runs.power",
     "status": "runs.status",
     "rank": "analysis.rank",
+    "report": "reports.write",
+    "report_text": "reports.write",
+    "export": "exchange.export",
+    "import_scores": "exchange.reading",
+    "ImportChoice": "exchange.reading",
+    "task_rows": "reports.browse",
+    "sample_rows": "reports.browse",
+    "SampleFilter": "reports.browse",
+    "task_infos": "tasks.catalogue",
+    "starter_suite": "tasks.catalogue",
 }
 """Public name -> module. Each is loaded on first use, so that `import genbench` costs nothing."""
 
 __all__ = [
+    "ImportChoice",
     "RunOptions",
     "RunReport",
+    "SampleFilter",
     "__version__",
     "check_judge",
     "check_suite",
     "compare",
     "doctor",
     "estimate",
+    "export",
+    "import_scores",
     "latest_results",
     "merge",
     "noise",
     "power",
     "prompts",
     "rank",
+    "report",
+    "report_text",
     "run",
+    "sample_rows",
     "score",
+    "starter_suite",
     "status",
+    "task_infos",
+    "task_rows",
 ]
 
 

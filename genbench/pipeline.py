@@ -13,9 +13,10 @@ from genbench.analysis.results_record import Results, require_results
 from genbench.models.prepare import prepare_prompts
 from genbench.runs import merge as merging
 from genbench.runs.command import run_models
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.options import RunOptions, open_suite, path_or_none
 from genbench.runs.requests import request_records
 from genbench.runs.rescore import score_folder
+from genbench.runs.rescored import copy_for_suite, moved_verdicts
 from genbench.runs.selection import load_tasks
 from genbench.runs.signals import StopSwitch, stop_on_signals
 from genbench.store.folder import RunFolder
@@ -81,30 +82,49 @@ def _report_command(folders: Sequence[Path]) -> str:
     return shlex.join(["genbench", "report", *map(str, folders)])
 
 
-def score(run_dir: Path, data_dir: Path | None = None, again: bool = False, quiet: bool = False) -> RunReport:
+def score(
+    run_dir: str | Path,
+    data_dir: str | Path | None = None,
+    again: bool = False,
+    quiet: bool = False,
+    *,
+    suite: str | Path | None = None,
+    into: str | Path | None = None,
+) -> RunReport:
     """Verify a stored run without an engine.
 
     Verify the samples that have no verdict, or every sample with `again`. Then write results, report and
     samples.parquet anew. The report contains the other models of the same run again.
 
+    Args:
+        suite: an edited suite with corrected references or other verifier options. The run stays as it
+            is, and its samples are scored in a new folder. The notes say which verdicts moved.
+        into: the new folder; None: next to the folder of the run.
+
     Raises:
         RunFolderError: not a run folder, a damaged line, or other data than the run was drawn from.
     """
+    source, mirror = Path(run_dir), path_or_none(data_dir)
+    place = source if suite is None else copy_for_suite(source, str(suite), mirror, path_or_none(into))
     switch = StopSwitch()
     with stop_on_signals(switch.stop):
-        results = score_folder(run_dir, data_dir, again, quiet, switch)
-    page, notes = _write_report(_together(run_dir))
-    return RunReport({results.model: run_dir}, {results.model: results}, page, notes)
+        results = score_folder(place, mirror, again, quiet, switch)
+    moved = [] if suite is None else moved_verdicts(source, place)
+    page, notes = _write_report(_together(place))
+    return RunReport({results.model: place}, {results.model: results}, page, (*moved, *notes))
 
 
 def merge(
-    runs: Sequence[Path], into: Path | None = None, data_dir: Path | None = None, quiet: bool = False
+    runs: Sequence[str | Path],
+    into: str | Path | None = None,
+    data_dir: str | Path | None = None,
+    quiet: bool = False,
 ) -> RunReport:
     """Join the parts of one run, verify samples without a verdict, and write the report.
 
     See `genbench.runs.merge` for what counts as a part of one run.
     """
-    found = merging.merge(runs, into, data_dir, quiet)
+    found = merging.merge(list(map(Path, runs)), path_or_none(into), path_or_none(data_dir), quiet)
     page, notes = _write_report(list(found))
     folders = {path.name: path for path in found}
     return RunReport(folders, {path.name: results for path, results in found.items()}, page, notes)
@@ -127,12 +147,12 @@ def prompts(options: RunOptions) -> Iterator[dict[str, Any]]:
         yield from request_records(prepare_prompts(suite, name, tasks), tasks)
 
 
-def latest_results(path: Path) -> Results:
+def latest_results(path: str | Path) -> Results:
     """Return the results of a stored run.
 
     Raises:
         RunFolderError: the run is not finished. The message says what to do.
     """
-    folder = RunFolder(path)
+    folder = RunFolder(Path(path))
     folder.require_manifest()
     return require_results(folder)

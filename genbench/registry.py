@@ -66,8 +66,8 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "http": "genbench.engines.http_kind:HttpKind",
         },
         "exporter": {
-            "lm-eval": "genbench.exchange.export:lm_eval",
-            "inspect": "genbench.exchange.export:inspect",
+            "lm-eval": "genbench.exchange.lm_eval:lm_eval",
+            "inspect": "genbench.exchange.inspect_log:inspect",
             "hf": "genbench.exchange.export:hub",
         },
         "judge_form": {

@@ -50,7 +50,7 @@ def build_results(
         trust_remote_code=manifest.model.trust_remote_code,
         test_uses=manifest.test_uses,
         max_excluded_share=config.max_excluded_share,
-        failed=(*failed, *too_many_unscored(found, config.judge.max_unscored_share)),
+        failed=(*_lacking(found), *failed, *too_many_unscored(found, config.judge.max_unscored_share)),
     )
 
 
@@ -88,13 +88,30 @@ def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> TaskRes
 
 
 def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[VerdictTable, list[Verdict]]:
-    """Return the table of the current verifier's verdicts. With `keep` also return those verdicts."""
+    """Return the table of the current verifier's verdicts. With `keep` also return those verdicts.
+
+    A verdict whose completion was lost does not count, so that a metric is missing if a sample is.
+    """
     table, kept = VerdictTable(item.task.problems, item.task.k), list[Verdict]()
+    on_disk = stored.on_disk
     for verdict in stored.verdicts():
+        sample = verdict.sample
         # Verdicts of another verifier are made again later by their judge.
-        if verdict.verifier == item.verifier and table.add(verdict) and keep:
+        if verdict.verifier != item.verifier or not on_disk.has(sample.problem_id, sample.sample_index, 0):
+            continue
+        if table.add(verdict) and keep:
             kept.append(verdict)  # This includes the judge's output. Other tasks may have a million verdicts.
     return table, kept
+
+
+def _lacking(tasks: Mapping[str, TaskResults]) -> list[str]:
+    """Return one line for each task without all of its samples. Its metrics are missing."""
+    return [
+        f"{name}: {task.lacking:,} of {task.samples + task.lacking:,} samples have no completion or no "
+        "verdict, so its metrics are missing; the command of the run draws them"
+        for name, task in tasks.items()
+        if task.lacking
+    ]
 
 
 def _too_many_excluded(tasks: Mapping[str, TaskResults], share: float) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from genbench.analysis.metrics import plug_in_estimate
 from genbench.analysis.records import StratumRecord
 from genbench.analysis.results_record import TokenSums
+from genbench.errors import InputError
 from genbench.protocols import ProblemScores
 from genbench.stats.estimates import estimate
 from genbench.stats.strata import estimate_strata
@@ -119,9 +120,12 @@ def estimates(
         if not is_built_in(metric):
             found[name] = plug_in_estimate(metric, table.rows, k=table.k, seed=seed, folder=folder)
             continue
-        found[name] = estimate(
-            metric, table.scores, seed=seed, groups=groups, answers=table.answers, k=table.k, label=name
-        )
+        try:
+            found[name] = estimate(
+                metric, table.scores, seed=seed, groups=groups, answers=table.answers, k=table.k, label=name
+            )
+        except InputError as error:  # one metric that cannot be given must not cost the others
+            found[name] = Estimate(name, None, len(table.problems), table.k, missing=str(error))
     return found
 
 

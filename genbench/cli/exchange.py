@@ -57,5 +57,5 @@ def import_(
     The score file can then be given to `genbench estimate` and `genbench compare`.
     """
     reading = lazy_module("exchange.reading")
-    lines = reading.import_scores(source, output, reading.Choice(task, metric, filter_))
+    lines = reading.import_scores(source, output, reading.ImportChoice(task, metric, filter_))
     say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)

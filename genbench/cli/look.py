@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from genbench.cli.app import LOOK, app, examples
-from genbench.cli.options import JsonOption, RunArgument, RunsArgument
+from genbench.cli.options import AllowOption, JsonOption, RunArgument, RunsArgument
 from genbench.cli.output import lazy_module, print_json, print_lines, print_record, print_results, say_written
 
 
@@ -28,6 +28,7 @@ def report(
         Path | None,
         typer.Option("--output", "-o", help="The file to write. Default for md and json: stdout."),
     ] = None,
+    allow: AllowOption = [],  # noqa: B006
 ) -> None:
     """Write the report of one or more runs.
 
@@ -35,9 +36,9 @@ def report(
     """
     reporting = lazy_module("reports.write")
     if format_ == "html":
-        say_written([f"report: {reporting.write_page(runs, output).page}"], to_stderr=False)
+        say_written([f"report: {reporting.report(runs, output, allow=allow).page}"], to_stderr=False)
         return
-    text = reporting.report_text(runs, format_)
+    text = reporting.report_text(runs, format_, allow=allow)
     if output is None:
         print(text)
     else:
@@ -96,7 +97,7 @@ def show(
         print_results({results.model: results}, {results.model: run_dir}, as_json)
         return
     browse = lazy_module("reports.browse")
-    wanted = browse.Filter(status, sample, min_tokens, flip)
+    wanted = browse.SampleFilter(status, sample, min_tokens, flip)
     if flip is not None and with_ is None:
         raise typer.BadParameter("goes with --with RUN", param_hint="--flip")
 

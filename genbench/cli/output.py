@@ -27,20 +27,26 @@ def say_written(lines: Iterable[object], to_stderr: bool) -> None:
         print(line, file=sys.stderr if to_stderr else sys.stdout)
 
 
-def print_results(results: Mapping[str, Any], folders: Mapping[str, Path], as_json: bool) -> None:
-    """Print the results of each model as a table, or as JSON with the run folders."""
+def print_results(
+    results: Mapping[str, Any], folders: Mapping[str, Path], as_json: bool, *, brief: bool = False
+) -> None:
+    """Print the results of each model as a table, or as JSON with the run folders.
+
+    Args:
+        brief: leave out what `genbench show` and the report say as well, so that a run ends on one screen.
+    """
     if as_json:
         models = {name: record.to_json() for name, record in results.items()}
         print_json({"folders": {name: str(path) for name, path in folders.items()}, "models": models})
     else:
-        table = lazy_module("reports.text").run_table(results, folders)
+        table = lazy_module("reports.text").run_table(results, folders, brief=brief)
         print(lazy_module("reports.safe").printable(table))
 
 
 def print_report(report: Any, as_json: bool) -> None:
     """Print the results of a run, then where its report is or why there is none."""
-    print_results(report.results, report.folders, as_json)
-    say_written([f"report: {report.page}"] if report.page else report.notes, as_json)
+    print_results(report.results, report.folders, as_json, brief=True)
+    say_written([*report.notes, *([f"report: {report.page}"] if report.page else [])], as_json)
 
 
 def print_checks(checks: Sequence[Any], as_json: bool) -> None:

@@ -27,6 +27,7 @@ from genbench.cli.output import command_line, lazy_module, print_report
     rich_help_panel=RUN,
     epilog=examples(
         "genbench run quickstart",
+        "genbench run --model ./ckpt --task gsm8k --k 4",
         "genbench run suite.yaml --model tuned=./ckpt --limit 30",
         "genbench run suite.yaml --responses answers.jsonl --run-dir scored",
         "genbench run suite.yaml --shard 2/8 --max-hours 3.9",
@@ -34,7 +35,10 @@ from genbench.cli.output import command_line, lazy_module, print_report
     ),
 )
 def run(
-    suite: SuiteArgument,
+    suite: Annotated[
+        str | None,
+        typer.Argument(help="A suite file, or the name of a shipped suite. Or give --model and --task."),
+    ] = None,
     model: ModelOption = [],  # noqa: B006  typer reads the default, nobody appends to it
     run_dir: Annotated[
         Path | None, typer.Option(help="Where to write. Each model gets a folder in it.")
@@ -42,6 +46,9 @@ def run(
     data_dir: DataOption = None,
     limit: LimitOption = None,
     task: TaskOption = [],  # noqa: B006
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, help="Samples of each problem, without a suite file.")
+    ] = None,
     responses: Annotated[
         Path | None, typer.Option(help="Score these ready responses (JSON Lines); start no engine.")
     ] = None,
@@ -71,6 +78,8 @@ def run(
 ) -> None:
     """Sample, verify and estimate every model of a suite.
 
+    Without a suite file, --model PATH and --task NAME say what is run, under the default decoding.
+
     The same command continues a run that was stopped. A finished run draws nothing again.
     """
     pipeline = lazy_module("pipeline")
@@ -90,25 +99,39 @@ def run(
         max_hours=max_hours,
         reuse=tuple(reuse),
         lengths_from=lengths_from,
+        k=k,
     )
     _finish(pipeline.run(options), as_json)
 
 
 @app.command(
     rich_help_panel=RUN,
-    epilog=examples("genbench score runs/n-1a2b3c4d/tuned", "genbench score runs/n-1a2b3c4d/tuned --again"),
+    epilog=examples(
+        "genbench score runs/n-1a2b3c4d/tuned",
+        "genbench score runs/n-1a2b3c4d/tuned --again",
+        "genbench score runs/n-1a2b3c4d/tuned --suite edited.yaml",
+    ),
 )
 def score(
     run_dir: RunArgument,
     data_dir: DataOption = None,
     again: Annotated[bool, typer.Option("--again", help="Drop the stored verdicts first.")] = False,
+    suite: Annotated[
+        str | None,
+        typer.Option(help="Score under this edited suite, in a new folder: references, verifier options."),
+    ] = None,
+    into: Annotated[Path | None, typer.Option(help="The new folder, with --suite.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Verify a stored run without an engine.
 
-    Responses without a verdict are verified, then results and report are written anew.
+    Responses without a verdict are verified, then results and report are written anew. With --suite the
+    run keeps its references, and its samples are scored again in a folder of their own.
     """
-    _finish(lazy_module("pipeline").score(run_dir, data_dir=data_dir, again=again), as_json)
+    pipeline = lazy_module("pipeline")
+    if into is not None and suite is None:
+        raise typer.BadParameter("goes with --suite", param_hint="--into")
+    _finish(pipeline.score(run_dir, data_dir=data_dir, again=again, suite=suite, into=into), as_json)
 
 
 @app.command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections import Counter
@@ -86,7 +87,7 @@ class ProgressLine:
         if self._quiet or now - self._shown < (_TTY_EVERY_S if self._tty else _LOG_EVERY_S):
             return
         self._shown = now
-        self._write(self.line(), end="" if self._tty else "\n")
+        self._write(self._fitting(), end="" if self._tty else "\n")
 
     def say(self, text: str) -> None:
         """Write a line of its own, above the progress line."""
@@ -96,12 +97,20 @@ class ProgressLine:
     def close(self) -> None:
         """Write the last state of the line."""
         if not self._quiet:
-            self._write(self.line(), end="\n")
+            self._write(self._fitting(), end="\n")
+
+    def _fitting(self) -> str:
+        return fitted(self.line(), shutil.get_terminal_size().columns) if self._tty else self.line()
 
     def _write(self, text: str, end: str) -> None:
         lead = "\r\x1b[K" if self._tty else ""
         self._stream.write(f"{lead}{text}{end}")
         self._stream.flush()
+
+
+def fitted(text: str, columns: int) -> str:
+    """Return a line that a terminal does not wrap. A wrapped line cannot be redrawn, and stays behind."""
+    return text if len(text) < columns else text[: max(columns - 2, 0)] + "…"
 
 
 def clock(seconds: float) -> str:

@@ -61,10 +61,12 @@ class ReplayKind:
 
     Args:
         index: of each task, where its lines are.
+        digest: of the model's own lines; None: of the whole file.
     """
 
     path: Path
     index: Mapping[str, ResponseIndex]
+    digest: str | None = None
 
     def check(self) -> str:
         """Return what is read."""
@@ -74,17 +76,18 @@ class ReplayKind:
         """Do nothing: no engine runs."""
 
     def find(self, model: ModelSource) -> ReplayModel:
-        """Return the file as the model."""
-        with self.path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return ReplayModel(
-            f"responses:{digest}", ReplaySettings(self.path, self.index, tuple(model.decodings))
-        )
+        """Return the model's lines of the file as the model. Two models of one file have two identities."""
+        digest = self.digest
+        if digest is None:
+            with self.path.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        settings = ReplaySettings(self.path, self.index, tuple(model.decodings))
+        return ReplayModel(f"responses:{model.name}@{digest}", settings)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayModel:
-    """The model whose responses a file contains. Its identity is the file's digest."""
+    """The model whose responses a file contains. Its identity is its name with the digest of its lines."""
 
     identity: str
     ready: ReplaySettings

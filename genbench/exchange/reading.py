@@ -21,7 +21,7 @@ _STAMP = re.compile(r"_\d{4}-\d{2}-\d{2}T[\d:.-]+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ImportChoice:
     """The choice of what is imported from a file.
 
     `metric` and `filter` (of lm-eval) are required if the file contains several. `task` selects a task of a
@@ -33,19 +33,21 @@ class Choice:
     filter: str | None = None
 
 
-def import_scores(source: Path, output: Path, choice: Choice) -> int:
+def import_scores(source: str | Path, output: str | Path, choice: ImportChoice | None = None) -> int:
     """Write a score file from the samples of another tool. Return the number of its lines.
 
     Args:
         source: the file of the other tool.
         output: the score file.
+        choice: what is read; None: the only metric and filter of the file.
 
     Raises:
         InputError: the source cannot be read, has no samples or has no known format, or `choice` does not
             select one of its metrics and filters.
     """
+    source, output = Path(source), Path(output)
     try:
-        lines = _lines(source, choice)
+        lines = _lines(source, choice or ImportChoice())
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{source}: cannot be read: {error}") from error
     if not lines:
@@ -54,7 +56,7 @@ def import_scores(source: Path, output: Path, choice: Choice) -> int:
     return len(lines)
 
 
-def _lines(source: Path, choice: Choice) -> list[Line]:
+def _lines(source: Path, choice: ImportChoice) -> list[Line]:
     if source.suffix != ".parquet":
         return list(_lm_eval(source, list(_records(source)), choice))
     columns = set(pq.read_schema(source).names)
@@ -82,7 +84,7 @@ def _records(source: Path) -> Iterator[tuple[int, Line]]:
             yield number, record
 
 
-def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: Choice) -> Iterator[Line]:
+def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: ImportChoice) -> Iterator[Line]:
     """Yield the lines of the score file for a samples file of lm-eval.
 
     lm-eval writes each document once for each filter, with one score for each metric.
@@ -134,7 +136,7 @@ def _answer(found: Any) -> str | None:
     return first if isinstance(first, str) else None
 
 
-def _lighteval(source: Path, choice: Choice) -> Iterator[Line]:
+def _lighteval(source: Path, choice: ImportChoice) -> Iterator[Line]:
     """Yield the lines of the score file for `details_<task>|<shots>_<time>.parquet` of lighteval.
 
     The file has one row for each document, with its metrics in a struct.
@@ -158,7 +160,7 @@ def _lighteval(source: Path, choice: Choice) -> Iterator[Line]:
         }
 
 
-def _own(source: Path, choice: Choice) -> Iterator[Line]:
+def _own(source: Path, choice: ImportChoice) -> Iterator[Line]:
     """Yield the lines of the score file for samples.parquet or a dataset of `genbench export --to hf`."""
     columns = ["task", "problem_id", "sample_index", "score", "extracted"]
     for batch in pq.ParquetFile(source).iter_batches(columns=columns):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +67,13 @@ def read_responses(
         for task in tasks
     }
     answered: dict[str, set[str]] = {task.name: set() for task in tasks}
+    digest = hashlib.sha256()
     for number, offset, record in response_lines(path):
         where = f"{path}:{number}"
-        if not _is_ours(record, where, wanted) or _is_left_out(record, wanted):
+        if not _is_ours(record, where, wanted):
+            continue
+        digest.update(json.dumps(record, sort_keys=True).encode() + b"\n")
+        if _is_left_out(record, wanted):
             continue
         item = _checked(record, where, wanted)
         sample = item.sample
@@ -79,7 +85,9 @@ def read_responses(
         answered[sample.task].add(sample.problem_id)
     for task in tasks:
         _check_whole(path, task, index[task.name], answered[task.name], subset)
-    return Responses(ReplayKind(path, index), {name: frozenset(ids) for name, ids in answered.items()})
+    return Responses(
+        ReplayKind(path, index, digest.hexdigest()), {name: frozenset(ids) for name, ids in answered.items()}
+    )
 
 
 def _is_ours(record: Mapping[str, Any], where: str, wanted: _Wanted) -> bool:

@@ -38,9 +38,9 @@ class TokenCounter:
 async def trace_tokens(completion: Completion, answer: Answer, count: Count | None) -> int | None:
     """Return the tokens of the trace and its tags: those of the completion without those of the answer.
 
-    The end token belongs to the answer. The answer's text is counted, since it is the shorter part. If
-    `count` is None, the result is the trace's share of the text's characters, rounded. It is None if the
-    completion's tokens are unknown.
+    The end token belongs to the answer. The answer's text is counted, since it is the shorter part. The
+    result is None if the completion's tokens are unknown, or if there is no tokenizer to count with
+    (`count` is None). An estimate would not be comparable with counts.
     """
     total = completion.completion_tokens
     if total is None or not completion.text or answer.trace_status == "unclosed":
@@ -48,7 +48,7 @@ async def trace_tokens(completion: Completion, answer: Answer, count: Count | No
     if answer.trace_status == "absent":
         return 0
     if count is None:
-        return round((1 - len(answer.text) / len(completion.text)) * total)
+        return None
     ended = completion.finish_reason == "stop"
     return max(0, total - await count(answer.text) - ended)
 

@@ -19,7 +19,7 @@ FLIPS = ("gained", "lost")
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class SampleFilter:
     """A filter of a task's problems, or of a problem's samples. None keeps all.
 
     `min_tokens` is the smallest length of a sample. A problem is kept if its longest sample is kept.
@@ -60,14 +60,15 @@ class Filter:
         return second.score > first.score if self.flip == "gained" else second.score < first.score
 
 
-def task_rows(path: Path, task: str, wanted: Filter) -> list[ProblemRow]:
+def task_rows(path: str | Path, task: str, wanted: SampleFilter | None = None) -> list[ProblemRow]:
     """Return one row for each problem in force that passes.
 
     Raises:
         ConfigError: the run has no such task.
         RunFolderError: no run folder, or a damaged line.
     """
-    stored = _opened(path, task).task(task)
+    wanted = wanted or SampleFilter()
+    stored = _opened(Path(path), task).task(task)
     verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in stored.verdicts():
         verdicts[verdict.sample.problem_id].append(verdict)
@@ -104,14 +105,17 @@ def _longest(stored: StoredTask) -> dict[str, int]:
     return found
 
 
-def sample_rows(path: Path, task: str, problem_id: str, wanted: Filter) -> list[SampleRow]:
+def sample_rows(
+    path: str | Path, task: str, problem_id: str, wanted: SampleFilter | None = None
+) -> list[SampleRow]:
     """Return one row for each turn of a problem's samples that passes, by sample and turn.
 
     Raises:
         ConfigError: the run has no such task or problem.
         RunFolderError: no run folder, or a damaged line.
     """
-    run = _opened(path, task)
+    wanted = wanted or SampleFilter()
+    run = _opened(Path(path), task)
     known = run.task(task).problem_ids
     if problem_id not in known:
         raise ConfigError(f"{path}: task {task} has no problem '{problem_id}'{nearest(problem_id, known)}")
@@ -145,10 +149,10 @@ def _turn_rows(sample: Sample) -> Iterator[SampleRow]:
 
 
 def paired(
-    first: Path, second: Path, read: Callable[[Path, Filter], list[Row]], wanted: Filter
+    first: Path, second: Path, read: Callable[[Path, SampleFilter], list[Row]], wanted: SampleFilter
 ) -> list[tuple[Row, Row | None]]:
     """Return each row of the first run that passes, with the same problem, sample and turn of the second."""
-    other = {_key(row): row for row in read(second, Filter())}
+    other = {_key(row): row for row in read(second, SampleFilter())}
     pairs = [(row, other.get(_key(row))) for row in read(first, wanted)]
     return [pair for pair in pairs if wanted.keeps_pair(*pair)]
 

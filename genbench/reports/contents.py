@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from genbench.analysis.compare import compare_sides
+from genbench.analysis.comparable import check_names
+from genbench.analysis.compare import CompareOptions, compare_sides
 from genbench.analysis.comparison_record import Comparison
 from genbench.analysis.opening import side_of
 from genbench.errors import GenbenchError
@@ -22,8 +23,13 @@ from genbench.reports.report_record import (
 FORMAT = 1
 
 
-def report_record(runs: Sequence[GatheredRun]) -> Report:
-    """Return the report of gathered runs."""
+def report_record(runs: Sequence[GatheredRun], allow: Sequence[str] = ()) -> Report:
+    """Return the report of gathered runs.
+
+    Args:
+        allow: names of differences that the comparisons let through.
+    """
+    check_names(allow)
     record = Report(
         format=FORMAT,
         title=" and ".join(dict.fromkeys(run.results.suite for run in runs)),
@@ -31,7 +37,7 @@ def report_record(runs: Sequence[GatheredRun]) -> Report:
         published=tuple(_published(runs)),
         runs=tuple(_run_record(run) for run in runs),
         doubtful=tuple(_doubtful(runs)),
-        comparisons=tuple(_comparison(runs[0], other) for other in runs[1:]),
+        comparisons=tuple(_comparison(runs[0], other, allow) for other in runs[1:]),
         lead="",
     )
     return record.model_copy(update={"lead": lead(record)})
@@ -77,12 +83,13 @@ def _run_record(run: GatheredRun) -> ReportedRun:
     )
 
 
-def _comparison(base: GatheredRun, tuned: GatheredRun) -> ReportedComparison:
+def _comparison(base: GatheredRun, tuned: GatheredRun, allow: Sequence[str]) -> ReportedComparison:
     """Compare two runs. If the comparison is refused, the report continues with the reason as text."""
     record: Comparison | None = None
     refused: str | None = None
     try:
-        record = compare_sides(side_of(base.stored, base.results), side_of(tuned.stored, tuned.results))
+        sides = side_of(base.stored, base.results), side_of(tuned.stored, tuned.results)
+        record = compare_sides(*sides, CompareOptions(allow=allow))
     except GenbenchError as error:
         refused = str(error)
     return ReportedComparison(base=base.name, tuned=tuned.name, record=record, refused=refused)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from genbench.analysis.alarms import alarms
 from genbench.analysis.results_record import InstructionsRecord, Results, TaskResults
 from genbench.reports.figures import interval, points
 from genbench.reports.judged_text import judged_lines
@@ -15,15 +16,35 @@ _HEAD = ("model", "task", "metric", "value", "95% CI", "re-run", "n x k", "statu
 _RIGHT = frozenset({"value", "re-run", "n x k"})
 
 
-def run_table(results: Mapping[str, Results], folders: Mapping[str, Path]) -> str:
-    """Return the table of a run with one row per model and task, and the notices on its tasks."""
+_SHOWN_ALARMS = 6
+
+
+def run_table(results: Mapping[str, Results], folders: Mapping[str, Path], *, brief: bool = False) -> str:
+    """Return the table of a run with one row per model and task, and the notices on its tasks.
+
+    What needs attention comes first, the worst at the top.
+
+    Args:
+        brief: leave out notices on tasks that only add to the table, such as further metrics.
+    """
     rows = [
         _row(model, name, task) for model, result in results.items() for name, task in result.tasks.items()
     ]
     parts = [aligned(_HEAD, rows, _RIGHT), _legend(results)]
+    parts += _attention(results)
     parts += [_totals(model, result, folders.get(model)) for model, result in results.items()]
-    parts += [line for model, result in results.items() for line in _notices(model, result)]
+    parts += [line for model, result in results.items() for line in _notices(model, result, brief)]
     return "\n".join(part for part in parts if part)
+
+
+def _attention(results: Mapping[str, Results]) -> list[str]:
+    """Return the lines on what needs attention, the worst first, and how many were left out."""
+    found = alarms(results)
+    if not found:
+        return []
+    more = len(found) - _SHOWN_ALARMS
+    left_out = [f"  … and {more} more"] if more > 0 else []
+    return ["", "Needs attention:", *(f"  {alarm}" for alarm in found[:_SHOWN_ALARMS]), *left_out]
 
 
 def _row(model: str, name: str, task: TaskResults) -> tuple[str, ...]:
@@ -70,7 +91,7 @@ def _account(model: str, result: Results) -> list[str]:
     return [f"{model}: {'; '.join(words)}"] if words else []
 
 
-def _notices(model: str, result: Results) -> list[str]:
+def _notices(model: str, result: Results, brief: bool) -> list[str]:
     lines = [f"warning: {model}: {warning}" for warning in result.warnings]
     if result.trust_remote_code:
         lines.append(f"warning: {model}: the model's own code was run (trust_remote_code)")
@@ -79,16 +100,16 @@ def _notices(model: str, result: Results) -> list[str]:
     if result.shard:
         lines.append(f"{model}: shard {result.shard} alone; join the parts: genbench merge")
     for name, task in result.tasks.items():
-        lines += [f"{model}/{name}: {line}" for line in _task_notices(task)]
+        lines += [f"{model}/{name}: {line}" for line in _task_notices(task, brief)]
     return lines + [f"FAILED: {model}: {line}" for line in result.failed]
 
 
-def _task_notices(task: TaskResults) -> list[str]:
-    """Return the notices on a task, without its name."""
+def _task_notices(task: TaskResults, brief: bool) -> list[str]:
+    """Return the notices on a task, without its name. With `brief` only those that change how it is read."""
     lines: list[str] = []
     if task.missing:
         lines.append(f"{task.metric} is missing: {task.missing}")
-    if task.published:
+    if task.published and not brief:
         shown = ", ".join(f"{item.model} {points(item.value)}" for item in task.published)
         lines.append(f"published: {shown} (sources and decodings: in the report)")
     if task.n < task.of:
@@ -97,8 +118,9 @@ def _task_notices(task: TaskResults) -> list[str]:
         bounds = task.bounds
         between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
         lines.append(f"{task.excluded} of {task.samples} samples excluded (defects of ours){between}")
-    lines += _other_metrics(task)
-    lines += _instructions(task.instructions) if task.instructions else []
+    if not brief:
+        lines += _other_metrics(task)
+        lines += _instructions(task.instructions) if task.instructions else []
     lines += judged_lines(task.judge) if task.judge else []
     if task.clamped:
         lines.append(f"max_tokens was lowered to the context for {task.clamped} samples")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,11 +35,30 @@ class Written:
     tables: tuple[Path, ...]
 
 
+def report(
+    runs: str | Path | Sequence[str | Path], output: str | Path | None = None, *, allow: Sequence[str] = ()
+) -> Written:
+    """Write the page of one or more runs, as `genbench report` does.
+
+    Args:
+        runs: run folders. The others are compared with the first.
+        output: the page; None: report.html in the run folder, or in the folder of several runs.
+        allow: names of differences (`k`, `verifier` …) that comparisons let through.
+
+    Raises:
+        InputError: no run, too many, or one that is not finished.
+    """
+    paths = [Path(runs)] if isinstance(runs, str | Path) else [Path(run) for run in runs]
+    return write_page(paths, None if output is None else Path(output), allow=allow)
+
+
 def write_page(
     paths: Sequence[Path],
     output: Path | None = None,
     parquet: bool = True,
     untouched: Collection[Path] = (),
+    *,
+    allow: Sequence[str] = (),
 ) -> Written:
     """Write report.html, and samples.parquet into each run folder.
 
@@ -46,17 +66,19 @@ def write_page(
         paths: run folders. The others are compared with the first.
         output: the page. By default report.html in the run folder, or in the folder of several runs.
         parquet: whether to write samples.parquet.
-        untouched: run folders that are only read. No samples.parquet is written there.
+        untouched: run folders that are only read. No samples.parquet is written there, nor into folders
+            that cannot be written.
+        allow: names of differences that comparisons let through.
 
     Raises:
         InputError: no run, too many, or one that is not finished.
     """
     page = output or default_page(paths)
-    tables = [path for path in paths if parquet and path not in untouched]
+    tables = [path for path in paths if parquet and path not in untouched and _is_writable(path)]
     texts = TextStore(page.with_suffix(".files"))
     try:
         runs = _gather(paths, texts, tables)
-        record = report_record(runs)
+        record = report_record(runs, allow)
         folder = texts.publish()
     except BaseException:
         texts.discard()
@@ -68,8 +90,11 @@ def write_page(
     return Written(page, page.with_name(folder) if folder else None, tuple(path / PARQUET for path in tables))
 
 
-def report_text(paths: Sequence[Path], form: str) -> str:
+def report_text(paths: Sequence[str | Path], form: str, *, allow: Sequence[str] = ()) -> str:
     """Return the report as `md` or `json`.
+
+    Args:
+        allow: names of differences that comparisons let through.
 
     Raises:
         InputError: an unknown form, no run, too many, or one that is not finished.
@@ -77,8 +102,17 @@ def report_text(paths: Sequence[Path], form: str) -> str:
     if form not in ("md", "json"):
         raise InputError(f"--format {form}: wanted html, md or json")
     texts = _NoTexts()
-    record = report_record(_gather(paths, texts, tables=()))
+    record = report_record(_gather(list(map(Path, paths)), texts, tables=()), allow)
     return markdown(record) if form == "md" else json.dumps(record.to_json(), indent=2, ensure_ascii=True)
+
+
+def _is_writable(folder: Path) -> bool:
+    """Tell whether files can be written into a folder. Permissions alone do not tell for network mounts."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def default_page(paths: Sequence[Path]) -> Path:

@@ -87,5 +87,5 @@ def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict
 
 
 def _how_to_continue(error: InterruptedRunError, options: RunOptions, job: Job) -> str:
-    command = options.command or f"genbench run {shlex.quote(options.suite)}"
+    command = options.command or f"genbench run {shlex.quote(str(options.suite or ''))}"
     return f"stopped by {error}; everything finished is in {job.path}. Continue with: {command}"

@@ -32,6 +32,11 @@ class Job:
     quiet: bool = False
     lengths: Lengths | None = None
     """The expected lengths that order the queue. None means each task's max_tokens."""
+    earlier: Sequence[Path] = ()
+    """Run folders of the same model and suite, from which samples are taken over if nothing about them
+    changed. The newest is first."""
+    notes: Sequence[str] = ()
+    """Lines for people, printed when the run begins."""
     reused: bool = False
     """Whether the folder is a stored run that `--reuse` named. If it is complete, nothing in it is
     changed."""

@@ -10,11 +10,11 @@ from typing import Any
 from genbench.draw.lengths import read_lengths
 from genbench.engines.kinds import engine_kind
 from genbench.errors import ConfigError
-from genbench.models.prepare import folder_digest, prepare_model
-from genbench.models.prepared import PreparedModel
+from genbench.models.prepare import prepare_model
 from genbench.models.responses import read_responses
+from genbench.runs.defaultfolder import default_folder, in_default_folder
 from genbench.runs.job import Job
-from genbench.runs.options import RunOptions, reused
+from genbench.runs.options import RunOptions, path_or_none, reused
 from genbench.runs.selection import in_shard, load_tasks, only, origin_record
 from genbench.store.manifest import machine
 from genbench.suite.suitefile import Suite, located
@@ -36,12 +36,12 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
         return []
     origin = origin_record(whole, tasks, options)
     if options.responses is not None:
-        return _replay_jobs(suite, chosen, tasks, options, path=options.responses, origin=origin)
+        return _replay_jobs(suite, chosen, tasks, options, path=Path(options.responses), origin=origin)
     kind = engine_kind(suite.config.engine, suite.folder)
     check_engine(suite)
-    lengths = None if options.lengths_from is None else read_lengths(options.lengths_from)
+    lengths = None if options.lengths_from is None else read_lengths(Path(options.lengths_from))
     models = [prepare_model(suite, name, tasks, kind) for name in chosen]
-    folder = options.run_dir or _default_folder(suite, models)
+    folder = path_or_none(options.run_dir) or default_folder(suite, models)
     stored = reused(options, chosen)
     kind.prepare_process()
     here = machine()
@@ -49,9 +49,11 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     for model in models:
         path = stored.get(model.name) or _folder_of(folder, options, model.name)
         at_work = replace(model, settings=model.settings.at(path))
-        job = Job(suite, tasks, at_work, path, origin, here, options.quiet, lengths, model.name in stored)
+        job = Job(
+            suite, tasks, at_work, path, origin, here, options.quiet, lengths, reused=model.name in stored
+        )
         jobs.append(job)
-    return jobs
+    return jobs if options.run_dir or options.part or stored else in_default_folder(jobs)
 
 
 def check_engine(suite: Suite) -> str:
@@ -86,19 +88,14 @@ def _replay_jobs(
         if not answered:
             raise ConfigError(f"{path}: holds no line for a task of this run")
         model = prepare_model(suite, name, answered, found.engine)
-        folder = options.run_dir or _default_folder(suite, [model])
+        folder = path_or_none(options.run_dir) or default_folder(suite, [model])
         asked = {task.name: [problem.problem_id for problem in task.problems] for task in answered}
         own = {**origin, "problems": asked, "tasks": list(asked)}
         place = _folder_of(folder, options, name)
         jobs.append(Job(suite, answered, model, place, own, here, options.quiet))
-    return jobs
+    return jobs if options.run_dir or options.part else in_default_folder(jobs)
 
 
 def _folder_of(folder: Path, options: RunOptions, model: str) -> Path:
     """Return the folder of a model. Each shard has its own, so that one command line serves all shards."""
     return (folder / options.part.folder if options.part else folder) / model
-
-
-def _default_folder(suite: Suite, models: Sequence[PreparedModel]) -> Path:
-    """Return a folder name that is equal for the same command, and different for another checkpoint."""
-    return Path("runs") / f"{suite.name}-{folder_digest(models, suite.config)}"

@@ -18,7 +18,7 @@ from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 
 
-def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> JudgeCheck:
+def check_judge(name: str | Path, suite: str | Path | None = None, *, pin: bool = False) -> JudgeCheck:
     """Test a judge on its calibration set twice, and once more with injected orders.
 
     Args:
@@ -32,9 +32,9 @@ def check_judge(name: str, suite: str | None = None, *, pin: bool = False) -> Ju
     """
     over, base = JudgeConfig(), Path()
     if suite is not None:
-        found = read_suite(suite_path(suite))
+        found = read_suite(suite_path(str(suite)))
         over, base = found.config.judge, found.folder
-    judge = Judge(read_judge(judge_path(name, base), over))
+    judge = Judge(read_judge(judge_path(str(name), base), over))
     known = read_calibration(judge.spec)
     with tempfile.TemporaryDirectory(prefix="genbench-judge-") as folder:
         record = run_coroutine(_check(judge, known, over, base, Path(folder)))
@@ -64,7 +64,7 @@ async def _check(
 
 
 def _pinned(
-    judge: Judge, known: list[CalibrationCase], record: JudgeCheck, suite: str | None, base: Path
+    judge: Judge, known: list[CalibrationCase], record: JudgeCheck, suite: str | Path | None, base: Path
 ) -> Path:
     """Store the canary's labels next to the suite, or else next to the judge file. Return the file."""
     names = [item.case.sample.problem_id for item in known[:CANARIES]]

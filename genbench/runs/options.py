@@ -11,6 +11,7 @@ from pathlib import Path
 from genbench.data.shard import Shard
 from genbench.errors import ConfigError, nearest
 from genbench.store.folder import RunFolder
+from genbench.suite.quick import model_name, quick_suite
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import Suite, read_suite
 
@@ -19,21 +20,23 @@ DATA_VARIABLE = "GENBENCH_DATA_DIR"
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """The options of `genbench run`, as they were given.
+    """The options of `genbench run`, as they were given. Every path may be text.
 
+    Without `suite`, `models` are texts PATH or NAME=PATH, and `tasks` are names of tasks (see
+    genbench.suite.quick).
     `models` are texts `NAME=PATH` or `NAME`. `limit` is the largest number of problems of a task.
     `subset` is "responses" or None. `shard` is a text such as "2/8". `reuse` are texts `NAME=RUN`. RUN is
     the folder of a stored run of that model. `lengths_from` is a stored run from which the lengths of
     completions are estimated.
     """
 
-    suite: str
+    suite: str | Path | None = None
     models: Sequence[str] = ()
-    run_dir: Path | None = None
-    data_dir: Path | None = None
+    run_dir: str | Path | None = None
+    data_dir: str | Path | None = None
     limit: int | None = None
     tasks: Sequence[str] = ()
-    responses: Path | None = None
+    responses: str | Path | None = None
     subset: str | None = None
     overrides: Sequence[str] = ()
     with_test: bool = False
@@ -43,7 +46,9 @@ class RunOptions:
     max_hours: float | None = None
     """Stop after so many hours, as a signal does. The same command continues. None sets no limit."""
     reuse: Sequence[str] = ()
-    lengths_from: Path | None = None
+    lengths_from: str | Path | None = None
+    k: int | None = None
+    """Samples of each problem, for a command without a suite file."""
 
     @property
     def part(self) -> Shard | None:
@@ -57,9 +62,15 @@ def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
     Raises:
         ConfigError: the suite is wrong, or has no model of a given name.
     """
+    if options.suite is None:
+        return quick_suite(options.models, options.tasks, options.k, options.overrides), [
+            model_name(text) for text in options.models
+        ]
+    if options.k is not None:
+        raise ConfigError("--k goes without a suite file; with one write --set tasks.NAME.k=K")
     named = [text.partition("=") for text in options.models]
     replaced = {name: path for name, equals, path in named if equals}
-    suite = read_suite(suite_path(options.suite), options.overrides, replaced)
+    suite = read_suite(suite_path(str(options.suite)), options.overrides, replaced)
     chosen = [name for name, _, _ in named] or list(suite.config.models)
     for name in chosen:
         if name not in suite.config.models:
@@ -105,4 +116,9 @@ def reused(options: RunOptions, chosen: Sequence[str]) -> dict[str, Path]:
 def data_dir(options: RunOptions) -> Path | None:
     """Return the folder of mirrored data: --data-dir, or the variable GENBENCH_DATA_DIR."""
     named = os.environ.get(DATA_VARIABLE)
-    return options.data_dir or (Path(named) if named else None)
+    return path_or_none(options.data_dir or named)
+
+
+def path_or_none(path: str | Path | None) -> Path | None:
+    """Return a path that was given as text or path; None if it was left out or is empty."""
+    return Path(path) if path else None

@@ -28,12 +28,12 @@ _K_GRID = (1, 2, 4, 8, 16, 32, 64)
 
 
 def power(
-    suite: str,
+    suite: str | Path,
     *,
     detect: float,
     base: Path | str | None = None,
     rho: float = RHO,
-    data_dir: Path | None = None,
+    data_dir: str | Path | None = None,
     limit: int | None = None,
     tasks: Sequence[str] = (),
     overrides: Sequence[str] = (),

@@ -53,7 +53,7 @@ def check_suite(options: RunOptions) -> list[Check]:
     checks += _attempt("engine", lambda: [check_engine(suite)])
     for name in chosen:
         checks += _attempt(f"model {name}", partial(_check_model, suite, name, tasks))
-    checks.append(_check_disk(tasks, len(chosen), options.run_dir or Path("runs")))
+    checks.append(_check_disk(tasks, len(chosen), Path(options.run_dir or "runs")))
     return checks
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from genbench.analysis.samples import merged_asks
@@ -23,6 +23,7 @@ from genbench.store.manifest_record import (
     ReasoningRecord,
     ScoredRecord,
     SuiteRecord,
+    TakenRecord,
     TaskBinding,
     TaskRecord,
     VerifierRecord,
@@ -44,6 +45,11 @@ class RunManifest:
         begun = attempt_record(job, len(attempts) + 1, self._folder, reused)
         self._write(attempts=(*attempts, begun))
         return begun.attempt
+
+    def note_taken(self, taken: Sequence[TakenRecord]) -> None:
+        """Record the samples that were copied from earlier runs."""
+        if taken:
+            self._write(taken_over=(*self.current.taken_over, *taken))
 
     def end_attempt(self, judges: Mapping[str, dict[str, Any]], facts: Mapping[str, Any]) -> None:
         """Complete the last attempt with `facts`, and record the judges.
@@ -113,7 +119,7 @@ def open_manifest(
     manifest = manifests.merge(folder, manifest_record(job, tasks, judges))
     for name, pack in asked.items():
         records, asks = only_asked(unpacked(pack), tasks[name].problems)
-        merged = manifests.check_problems(folder, name, records)
+        merged = manifests.check_problems(folder, name, records, asks)
         folder.write_problems(name, merged)
         folder.write_asks(name, merged_asks(folder.asks(name), asks))
     if any(item.task.entry.role == "test" for item in tasks.values()):

@@ -14,13 +14,13 @@ from genbench.store.lock import Writer, writer_of
 from genbench.store.storedrun import StoredRun, StoredTask
 
 
-def status(path: Path) -> RunsStatus:
+def status(path: str | Path) -> RunsStatus:
     """Return the status of a run folder, or of every run in a folder of models or shards.
 
     Raises:
         RunFolderError: there is no run folder, or a line is damaged.
     """
-    return RunsStatus(format=1, runs=tuple(_run(run) for run in run_folders(path)))
+    return RunsStatus(format=1, runs=tuple(_run(run) for run in run_folders(Path(path))))
 
 
 def _run(path: Path) -> RunProgress:

@@ -7,12 +7,13 @@ import platform
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from genbench.errors import RunFolderError
 from genbench.store.contract import differences
+from genbench.store.edits import task_edits, text_diff
 from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import Binding, Manifest, TaskBinding
 
@@ -103,30 +104,42 @@ def merge(folder: RunFolder, new: Manifest) -> Manifest:
     old = folder.manifest()
     if old is None:
         return new.model_copy(update={"created": now(), "attempts": (), "test_uses": 0})
-    check_same_run(folder, old.binding, new.binding)
+    check_same_run(folder, old.binding, new.binding, _suite_edits(old, new))
     return new.model_copy(
         update={
             "created": old.created,
             "attempts": old.attempts,
             "test_uses": old.test_uses,
+            "taken_over": old.taken_over,
             "tasks": {**old.tasks, **new.tasks},
             "terms": _merged_terms(old.terms, new.terms),
         }
     )
 
 
-def check_same_run(folder: RunFolder, old: Binding, new: Binding) -> None:
+def _suite_edits(old: Manifest, new: Manifest) -> list[str]:
+    shared = [name for name in new.tasks if name in old.tasks]
+    return [line for name in shared for line in task_edits(name, old.suite.config, new.suite.config)]
+
+
+def check_same_run(folder: RunFolder, old: Binding, new: Binding, edits: Sequence[str] = ()) -> None:
     """Check that the stored run `old` and the wanted run `new` are the same run.
+
+    Args:
+        edits: what was edited in the suite, in words. They replace the differences of digests.
 
     Raises:
         RunFolderError: they are different runs. Lists what differs.
     """
     lines = binding_differences(old, new)
     if lines:
+        digests = [line for line in lines if line.startswith("tasks.") and ".decoding" not in line]
+        lines = [line for line in lines if not edits or line not in digests] + list(edits)
         shown = "\n".join(f"  {line}" for line in lines[:20])
         raise RunFolderError(
             f"{folder.path}: holds another run (stored -> wanted):\n{shown}\n"
-            "give another --run-dir, or undo the change"
+            "give another --run-dir, or undo the change; without --run-dir an edited suite gets a folder of "
+            "its own and takes over what did not change"
         )
 
 
@@ -158,8 +171,16 @@ def _merged_terms(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, A
     return {**new, "decoding": {**old.get("decoding", {}), **new.get("decoding", {})}}
 
 
-def check_problems(folder: RunFolder, task: str, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def check_problems(
+    folder: RunFolder,
+    task: str,
+    records: list[dict[str, Any]],
+    asks: Sequence[Mapping[str, Any]] = (),
+) -> list[dict[str, Any]]:
     """Return the lines of problems.jsonl, including stored lines that are not in `records`.
+
+    Args:
+        asks: the new lines of asks.jsonl, to show how a prompt differs.
 
     Raises:
         RunFolderError: a problem's prompt or reference is not the one that the stored samples were drawn for.
@@ -172,7 +193,21 @@ def check_problems(folder: RunFolder, task: str, records: list[dict[str, Any]]) 
                 what = key.removesuffix("_digest")
                 raise RunFolderError(
                     f"{folder.path}: task {task}, problem {record['problem_id']}: the {what} is not the one "
-                    f"that was drawn for ({old.get(key)} -> {record[key]}); give another --run-dir"
+                    f"that was drawn for{_ask_edit(folder, task, record['problem_id'], what, asks)}\n"
+                    "give another --run-dir, or none: an edited suite gets a folder of its own and takes "
+                    "over what did not change"
                 )
         stored[record["problem_id"]] = record
     return list(stored.values())
+
+
+def _ask_edit(
+    folder: RunFolder, task: str, problem_id: str, what: str, asks: Sequence[Mapping[str, Any]]
+) -> str:
+    """Return how a prompt or a reference differs from the stored one, or an empty text if that is unknown."""
+    old = folder.asks(task).get(problem_id, [])
+    new = [ask for ask in asks if ask["problem_id"] == problem_id]
+    if not old or not new:
+        return ""
+    lines = text_diff(str(old[0][what]), str(new[0][what]))
+    return ":" + "".join(f"\n  {line}" for line in lines) if lines else ""

@@ -179,6 +179,14 @@ class ScoredRecord(JsonRecord):
     again: bool = Field(description="all verdicts were made anew")
 
 
+class TakenRecord(JsonRecord):
+    """Samples of one task that were copied from an earlier run, because nothing about them changed."""
+
+    task: str = Field(description="the task")
+    run: str = Field(description="the folder that they were drawn in")
+    samples: Count = Field(description="how many")
+
+
 class TaskBinding(JsonRecord):
     """The properties of a task that may not change while its folder is continued."""
 
@@ -216,6 +224,9 @@ class Manifest(JsonRecord):
     test_uses: Count = Field(default=0, description="commands that used a task of role test")
     merged: MergedRecord | None = Field(default=None, description="absent if nothing was merged")
     scored: tuple[ScoredRecord, ...] = Field(default=(), description="absent if nothing was scored again")
+    taken_over: tuple[TakenRecord, ...] = Field(
+        default=(), description="samples of an earlier run; absent if all were drawn here"
+    )
 
     @property
     def binding(self) -> Binding:

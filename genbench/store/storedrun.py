@@ -72,6 +72,7 @@ class StoredTask:
         self._wanted = frozenset(self.problem_ids)
         self._tokens: TokenCount | None = None
         self._index: SampleIndex | None = None
+        self._on_disk: Drawn | None = None
 
     @cached_property
     def problems(self) -> dict[str, dict[str, Any]]:
@@ -98,6 +99,15 @@ class StoredTask:
         assert self._index is not None
         return self._index
 
+    @property
+    def on_disk(self) -> Drawn:
+        """The samples in force of which completions.jsonl has a turn. The file is read if no pass has."""
+        if self._on_disk is None:
+            for _ in self.completions():
+                pass
+        assert self._on_disk is not None
+        return self._on_disk
+
     def has(self, problem_id: str, sample_index: int) -> bool:
         """Return whether a sample is in force."""
         return sample_index < self.k and problem_id in self._wanted
@@ -108,16 +118,17 @@ class StoredTask:
         Raises:
             RunFolderError: a line is damaged, or a turn of a sample has two lines.
         """
-        tokens = TokenCount()
+        tokens, on_disk = TokenCount(), Drawn()
         index = SampleIndex(self.problems, self.k) if self.indexed else None
         for item in self.all_completions():
             if not self.has(item.sample.problem_id, item.sample.sample_index):
                 continue
             tokens.add(item, self._max_tokens)
+            on_disk.add(item.sample.problem_id, item.sample.sample_index, item.turn)
             if index is not None:
                 index.add(item)
             yield item
-        self._tokens = tokens
+        self._tokens, self._on_disk = tokens, on_disk
         if index is not None:
             index.completion_tokens = tokens.all_completion
             self._index = index
@@ -128,11 +139,10 @@ class StoredTask:
 
     def drawn(self) -> int:
         """Count the samples in force whose last turn is on disk."""
-        on_disk = Drawn()
-        for item in self.completions():
-            on_disk.add(item.sample.problem_id, item.sample.sample_index, item.turn)
+        for _ in self.completions():
+            pass
         return sum(
-            on_disk.has(problem_id, index, record["turns"] - 1)
+            self.on_disk.has(problem_id, index, record["turns"] - 1)
             for problem_id, record in self.problems.items()
             for index in range(self.k)
         )

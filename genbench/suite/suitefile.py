@@ -75,6 +75,21 @@ def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, s
     _expand_tasks(raw)
     for name, model_path in (models or {}).items():
         _model_from_option(raw, name, model_path)
+    return checked_suite(raw, path, overrides, lines)
+
+
+def checked_suite(
+    raw: dict[str, Any], path: Path, overrides: Sequence[str], lines: dict[Loc, int | str]
+) -> Suite:
+    """Return the suite of a parsed file with its overrides applied.
+
+    Args:
+        raw: the content of the file. The overrides change it.
+        lines: the line of each key, or the option that set it.
+
+    Raises:
+        ConfigError: names file, line, key, what was found and what is wanted.
+    """
     for text in overrides:
         _apply_override(raw, text, lines)
         _expand_tasks(raw)

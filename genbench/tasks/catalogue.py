@@ -51,12 +51,13 @@ tasks:                              # `genbench tasks` lists what is built in
 """
 
 
-def starter_suite(path: Path) -> None:
+def starter_suite(path: str | Path) -> None:
     """Write a commented suite.
 
     Raises:
         ConfigError: the file exists already, or its folder does not.
     """
+    path = Path(path)
     if path.exists():
         raise ConfigError(f"{path} exists already; give another name: `genbench init other.yaml`")
     if not path.parent.is_dir():

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from genbench.draw.progress import ProgressLine, clock
+from genbench.draw.progress import ProgressLine, clock, fitted
 from genbench.types import Completion, SampleId, Status, Verdict
 
 SAMPLE = SampleId("t", "p", 0)
@@ -80,3 +80,14 @@ def test_a_quiet_line_writes_nothing() -> None:
 )
 def test_a_duration_is_minutes_and_seconds(seconds: float, text: str) -> None:
     assert clock(seconds) == text
+
+
+@pytest.mark.parametrize("columns", [2, 20, 79, 80])
+def test_a_line_is_never_wider_than_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stream = Terminal()
+    line = ProgressLine("a-long-name-of-a-model" * 5, total=2, done=0, stream=stream)
+    line.close()
+    shown = stream.getvalue().removeprefix("\r\x1b[K").removesuffix("\n")
+    assert len(shown) < columns and shown.endswith("…")
+    assert fitted("short", 80) == "short"

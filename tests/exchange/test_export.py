@@ -12,7 +12,7 @@ import pytest
 from genbench.analysis.estimate import estimate
 from genbench.errors import InputError
 from genbench.exchange.export import export
-from genbench.exchange.reading import Choice, import_scores
+from genbench.exchange.reading import ImportChoice, import_scores
 from genbench.pipeline import RunOptions, run
 
 REAL = Path(__file__).with_name("lm_eval_0_4_13_samples.jsonl")
@@ -65,14 +65,14 @@ def same_estimates(imported: Path, stored: Path) -> None:
 
 
 def test_lm_eval_export_comes_back_with_equal_estimates(folder: Path, tmp_path: Path) -> None:
-    (written,) = export(folder, "lm-eval", tmp_path / "lm")
-    assert import_scores(written, tmp_path / "back.jsonl", Choice()) == 12
+    written, _ = export(folder, "lm-eval", tmp_path / "lm")
+    assert import_scores(written, tmp_path / "back.jsonl", ImportChoice()) == 12
     same_estimates(tmp_path / "back.jsonl", folder)
 
 
 def test_hub_export_comes_back_with_equal_estimates(folder: Path, tmp_path: Path) -> None:
     table, card = export(folder, "hf", tmp_path / "hub")
-    assert import_scores(table, tmp_path / "back.jsonl", Choice()) == 12
+    assert import_scores(table, tmp_path / "back.jsonl", ImportChoice()) == 12
     same_estimates(tmp_path / "back.jsonl", folder)
     assert '"config_name": "sums", "data_files": "sums.parquet"' in card.read_text()
 
@@ -99,21 +99,21 @@ def test_inspect_log_holds_every_sample_as_an_epoch(folder: Path, tmp_path: Path
 
 
 def test_a_real_lm_eval_file_imports(tmp_path: Path) -> None:
-    assert import_scores(REAL, tmp_path / "s.jsonl", Choice(task="sums", filter="strict")) == 3
+    assert import_scores(REAL, tmp_path / "s.jsonl", ImportChoice(task="sums", filter="strict")) == 3
     task = estimate(tmp_path / "s.jsonl").tasks["sums"]
     assert (task.n, task.k) == (3, 1) and task.value == pytest.approx(1 / 3)
 
 
 def test_several_filters_are_listed_to_choose_from(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"2 filters; it has: strict, flexible; choose one with --filter"):
-        import_scores(REAL, tmp_path / "s.jsonl", Choice())
+        import_scores(REAL, tmp_path / "s.jsonl", ImportChoice())
 
 
 def test_repeated_documents_become_samples(tmp_path: Path) -> None:
     lines = [{"doc_id": 0, "acc": 1.0}, {"doc_id": 0, "acc": 0.0}, {"doc_id": 1, "acc": 1.0}]
     source = tmp_path / "samples_arc_2026-01-01T00-00-00.000000.jsonl"
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    import_scores(source, tmp_path / "s.jsonl", Choice())
+    import_scores(source, tmp_path / "s.jsonl", ImportChoice())
     found = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     assert [(x["task"], x["problem_id"], x["sample_index"], x["score"]) for x in found] == [
         ("arc", "0", 0, 1.0),
@@ -134,7 +134,7 @@ def test_repeated_documents_become_samples(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named_by_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "x.jsonl").write_text(text + "\n")
     with pytest.raises(InputError, match=message):
-        import_scores(tmp_path / "x.jsonl", tmp_path / "s.jsonl", Choice())
+        import_scores(tmp_path / "x.jsonl", tmp_path / "s.jsonl", ImportChoice())
 
 
 def lighteval_file(path: Path, metrics: list[dict[str, float]]) -> Path:
@@ -155,7 +155,7 @@ def test_lighteval_details_import(tmp_path: Path) -> None:
         tmp_path / "details_lighteval|aime25|0_2026-01-01T00-00-00.parquet",
         [{"extractive_match": 1.0}, {"extractive_match": 0.0}],
     )
-    assert import_scores(source, tmp_path / "s.jsonl", Choice()) == 2
+    assert import_scores(source, tmp_path / "s.jsonl", ImportChoice()) == 2
     task = estimate(tmp_path / "s.jsonl").tasks["lighteval_aime25_0"]
     assert (task.n, task.value) == (2, 0.5)
 
@@ -163,14 +163,14 @@ def test_lighteval_details_import(tmp_path: Path) -> None:
 def test_several_lighteval_metrics_are_listed(tmp_path: Path) -> None:
     source = lighteval_file(tmp_path / "details_x.parquet", [{"em": 1.0, "f1": 0.5}])
     with pytest.raises(InputError, match="2 metrics; it has: em, f1"):
-        import_scores(source, tmp_path / "s.jsonl", Choice())
-    assert import_scores(source, tmp_path / "s.jsonl", Choice(metric="f1")) == 1
+        import_scores(source, tmp_path / "s.jsonl", ImportChoice())
+    assert import_scores(source, tmp_path / "s.jsonl", ImportChoice(metric="f1")) == 1
 
 
 def test_real_lighteval_details_import(tmp_path: Path) -> None:
     source = tmp_path / "details_sums|0_2026-11-21T12-45-10.801255.parquet"
     source.write_bytes(LIGHTEVAL["sums"].read_bytes())
-    assert import_scores(source, tmp_path / "s.jsonl", Choice()) == 4
+    assert import_scores(source, tmp_path / "s.jsonl", ImportChoice()) == 4
     found = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     assert {line["problem_id"]: line["score"] for line in found} == {"0": 0, "1": 1, "2": 0, "3": 1}
     assert estimate(tmp_path / "s.jsonl").tasks["sums_0"].value == 0.5
@@ -178,8 +178,8 @@ def test_real_lighteval_details_import(tmp_path: Path) -> None:
 
 def test_real_lighteval_details_of_several_samples_import_as_means(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 metrics; it has: avg@n:n=3, pass@k:k=1&n=3; choose one"):
-        import_scores(LIGHTEVAL["sums_avg"], tmp_path / "s.jsonl", Choice())
-    choice = Choice(task="sums", metric="avg@n:n=3")
+        import_scores(LIGHTEVAL["sums_avg"], tmp_path / "s.jsonl", ImportChoice())
+    choice = ImportChoice(task="sums", metric="avg@n:n=3")
     assert import_scores(LIGHTEVAL["sums_avg"], tmp_path / "s.jsonl", choice) == 4
     task = estimate(tmp_path / "s.jsonl").tasks["sums"]
     assert (task.n, task.k) == (4, 1) and task.value == pytest.approx(0.5)

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from genbench.engines.kind import ModelSource
 from genbench.errors import ResponsesError
 from genbench.models.responses import Responses, read_responses
+from genbench.suite.config import Decoding, ModelConfig
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.load import load_task
 from genbench.tasks.loaded import LoadedTask
@@ -122,3 +124,22 @@ def test_problems_without_all_samples_are_counted_and_named(tmp_path: Path, task
         read(tmp_path, task, whole(task)[:-1])
     with pytest.raises(ResponsesError, match=r"1 of 1 problems lack some of their 2 samples: q\d$"):
         read(tmp_path, task, whole(task)[:1], subset=True)
+
+
+def identity(found: Responses, model: str = "m") -> str:
+    source = ModelSource(model, ModelConfig(path="x"), Path(), {"t": Decoding()})
+    return found.engine.find(source).identity
+
+
+def test_several_models_of_one_file_have_an_identity_each(tmp_path: Path, task: LoadedTask) -> None:
+    first = [record | {"model": "m"} for record in whole(task)]
+    second = [record | {"model": "n", "text": "y"} for record in whole(task)]
+    both = read(tmp_path, task, first + second, several=True)
+    path = tmp_path / "responses.jsonl"
+    other = read_responses(path, [task], "n", ["m", "n"], subset=False)
+    assert identity(both) != identity(other, "n")
+    assert identity(both).startswith("responses:m@") and identity(other, "n").startswith("responses:n@")
+    alone = read(tmp_path, task, first, several=True)
+    assert identity(alone) == identity(both)
+    changed = read(tmp_path, task, [first[0] | {"text": "z"}, *first[1:]], several=True)
+    assert identity(changed) != identity(both)

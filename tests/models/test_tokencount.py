@@ -38,6 +38,7 @@ def test_all_or_none_of_a_text_is_trace_where_it_is_not_closed() -> None:
     assert of_trace == total
 
 
-def test_without_a_tokenizer_the_share_of_the_characters_stands() -> None:
-    of_trace, total = counted("<think>" + "a" * 65 + "</think>" + "b" * 80, "length", exact=False)
-    assert of_trace == round(total / 2)
+def test_without_a_tokenizer_a_closed_trace_is_not_estimated() -> None:
+    text = "<think>" + "a" * 65 + "</think>" + "b" * 80
+    assert counted(text, "length", exact=False)[0] is None
+    assert counted("no trace at all", exact=False)[0] == 0

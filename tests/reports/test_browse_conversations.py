@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from genbench.pipeline import RunOptions, run, score
-from genbench.reports.browse import Filter, sample_rows
+from genbench.reports.browse import SampleFilter, sample_rows
 from genbench.reports.browse_text import sample_text
 
 SUITE = """\
@@ -63,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_later_turn_shows_the_replies_before_it_without_their_traces(folder: Path) -> None:
-    turns = sample_rows(folder, "multi_if", "1", Filter(sample=1))
+    turns = sample_rows(folder, "multi_if", "1", SampleFilter(sample=1))
     assert [turn.turn for turn in turns] == [0, 1, 2]
     assert ASKS[0] in str(turns[0].prompt) and "reply" not in str(turns[0].prompt)
     asked = [ASKS[0], "reply 0 by 1/1", ASKS[1], "reply 1 by 1/1", ASKS[2]]
@@ -75,7 +75,7 @@ def test_a_later_turn_shows_the_replies_before_it_without_their_traces(folder: P
 
 
 def test_the_reference_of_a_conversation_has_the_rules_of_all_turns(folder: Path) -> None:
-    (record, *_) = sample_rows(folder, "multi_if", "0", Filter(sample=0))
+    (record, *_) = sample_rows(folder, "multi_if", "0", SampleFilter(sample=0))
     rules = [[rule["id"] for rule in turn] for turn in json.loads(str(record.reference))]
     assert rules == [list(RULES[: turn + 1]) for turn in range(3)]
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import tempfile
+import traceback
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,7 +23,7 @@ from genbench.reports.html import sample_link
 from genbench.reports.markdown import escaped
 from genbench.reports.report_record import ExcludedSamples
 from genbench.reports.texts import TextStore
-from genbench.reports.write import default_page, report_text, write_page
+from genbench.reports.write import default_page, report, report_text, write_page
 from genbench.types import Answer, Completion, SampleId, Verdict
 
 from .conftest import HOSTILE_ID, LONG_QUESTION
@@ -197,3 +201,50 @@ def test_samples_of_one_length_stand_in_one_group() -> None:
     assert sorted(int(at) for group in groups for at in group) == list(range(75))
     assert [10 in {sizes[at] for at in group} for group in groups].count(True) == 1
     assert len(plots.length_groups([7, 7])) == 1
+
+
+def test_a_refused_comparison_is_let_through_by_name(tmp_path: Path, runs: Path) -> None:
+    base, tuned = tmp_path / "base", tmp_path / "tuned"
+    shutil.copytree(runs / "base", base)
+    shutil.copytree(runs / "tuned", tuned)
+    manifest = json.loads((tuned / "manifest.json").read_text())
+    manifest["tasks"]["sums"]["data_digest"] = "other"
+    (tuned / "manifest.json").write_text(json.dumps(manifest))
+    refused = json.loads(report_text([base, tuned], "json"))["comparisons"][0]
+    assert refused["record"] is None and "data" in refused["refused"]
+    allowed = json.loads(report_text([base, tuned], "json", allow=["data"]))["comparisons"][0]
+    assert allowed["refused"] is None and allowed["record"]["allowed"]
+    page = report([str(base), str(tuned)], str(tmp_path / "page.html"), allow=["data"]).page
+    assert page == tmp_path / "page.html" and page.is_file()
+    with pytest.raises(InputError, match="datta"):
+        report([base, tuned], tmp_path / "page.html", allow=["datta"])
+
+
+def test_runs_that_cannot_be_written_have_a_page_elsewhere(runs: Path) -> None:
+    place = Path(tempfile.mkdtemp(prefix="genbench-readonly-"))
+    try:
+        shutil.copytree(runs / "base", place / "base")
+        (place / "base/samples.parquet").unlink()
+        for path in (place / "base", place):
+            path.chmod(0o555 if path != place else 0o755)
+        (place / "pages").mkdir()
+        (place / "pages").chmod(0o777)
+        reader = os.fork()
+        if reader == 0:  # as a user who may only read
+            os._exit(_report_as_nobody(place))
+        assert os.waitpid(reader, 0)[1] == 0
+        assert (place / "pages/page.html").is_file() and not (place / "base/samples.parquet").exists()
+    finally:
+        (place / "base").chmod(0o755)
+        shutil.rmtree(place)
+
+
+def _report_as_nobody(place: Path) -> int:
+    try:
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        report(place / "base", place / "pages/page.html")
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from genbench.pipeline import RunOptions, run
-from genbench.reports.browse import Filter, paired, sample_rows
+from genbench.reports.browse import SampleFilter, paired, sample_rows
 from genbench.reports.browse_record import SampleRow
 from genbench.reports.browse_text import sample_pairs_text, sample_text
 from genbench.reports.write import report_text
@@ -87,16 +87,16 @@ def test_the_browser_shows_their_beginning_and_the_rest_when_asked(browser: Any,
 
 
 def test_the_terminal_shows_their_beginning(place: Path) -> None:
-    records = sample_rows(place / "base", "sums", "p", Filter())
+    records = sample_rows(place / "base", "sums", "p", SampleFilter())
     text = "\n".join(line for record in records for line in sample_text(record))
     assert "\\x1b[31m\\u202e evil \\x00" in text and "more characters" in text
     assert not any(hidden in text for hidden in HIDDEN)
     assert len(text) < 60_000
 
-    def read(folder: Path, wanted: Filter) -> list[SampleRow]:
+    def read(folder: Path, wanted: SampleFilter) -> list[SampleRow]:
         return sample_rows(folder, "sums", "p", wanted)
 
-    pairs = paired(place / "base", place / "tuned", read, Filter(sample=0))
+    pairs = paired(place / "base", place / "tuned", read, SampleFilter(sample=0))
     columns = "\n".join(sample_pairs_text(pairs, ("base", "tuned"), 140))
     assert not any(hidden in columns for hidden in HIDDEN)
     assert len(columns) < 60_000

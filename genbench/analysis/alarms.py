@@ -1,0 +1,93 @@
+"""What needs attention in the results of a run, ranked by how much it can change a conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from genbench.analysis.results_record import Results, TaskResults
+
+LOST_SHARE = 0.2
+"""Share of samples without an extracted answer above which the prompt or the verifier is doubtful."""
+CUT_SHARE = 0.1
+"""Share of samples that reached max_tokens above which the limit decides the score."""
+CHANGED_SHARE = 0.2
+"""Difference of the lost shares of two models above which their answer formats differ."""
+_LOST = ("no_answer", "format_error", "no_code")
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One thing that needs attention.
+
+    `weight` is about the share of the score that it can explain, from 0 to 1, and above 1 if the score must
+    not be used. `where` names model and task.
+    """
+
+    weight: float
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.text}"
+
+
+def alarms(results: Mapping[str, Results]) -> list[Alarm]:
+    """Return what needs attention in the results of each model, the worst first."""
+    found = [
+        alarm
+        for model, result in results.items()
+        for name, task in result.tasks.items()
+        for alarm in _of_task(f"{model}/{name}", task)
+    ]
+    found += _changed_formats(results)
+    found += [
+        Alarm(3, model, f"FAILED: {line}") for model, result in results.items() for line in result.failed
+    ]
+    return sorted(found, key=lambda alarm: -alarm.weight)
+
+
+def lost_share(task: TaskResults) -> float:
+    """Return the share of samples that ended and in which no answer was found."""
+    return sum(task.status_counts.get(status, 0) for status in _LOST) / task.samples if task.samples else 0.0
+
+
+def _of_task(where: str, task: TaskResults) -> Iterator[Alarm]:
+    if task.value is not None and task.ci is not None and task.chance and task.ci[1] < task.chance:
+        yield Alarm(
+            2,
+            where,
+            f"the score {task.value:.1%} is below blind guessing ({task.chance:.1%}): the answers are read "
+            "wrongly, or the options are",
+        )
+    lost = lost_share(task)
+    if lost > LOST_SHARE:
+        yield Alarm(
+            1 + lost, where, f"nothing was extracted from {lost:.0%} of the samples; look at some with show"
+        )
+    cut = task.truncated_share or 0.0
+    if cut > CUT_SHARE:
+        yield Alarm(
+            cut, where, f"{cut:.0%} of the samples reached max_tokens; raise it, or read the score so"
+        )
+    if task.excluded and task.samples:
+        share = task.excluded / task.samples
+        yield Alarm(
+            share, where, f"{task.excluded:,} of {task.samples:,} samples are excluded (defects of ours)"
+        )
+
+
+def _changed_formats(results: Mapping[str, Results]) -> Iterator[Alarm]:
+    """Yield the tasks in which a model's answers are found much more or less often than the first model's."""
+    models = list(results.items())
+    for model, result in models[1:]:
+        base, first = models[0]
+        for name in result.tasks.keys() & first.tasks.keys():
+            before, after = lost_share(first.tasks[name]), lost_share(result.tasks[name])
+            if abs(after - before) > CHANGED_SHARE:
+                yield Alarm(
+                    1 + abs(after - before),
+                    f"{model}/{name}",
+                    f"the answer format changed: nothing is extracted from {after:.0%} of the samples, "
+                    f"and from {before:.0%} of those of {base}",
+                )

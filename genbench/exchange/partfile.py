@@ -1,0 +1,14 @@
+"""Files that are written piece by piece and appear under their name only when they are complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """Write the parts to a temporary file and rename it to `path` when it is complete."""
+    draft = path.with_name(f".{path.name}.part")
+    with draft.open("wb") as file:
+        file.writelines(parts)
+    draft.replace(path)

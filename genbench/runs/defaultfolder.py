@@ -1,0 +1,66 @@
+"""The default folder of a run. An edited suite gets a folder of its own, next to that of the run before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from genbench.models.prepare import folder_digest
+from genbench.models.prepared import PreparedModel
+from genbench.runs.job import Job
+from genbench.runs.takeover import earlier_runs, edits_since
+from genbench.store.contract import digest
+from genbench.store.folder import RunFolder
+from genbench.suite.shipped import resolve
+from genbench.suite.suitefile import Suite
+
+_NOT_ASKED = frozenset({"k", "limit", "role", "gating", "margin", "metrics", "reference", "verifier"})
+"""Keys of a task that change what is made of its samples, and not what is asked."""
+
+
+def default_folder(suite: Suite, models: Sequence[PreparedModel]) -> Path:
+    """Return a folder name that is equal for the same command, and different for another checkpoint."""
+    return Path("runs") / f"{suite.name}-{folder_digest(models, suite.config)}"
+
+
+def in_default_folder(jobs: Sequence[Job]) -> list[Job]:
+    """Return the jobs in their default folder, or in another one if it has runs of the suite before an edit.
+
+    A job whose folder is new knows the earlier folders, from which samples are taken over.
+    """
+    edits = {job.path: edits_since(RunFolder(job.path), job) for job in jobs}
+    if any(edits.values()):
+        folder = jobs[0].path.parent.parent / f"{jobs[0].suite.name}-{_edited_digest(jobs[0])}"
+        jobs = [_moved(job, folder / job.model.name, edits[job.path]) for job in jobs]
+    return [
+        replace(job, earlier=earlier_runs(job.path, job.suite.name))
+        if RunFolder(job.path).manifest() is None
+        else job
+        for job in jobs
+    ]
+
+
+def _moved(job: Job, path: Path, edits: Sequence[str]) -> Job:
+    model = replace(job.model, settings=job.model.settings.at(path))
+    lines = (f"{job.path} is a run of the suite before it was edited:", *(f"  {line}" for line in edits))
+    notes = (*lines, f"the edited suite is a new run in {path}") if edits else ()
+    return replace(job, model=model, path=path, notes=notes)
+
+
+def _edited_digest(job: Job) -> str:
+    """Return 8 hex digits over the default name and everything that the suite asks."""
+    suite = job.suite
+    asked = [entry.model_dump(mode="json", exclude=set(_NOT_ASKED)) for entry in suite.config.tasks]
+    sources = [entry.data.path for entry in suite.config.tasks if entry.data and entry.data.path]
+    models: list[Any] = [model.model_dump(mode="json") for model in suite.config.models.values()]
+    templates = [model.chat_template for model in suite.config.models.values() if model.chat_template]
+    files = [_content(suite, name) for name in (*sources, *templates)]
+    return digest([job.path.parent.name, asked, models, files])[:8]
+
+
+def _content(suite: Suite, name: str) -> str | None:
+    path = resolve(name, suite.folder)
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None

@@ -1,0 +1,73 @@
+"""What needs attention is ranked by how much it can change a conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from genbench.analysis.alarms import alarms, lost_share
+from genbench.analysis.results_record import Results, require_results
+from genbench.reports.text import run_table
+from genbench.store.folder import RunFolder
+from tests.ready_runs import RIGHT, SILENT, WRONG
+
+MakeRun = Callable[..., Path]
+
+
+def results(path: Path) -> Results:
+    return require_results(RunFolder(path))
+
+
+def changed(found: Results, **facts: object) -> Results:
+    task = found.tasks["sums"].model_copy(update=facts)
+    return found.model_copy(update={"tasks": {"sums": task}})
+
+
+def right(i: int) -> list[str]:
+    return [RIGHT, RIGHT, WRONG, WRONG]
+
+
+def silent(i: int) -> list[str]:
+    return [RIGHT, SILENT, SILENT, SILENT]
+
+
+def test_a_run_without_defects_has_no_alarm(make_run: MakeRun) -> None:
+    assert alarms({"m": results(make_run("a", right))}) == []
+
+
+def test_lost_answers_and_changed_formats_are_alarms(make_run: MakeRun) -> None:
+    good, lost = results(make_run("a", right)), results(make_run("b", silent))
+    assert lost_share(lost.tasks["sums"]) == 0.75
+    found = alarms({"base": good, "tuned": lost})
+    assert [alarm.where for alarm in found] == ["tuned/sums", "tuned/sums"]
+    assert {"nothing was extracted from 75% of the samples; look at some with show"} < {
+        alarm.text for alarm in found
+    }
+    assert any(
+        "the answer format changed" in alarm.text and "0% of those of base" in alarm.text for alarm in found
+    )
+
+
+def test_the_worst_alarm_comes_first(make_run: MakeRun) -> None:
+    bad = changed(results(make_run("b", silent)), chance=0.9, truncated_share=0.5, excluded=4).model_copy(
+        update={"failed": ("sums: too many",)}
+    )
+    found = alarms({"m": bad})
+    words = [
+        next(key for key in ("FAILED", "blind", "extracted", "max_tokens", "excluded") if key in a.text)
+        for a in found
+    ]
+    assert words == ["FAILED", "blind", "extracted", "max_tokens", "excluded"]
+    assert [alarm.weight for alarm in found] == sorted((alarm.weight for alarm in found), reverse=True)
+
+
+def test_shares_up_to_the_bounds_are_no_alarm(make_run: MakeRun) -> None:
+    good = changed(results(make_run("a", right)), truncated_share=0.1, chance=0.4)
+    assert alarms({"m": good}) == []
+
+
+def test_the_table_of_a_run_shows_them_before_everything_else(make_run: MakeRun) -> None:
+    lost = results(make_run("b", silent))
+    full, brief = run_table({"m": lost}, {}), run_table({"m": lost}, {}, brief=True)
+    assert full.index("Needs attention:") < full.index("m: 48 samples")
+    assert "pass@4" in full and "pass@4" not in brief and "Needs attention:" in brief

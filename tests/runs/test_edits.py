@@ -1,0 +1,184 @@
+"""An edited suite is a new run that takes over what did not change. Stored runs can be scored again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench.errors import RunFolderError
+from genbench.pipeline import RunOptions, RunReport, run, score
+from genbench.store.edits import text_diff
+from genbench.store.folder import RunFolder
+
+SUITE = """\
+models: {m: {path: any}}
+engine: {kind: "tests.engines.rule_engine:RuleEngine", concurrency: 2}
+decoding: {temperature: 0.6, max_tokens: 16}
+tasks:
+  - name: sums
+    kind: math
+    data: {path: rows.jsonl, fields: {id: id, question: question, reference: sum}}
+    prompt: "{question}"
+    k: 2
+"""
+MORE = """\
+  - name: more
+    kind: math
+    data: {path: rows.jsonl, fields: {id: id, question: question, reference: sum}}
+    prompt: "{question}"
+    k: 1
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    write_rows(tmp_path)
+    return tmp_path
+
+
+def write_rows(place: Path, **sums: str) -> None:
+    rows = [{"id": f"q{i}", "question": f"{i}+1", "sum": sums.get(f"q{i}", str(i + 1))} for i in range(4)]
+    (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def ran(**options: Any) -> RunReport:
+    return run(RunOptions("suite.yaml", quiet=True, **options))
+
+
+def folder(report: RunReport) -> RunFolder:
+    return RunFolder(report.folders["m"])
+
+
+def edit(place: Path, old: str, new: str) -> None:
+    assert old in (place / "suite.yaml").read_text()
+    (place / "suite.yaml").write_text((place / "suite.yaml").read_text().replace(old, new, 1))
+
+
+def test_an_edited_prompt_is_a_new_run_in_a_new_default_folder(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = ran()
+    edit(place, '"{question}"', '"Add {question}"')
+    second = run(RunOptions("suite.yaml"))
+    assert first.folders["m"].parent != second.folders["m"].parent
+    said = capsys.readouterr().err
+    assert "before it was edited" in said and "- {question}" in said and "+ Add {question}" in said
+    assert folder(second).require_manifest().taken_over == ()
+    assert second.results["m"].tasks["sums"].samples == 8
+    again = ran()
+    assert again.folders == second.folders and again.results["m"].totals.drawn_now == 0
+
+
+def test_an_added_task_grows_in_the_same_folder(place: Path) -> None:
+    first = ran()
+    (place / "suite.yaml").write_text(SUITE + MORE)
+    second = ran()
+    assert second.folders == first.folders and second.results["m"].totals.drawn_now == 4
+
+
+def test_what_did_not_change_is_taken_over(place: Path) -> None:
+    (place / "suite.yaml").write_text(SUITE + MORE)
+    first = ran()
+    edit(place, 'prompt: "{question}"\n    k: 2', 'prompt: "Add {question}"\n    k: 2')
+    second = ran()
+    (taken,) = folder(second).require_manifest().taken_over
+    assert (taken.task, taken.samples, taken.run) == ("more", 4, str(first.folders["m"].resolve()))
+    assert second.results["m"].totals.drawn_now == 8
+    texts = [[item.text for item in folder(report).completions("more")] for report in (first, second)]
+    assert sorted(texts[0]) == sorted(texts[1])
+
+
+def test_a_corrected_reference_takes_over_every_sample_and_verifies_it_again(place: Path) -> None:
+    write_rows(place, q2="99")
+    first = ran()
+    assert first.results["m"].tasks["sums"].status_counts == {"correct": 6, "wrong": 2}
+    write_rows(place)
+    second = ran()
+    assert second.folders != first.folders
+    assert second.results["m"].totals.drawn_now == 0
+    assert second.results["m"].tasks["sums"].status_counts == {"correct": 8}
+    assert folder(second).require_manifest().taken_over[0].samples == 8
+
+
+def test_other_decoding_takes_nothing_over(place: Path) -> None:
+    ran()
+    edit(place, "temperature: 0.6", "temperature: 0.7")
+    assert folder(ran()).require_manifest().taken_over == ()
+
+
+def test_a_named_folder_is_refused_with_the_edit_in_words(place: Path) -> None:
+    ran(run_dir=Path("out"))
+    edit(place, '"{question}"', '"Add {question}"')
+    with pytest.raises(RunFolderError) as caught:
+        ran(run_dir=Path("out"))
+    said = str(caught.value)
+    assert "task sums: prompt:" in said and "- {question}" in said and "+ Add {question}" in said
+    assert "custom-" not in said and "takes over what did not change" in said
+
+
+def test_a_diff_of_long_texts_is_cut() -> None:
+    lines = text_diff("\n".join(map(str, range(20))), "x" * 200)
+    assert len(lines) == 9 and lines[-1].startswith("… ") and all(len(line) <= 121 for line in lines)
+
+
+def test_a_corrected_reference_is_scored_in_a_folder_of_its_own(place: Path) -> None:
+    write_rows(place, q2="99")
+    first = ran()
+    before = (first.folders["m"] / "sums/asks.jsonl").read_bytes()
+    (place / "rows.jsonl").rename(place / "old.jsonl")
+    write_rows(place)
+    (place / "edited.yaml").write_text(SUITE)
+    scored = score(first.folders["m"], suite="edited.yaml", quiet=True)
+    assert scored.notes[:2] == (
+        "sums: 2 of 8 verdicts moved: 2 wrong -> correct",
+        "  problem q2: 2 (2 wrong -> correct)",
+    )
+    assert scored.results["m"].tasks["sums"].status_counts == {"correct": 8}
+    assert "-rescored-" in str(scored.folders["m"])
+    assert (first.folders["m"] / "sums/asks.jsonl").read_bytes() == before
+    asks = folder(scored).asks("sums")["q2"]
+    assert [ask["reference"] for ask in asks] == ["3"]
+    again = score(first.folders["m"], suite="edited.yaml", quiet=True)
+    assert again.folders == scored.folders
+
+
+def test_other_verifier_options_are_a_new_score_of_the_same_samples(place: Path) -> None:
+    first = ran()
+    (place / "edited.yaml").write_text(SUITE.replace("kind: math", "kind: math\n    metrics: [pass@k]"))
+    scored = score(first.folders["m"], suite="edited.yaml", into="here", quiet=True)
+    assert scored.folders["m"] == Path("here/m") and "pass@2" in scored.results["m"].tasks["sums"].metrics
+    assert scored.notes[0] == "sums: none of 8 verdicts moved"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"{question}"', '"Add {question}"', "the prompt is not the one that the run asked"),
+        ("name: sums", "name: other", r"has none of the run's tasks \(sums\)"),
+        ("path: rows.jsonl", "path: few.jsonl", "lacks 3 problems of the run, such as 'q1'"),
+    ],
+)
+def test_an_edit_that_needs_other_samples_is_no_new_score(place: Path, old: str, new: str, said: str) -> None:
+    first = ran()
+    (place / "few.jsonl").write_text((place / "rows.jsonl").read_text().splitlines()[0] + "\n")
+    (place / "edited.yaml").write_text(SUITE.replace(old, new))
+    with pytest.raises(RunFolderError, match=said):
+        score(first.folders["m"], suite="edited.yaml", quiet=True)
+
+
+def test_lost_completions_make_the_metric_missing(place: Path) -> None:
+    path = ran().folders["m"]
+    lines = (path / "sums/completions.jsonl").read_text().splitlines(keepends=True)
+    (path / "sums/completions.jsonl").write_text("".join(lines[:-3]))
+    scored = score(str(path), quiet=True)
+    found = scored.results["m"].tasks["sums"]
+    assert found.value is None and found.lacking == 3
+    assert scored.failures == [
+        "m: sums: 3 of 8 samples have no completion or no verdict, so its metrics are missing; the command "
+        "of the run draws them"
+    ]
