@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from genbench.analysis.results_record import Results, TaskResults
+from genbench.types import Status
 
 LOST_SHARE = 0.2
 """Share of samples without an extracted answer above which the prompt or the verifier is doubtful."""
@@ -13,7 +14,7 @@ CUT_SHARE = 0.1
 """Share of samples that reached max_tokens above which the limit decides the score."""
 CHANGED_SHARE = 0.2
 """Difference of the lost shares of two models above which their answer formats differ."""
-_LOST = ("no_answer", "format_error", "no_code")
+_LOST: tuple[Status, ...] = ("no_answer", "format_error", "no_code")
 
 
 @dataclass(frozen=True, slots=True)

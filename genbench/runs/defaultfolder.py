@@ -10,10 +10,14 @@ from typing import Any
 
 from genbench.models.prepare import folder_digest
 from genbench.models.prepared import PreparedModel
+from genbench.runs.asked import asked_records
 from genbench.runs.job import Job
-from genbench.runs.takeover import earlier_runs, edits_since
+from genbench.runs.record import binding_record
+from genbench.runs.takeover import earlier_runs
 from genbench.store.contract import digest
+from genbench.store.edits import row_edits, task_edits
 from genbench.store.folder import RunFolder
+from genbench.store.manifest import binding_differences
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 
@@ -40,6 +44,30 @@ def in_default_folder(jobs: Sequence[Job]) -> list[Job]:
         if RunFolder(job.path).manifest() is None
         else job
         for job in jobs
+    ]
+
+
+def edits_since(folder: RunFolder, job: Job) -> list[str]:
+    """Return why a folder cannot be continued by a job, in words; nothing if it has no manifest.
+
+    Raises:
+        RunFolderError: the folder is damaged.
+        PromptError: a prompt of the job cannot be made.
+    """
+    manifest = folder.manifest()
+    if manifest is None:
+        return []
+    new = job.suite.config.model_dump(mode="json")
+    found: list[str] = []
+    for task in job.tasks:
+        if task.name in manifest.tasks:
+            records, _ = asked_records(job, task)
+            rows = row_edits(task.name, folder.problems(task.name), records)
+            found += [*task_edits(task.name, manifest.suite.config, new), *rows] if rows else []
+    return found or [
+        line
+        for line in binding_differences(manifest.binding, binding_record(job))
+        if line.startswith("tasks.")
     ]
 
 

@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw, missing_draws
 from genbench.runs.asked import asked_records, packed
 from genbench.runs.context import RunContext
+from genbench.runs.takeover import take_over, taken_words
 from genbench.runs.verifying import load_verifiers
 from genbench.store.drawn import Drawn
+from genbench.store.manifest_record import TakenRecord
 from genbench.tasks.loaded import VerifiedTask
 from genbench.verifiers.pool import VerifierPool
 from genbench.verifiers.process import VerifierSpec
@@ -18,21 +21,31 @@ from genbench.verifiers.process import VerifierSpec
 
 @dataclass(frozen=True, slots=True)
 class OpenedRun:
-    """The state before the first sample is drawn: verifiers and packed asks by task, missing samples."""
+    """The state before the first sample is drawn.
+
+    It has verifiers and packed asks by task, the missing samples, and what was copied from earlier runs.
+    """
 
     verified: dict[str, VerifiedTask]
     asked: dict[str, bytes]
     draws: list[Draw]
+    taken: list[TakenRecord]
 
 
 async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, VerifierSpec]) -> OpenedRun:
     """Load the verifiers of a run in worker processes. Meanwhile render its prompts here.
+
+    A new folder first takes over what did not change since an earlier run.
 
     Raises:
         PromptError: a prompt cannot be made.
         VerifierError: a verifier cannot be loaded.
     """
     job = context.job
+    taken = take_over(job, context.folder)
+    say = ProgressLine(job.model.name, 0, 0, job.quiet).say
+    for line in (*job.notes, *taken_words(taken, {task.name: task.samples for task in job.tasks})):
+        say(line)
     drawn = {task.name: context.folder.drawn(task.name) for task in job.tasks}
     loading = asyncio.create_task(load_verifiers(pool, specs, job.tasks, context.judges))
     try:
@@ -44,7 +57,7 @@ async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, 
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
     draws = missing_draws([item.task for item in verified.values()], drawn, job.lengths)
-    return OpenedRun(verified, asked, draws)
+    return OpenedRun(verified, asked, draws, taken)
 
 
 def _load_engine(context: RunContext, drawn: Mapping[str, Drawn]) -> None:

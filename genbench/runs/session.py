@@ -6,7 +6,6 @@ import time
 
 from genbench.analysis.results import build_results
 from genbench.analysis.results_record import Results
-from genbench.draw.progress import ProgressLine
 from genbench.engines.shared import EngineKeeper
 from genbench.runs.attempt import Attempt
 from genbench.runs.context import RunContext
@@ -15,7 +14,6 @@ from genbench.runs.opening import open_run
 from genbench.runs.record import open_manifest
 from genbench.runs.scoring import readers_of
 from genbench.runs.signals import StopSwitch
-from genbench.runs.takeover import take_over, taken_words
 from genbench.runs.verifying import publish, renew_stale, verifier_pool, verifier_specs, verify_with
 from genbench.store.folder import RunFolder
 
@@ -36,14 +34,10 @@ async def _run(context: RunContext) -> Results:
     started = time.monotonic()
     job, folder, judges = context.job, context.folder, context.judges
     specs = verifier_specs(job.tasks, judges)
-    taken = take_over(job, folder)
-    say = ProgressLine(job.model.name, 0, 0, job.quiet).say
-    for line in (*job.notes, *taken_words(taken, {task.name: task.samples for task in job.tasks})):
-        say(line)
     async with verifier_pool(job.suite.config.verify) as pool, judges:
         opened = await open_run(context, pool, specs)
         manifest = open_manifest(job, folder, opened.verified, judges, opened.asked)
-        manifest.note_taken(taken)
+        manifest.note_taken(opened.taken)
         now = {name: item for name, item in opened.verified.items() if name not in judges.deferred}
         renew_stale(folder, now)
         tasks = [item.task for item in opened.verified.values()]

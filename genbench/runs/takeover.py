@@ -8,41 +8,14 @@ from pathlib import Path
 
 from genbench.engines.replay import ReplaySettings
 from genbench.errors import GenbenchError
-from genbench.runs.asked import asked_records
 from genbench.runs.job import Job
 from genbench.runs.record import binding_record
 from genbench.store.contract import differences, digest
-from genbench.store.edits import row_edits, task_edits
 from genbench.store.folder import RunFolder
 from genbench.store.jsonlines import Appender, read_lines
-from genbench.store.manifest import binding_differences
 from genbench.store.manifest_record import Manifest, TakenRecord
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import Completion, Problem
-
-
-def edits_since(folder: RunFolder, job: Job) -> list[str]:
-    """Return why a folder cannot be continued by a job, in words; nothing if it has no manifest.
-
-    Raises:
-        RunFolderError: the folder is damaged.
-        PromptError: a prompt of the job cannot be made.
-    """
-    manifest = folder.manifest()
-    if manifest is None:
-        return []
-    new = job.suite.config.model_dump(mode="json")
-    found: list[str] = []
-    for task in job.tasks:
-        if task.name in manifest.tasks:
-            records, _ = asked_records(job, task)
-            rows = row_edits(task.name, folder.problems(task.name), records)
-            found += [*task_edits(task.name, manifest.suite.config, new), *rows] if rows else []
-    return found or [
-        line
-        for line in binding_differences(manifest.binding, binding_record(job))
-        if line.startswith("tasks.")
-    ]
 
 
 def earlier_runs(path: Path, suite: str) -> list[Path]:

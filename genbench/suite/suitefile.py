@@ -1,22 +1,21 @@
-"""Read a suite file: YAML with line numbers, overrides from the command line, errors that name the place."""
+"""Read a suite file: YAML with line numbers, and overrides from the command line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from genbench.errors import ConfigError, nearest
 from genbench.suite.block import NAME_PATTERN
 from genbench.suite.config import Decoding, SuiteConfig
-from genbench.suite.engine import DEFAULT_KIND, KIND_ERROR, EngineConfig, SuiteMistake, config_class
-
-Loc = tuple[str | int, ...]
+from genbench.suite.engine import SuiteMistake
+from genbench.suite.messages import Loc, is_within, message, place
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,72 +207,9 @@ def _validate(raw: dict[str, Any], path: Path, lines: Mapping[Loc, int | str]) -
         return SuiteConfig.model_validate(raw, context={"folder": path.resolve().parent})
     except ValidationError as error:
         found: list[dict[str, Any]] = [dict(item) for item in error.errors(include_url=False)]
-        causes = [item for item in found if not any(_is_within(other["loc"], item["loc"]) for other in found)]
-        messages = [_message(item, raw, path, lines) for item in causes]
+        causes = [item for item in found if not any(is_within(other["loc"], item["loc"]) for other in found)]
+        messages = [message(item, raw, path, lines) for item in causes]
         raise ConfigError("\n".join(dict.fromkeys(messages))) from None
-
-
-def _is_within(loc: Loc, outer: Loc) -> bool:
-    """Tell whether one error lies inside another. An item that is wrong also makes its list too short."""
-    return len(loc) > len(outer) and loc[: len(outer)] == outer
-
-
-def _message(
-    item: Mapping[str, Any], raw: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]
-) -> str:
-    loc: Loc = tuple(part for part in item["loc"] if not (isinstance(part, str) and part in _UNION_PARTS))
-    key = ".".join(str(part) for part in loc)
-    where = place(path, loc, lines)
-    if item["type"] == "extra_forbidden":
-        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(loc[:-1], raw))}"
-    if item["type"] == "missing":
-        return f"{where}: '{key}' is missing"
-    message = re.sub(r"^(Value|Assertion) error, ", "", item["msg"])
-    told = item["type"] == KIND_ERROR or isinstance(item["input"], dict | list | BaseModel)
-    found = "" if told else f", found {item['input']!r}"
-    return f"{where}: {key}: {message[0].lower() + message[1:]}{found}"
-
-
-_UNION_PARTS = frozenset({"str", "TraceTags", "constrained-str"})
-"""Parts of an error's place that name a type instead of a key."""
-
-
-def place(path: Path, loc: Loc, lines: Mapping[Loc, int | str]) -> str:
-    """Return `file:line` of the nearest written ancestor of `loc`, or the option that set it."""
-    for end in range(len(loc), 0, -1):
-        found = lines.get(loc[:end])
-        if found is not None:
-            return found if isinstance(found, str) else f"{path}:{found}"
-    return f"{path}:1"
-
-
-def _keys_at(loc: Loc, raw: Any) -> Iterable[str]:
-    """Return the valid keys of the block at `loc`, found by walking the configuration's types."""
-    kind: type[BaseModel] = SuiteConfig
-    for part in loc:
-        raw = _below(raw, part)
-        if isinstance(part, int) or part not in kind.model_fields:
-            continue
-        kind = _model_in(kind.model_fields[part].annotation)
-        if kind is EngineConfig:
-            kind = config_class(str(raw.get("kind", DEFAULT_KIND)) if isinstance(raw, dict) else DEFAULT_KIND)
-    return tuple(kind.model_fields)
-
-
-def _below(node: Any, part: str | int) -> Any:
-    if isinstance(node, dict):
-        return node.get(part)
-    return node[part] if isinstance(node, list) and isinstance(part, int) else None
-
-
-def _model_in(annotation: Any) -> type[BaseModel]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for inner in get_args(annotation):
-        found = _model_in(inner)
-        if found is not SuiteConfig:
-            return found
-    return SuiteConfig
 
 
 def _check_tasks(suite: Suite) -> None:

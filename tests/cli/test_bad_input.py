@@ -136,6 +136,14 @@ def test_a_mistake_in_a_suite_is_named_with_its_place(genbench: Cli, place: Path
 
 COMMAND_MISTAKES = {
     "no such suite": (("run", "quickstrat"), ("quickstrat", "did you mean 'quickstart'?")),
+    "no suite": (("run",), ("give a suite, or both --model PATH and --task NAME",)),
+    "no task": (("run", "--model", "model"), ("--task NAME",)),
+    "k of a suite": (("run", "suite.yaml", "--k", "2"), ("--set tasks.NAME.k",)),
+    "unknown task without a suite": (
+        ("run", "--model", "model", "--task", "gsm9k"),
+        ("--task: task 'gsm9k'", "did you mean 'gsm8k'?"),
+    ),
+    "into without a suite": (("score", "model", "--into", "x"), ("--into", "goes with --suite")),
     "override without value": (("run", "suite.yaml", "--set", "decoding.seed"), ("KEY=VALUE",)),
     "override of an unknown key": (
         ("run", "suite.yaml", "--set", "decoding.sed=1"),

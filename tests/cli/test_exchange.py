@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def test_the_module_has_both_commands() -> None:
 
 def test_export_prints_the_files_that_it_wrote(genbench: Cli, run_dir: str) -> None:
     outcome = genbench("export", run_dir, "--to", "inspect", "--output", "logs")
-    assert (outcome.code, outcome.out) == (0, "logs/mine.json\n")
+    assert outcome.code == 0 and re.fullmatch(r"logs/[\dT-]+_mine_[0-9a-f]+\.json\n", outcome.out)
     log = json.loads(Path("logs/mine.json").read_text())
     assert len(log["samples"]) == 6
 

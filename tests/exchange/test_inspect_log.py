@@ -66,7 +66,7 @@ def test_a_sample_without_a_verdict_has_no_score() -> None:
     from genbench.analysis.samples import Sample, Turn
 
     item = Completion(SampleId("t", "p", 3), 0, 1, "d", "x", "abort", None, None, None, 9, 1, None)
-    answer = Answer("x", "", "absent", False)
+    answer = Answer("x", "absent", "", False)
     record = inspect_sample(Sample("t", "p", 3, (Turn(item, answer),), None, None, None, {}), "m", "r")
     assert "scores" not in record and record["epoch"] == 4 and "total_time" not in record
     assert record["output"]["choices"][0]["stop_reason"] == "unknown"

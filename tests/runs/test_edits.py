@@ -10,6 +10,11 @@ import pytest
 
 from genbench.errors import RunFolderError
 from genbench.pipeline import RunOptions, RunReport, run, score
+from genbench.runs.defaultfolder import default_folder, edits_since, in_default_folder
+from genbench.runs.jobs import make_jobs
+from genbench.runs.options import open_suite
+from genbench.runs.rescored import copy_for_suite, moved_verdicts
+from genbench.runs.takeover import earlier_runs
 from genbench.store.edits import text_diff
 from genbench.store.folder import RunFolder
 
@@ -182,3 +187,28 @@ def test_lost_completions_make_the_metric_missing(place: Path) -> None:
         "m: sums: 3 of 8 samples have no completion or no verdict, so its metrics are missing; the command "
         "of the run draws them"
     ]
+
+
+def test_the_newest_earlier_run_is_asked_first(place: Path) -> None:
+    first = ran().folders["m"]
+    edit(place, '"{question}"', '"Add {question}"')
+    second = ran().folders["m"]
+    names = [path.resolve() for path in earlier_runs(place / "runs/suite-new/m", "suite")]
+    assert names == [second.resolve(), first.resolve()]
+    assert earlier_runs(first, "suite") == [Path("runs") / second.parent.name / "m"]
+
+
+def test_a_folder_that_fits_has_no_edits(place: Path) -> None:
+    path = ran().folders["m"]
+    suite, chosen = open_suite(RunOptions("suite.yaml"))
+    (job,) = make_jobs(suite, chosen, RunOptions("suite.yaml"))
+    assert job.path == path == default_folder(suite, [job.model]) / "m"
+    assert edits_since(RunFolder(path), job) == [] and in_default_folder([job])[0].notes == ()
+
+
+def test_a_copy_for_a_suite_has_no_verdicts_yet(place: Path) -> None:
+    path = ran().folders["m"]
+    copied = copy_for_suite(path, "suite.yaml", None, Path("copies"))
+    assert copied == Path("copies/m") and list(RunFolder(copied).verdicts("sums")) == []
+    assert len(list(RunFolder(copied).completions("sums"))) == 8
+    assert moved_verdicts(path, path) == ["sums: none of 8 verdicts moved"]
