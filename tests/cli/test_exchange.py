@@ -31,7 +31,7 @@ def test_the_module_has_both_commands() -> None:
 def test_export_prints_the_files_that_it_wrote(genbench: Cli, run_dir: str) -> None:
     outcome = genbench("export", run_dir, "--to", "inspect", "--output", "logs")
     assert outcome.code == 0 and re.fullmatch(r"logs/[\dT-]+_mine_[0-9a-f]+\.json\n", outcome.out)
-    log = json.loads(Path("logs/mine.json").read_text())
+    log = json.loads(Path(outcome.out.strip()).read_text())
     assert len(log["samples"]) == 6
 
 
