@@ -131,11 +131,11 @@ def merge(
 
 
 def _together(run_dir: Path) -> list[Path]:
-    """Return the finished runs next to this one, in the order of the suite. This run is one of them."""
+    """Return the finished runs of the same command, in the order of the suite. This run is one of them."""
     names = RunFolder(run_dir).require_manifest().suite.config["models"]
     place = run_dir.resolve()
-    beside = [place.parent / name for name in names]
-    found = [run_dir if path == place else path for path in beside if RunFolder(path).results_path.is_file()]
+    paths = [run_dir if place.parent / name == place else place.parent / name for name in names]
+    found = [path for path in paths if RunFolder(path).results_path.is_file()]
     return found if run_dir in found else [run_dir]
 
 

@@ -11,7 +11,7 @@ from genbench.analysis.estimation_record import EstimatedTask, Estimation
 from genbench.analysis.metrics import plug_in_estimate
 from genbench.analysis.opening import open_side
 from genbench.analysis.records import EstimateRecord, estimate_fields
-from genbench.analysis.sides import SideTask
+from genbench.analysis.sides import Side, SideTask
 from genbench.analysis.table import estimate_seed
 from genbench.errors import InputError
 from genbench.protocols import ProblemScores
@@ -33,10 +33,11 @@ def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[s
         InputError: there is no usable run or score file, it has no such task, or a metric is unknown or
             cannot be estimated from its samples.
     """
+    side = open_side(Path(path), tasks)
+    folder = _suite_folder(side)
     for metric in metrics:
         if not is_built_in(metric):
-            load_metric(metric)
-    side = open_side(Path(path), tasks)
+            load_metric(metric, folder)
     return Estimation(
         format=1,
         path=str(side.path),
@@ -46,10 +47,15 @@ def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[s
         model_identity=side.identity,
         run_seed=side.run_seed,
         tasks={
-            name: _estimated_task(_asked(task, metrics), estimate_seed(side.run_id, name))
+            name: _estimated_task(_asked(task, metrics), estimate_seed(side.run_id, name), folder)
             for name, task in side.tasks.items()
         },
     )
+
+
+def _suite_folder(side: Side) -> str | None:
+    """Return the folder of a run's suite, which may have the modules of metrics. A score file has none."""
+    return None if side.manifest is None else str(Path(side.manifest.suite.path).parent)
 
 
 def _asked(task: SideTask, metrics: Sequence[str]) -> SideTask:
@@ -57,9 +63,16 @@ def _asked(task: SideTask, metrics: Sequence[str]) -> SideTask:
     return replace(task, metric=metrics[0], metrics=tuple(metrics)) if metrics else task
 
 
-def _estimated_task(task: SideTask, seed: int) -> EstimatedTask:
-    """Return the estimates, counts and tables of one task."""
-    found = {metric: _estimate(task, metric, seed) for metric in dict.fromkeys((task.metric, *task.metrics))}
+def _estimated_task(task: SideTask, seed: int, folder: str | None) -> EstimatedTask:
+    """Return the estimates, counts and tables of one task.
+
+    Args:
+        folder: the folder that is searched for the modules of plug-in metrics.
+    """
+    found = {
+        metric: _estimate(task, metric, seed, folder)
+        for metric in dict.fromkeys((task.metric, *task.metrics))
+    }
     return EstimatedTask(
         **estimate_fields(found[task.metric]),
         metrics={item.metric: EstimateRecord.from_estimate(item) for item in found.values()},
@@ -72,7 +85,7 @@ def _estimated_task(task: SideTask, seed: int) -> EstimatedTask:
     )
 
 
-def _estimate(task: SideTask, metric: str, seed: int) -> Estimate:
+def _estimate(task: SideTask, metric: str, seed: int, folder: str | None) -> Estimate:
     """Estimate one metric as results.json has it. A run's k is the planned one, a score file's is counted."""
     k = task.k or (None if task.is_ragged else task.largest_k)
     ending = str(k) if k else "k"
@@ -81,7 +94,7 @@ def _estimate(task: SideTask, metric: str, seed: int) -> Estimate:
         missing = f"{task.lacking} of {task.samples} samples have no verdict"
         return Estimate(label, None, len(task.problem_ids), task.k or task.smallest_k, missing=missing)
     if not is_built_in(metric):
-        return plug_in_estimate(metric, _rows(task), k=task.k or task.smallest_k, seed=seed)
+        return plug_in_estimate(metric, _rows(task), k=task.k or task.smallest_k, seed=seed, folder=folder)
     try:
         return estimate_metric(
             metric, task.scores, seed=seed, groups=task.groups, answers=task.answers, k=k, label=label

@@ -139,7 +139,7 @@ def too_many_unscored(tasks: Mapping[str, TaskResults], share: float) -> list[st
         if unscored > share * task.samples:
             found.append(
                 f"{name}: {unscored} of {task.samples} samples are unscored (no verdict), more than "
-                f"the {share:.1%} that judge.max_unscored_share allows; run again to judge these alone"
+                f"the {share:.1%} that judge.max_unscored_share allows; run again to judge only these"
             )
     return found
 

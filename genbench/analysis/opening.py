@@ -149,7 +149,7 @@ class _Rows:
             if verdict.verifier != verifier:
                 path = self._stored.folder.path
                 raise RunFolderError(
-                    f"{path}: task {self._stored.name} holds verdicts of another verifier than its "
+                    f"{path}: task {self._stored.name} has verdicts of another verifier than its "
                     f"manifest; run: genbench score {path}"
                 )
             row, column = rows[verdict.sample.problem_id], verdict.sample.sample_index

@@ -20,8 +20,8 @@ PROBE_TIMEOUT_S = 10.0
 def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | None]:
     """Return the pinned columns of one split, and the commit that they are from.
 
-    Where the hub is out of reach a copy in the cache is taken; its commit is then unknown (None)
-    and the digest alone holds it to the pin.
+    If the hub is out of reach, a copy in the cache is taken. Its commit is then unknown (None),
+    and only the digest proves that it is the pinned one.
 
     Raises:
         DataError: gated, unknown, of another layout, or out of reach and not cached.

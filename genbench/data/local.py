@@ -105,7 +105,7 @@ def read_csv(path: Path) -> Iterator[tuple[int, Row]]:
                 if len(values) != len(header):
                     raise DataError(
                         f"{path}:{reader.line_num}: {len(values)} values for {len(header)} columns; "
-                        "quote values that hold the separator"
+                        "quote values that contain the separator"
                     )
                 yield reader.line_num, dict(zip(header, values, strict=True))
         except csv.Error as error:

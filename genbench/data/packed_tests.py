@@ -54,7 +54,7 @@ def _text(private: str) -> str:
     except Exception as error:  # a damaged pickle can raise anything
         raise DataError(f"private_test_cases cannot be unpacked: {error}") from None
     if not isinstance(value, str):
-        raise DataError(f"private_test_cases holds a pickled {type(value).__name__}, not a string")
+        raise DataError(f"private_test_cases contains a pickled {type(value).__name__}, not a string")
     return value
 
 

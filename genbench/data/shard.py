@@ -45,7 +45,7 @@ class Shard:
     def holds(self, task: str, problem_id: str) -> bool:
         """Return whether the problem is in this part.
 
-        The task is hashed too: a limit takes the smallest hashes of the ids alone, and parts of what it
+        The task is hashed too: a limit takes the smallest hashes of only the ids, and parts of what it
         leaves must be even.
         """
         identity = json.dumps([task, problem_id]).encode()

@@ -54,7 +54,7 @@ def read_lengths(path: Path) -> Lengths:
     run = StoredRun(path)
     found = {task: _task_lengths(run.task(task)) for task in run.manifest.tasks}
     if not any(found.values()):
-        raise InputError(f"{path}: holds no completion whose tokens were counted; name another run")
+        raise InputError(f"{path}: has no completion whose tokens were counted; name another run")
     return Lengths(path, run.manifest.run_id, run.manifest.model.name, found)
 
 

@@ -105,7 +105,7 @@ def folder_digest(path: Path) -> str:
     """
     files = sorted(file for file in path.rglob("*") if _counts(file, path))
     if not any(file.name in ("config.json", "adapter_config.json") for file in files):
-        raise ConfigError(f"{path}: holds no config.json (a model) and no adapter_config.json (an adapter)")
+        raise ConfigError(f"{path}: has no config.json (a model) and no adapter_config.json (an adapter)")
     cache = _DigestCache()
     with ThreadPoolExecutor(max_workers=4) as pool:
         digests = list(pool.map(cache.digest, files))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from genbench.analysis.results_record import Results
 from genbench.analysis.samples import Sample, task_samples
@@ -48,14 +47,6 @@ class ExportedRun:
     def samples(self, task: str) -> Iterator[Sample]:
         """Yield the samples of a task one at a time, with prompt, answers, verdict and strata."""
         yield from task_samples(self.stored, task)
-
-
-class Exporter(Protocol):
-    """An export format: a function that writes into a folder and returns the files."""
-
-    def __call__(self, run: ExportedRun, output: Path) -> Iterable[Path]:
-        """Write the run into the folder `output`, which exists. Return every file written."""
-        ...
 
 
 def export_with(plug_in: PlugIn, run: ExportedRun, output: Path) -> list[Path]:

@@ -51,7 +51,7 @@ def import_scores(source: str | Path, output: str | Path, choice: ImportChoice |
     except (OSError, pa.ArrowException) as error:
         raise InputError(f"{source}: cannot be read: {error}") from error
     if not lines:
-        raise InputError(f"{source}: holds no samples")
+        raise InputError(f"{source}: has no samples")
     replace(output, b"".join(encode(line) for line in lines))
     return len(lines)
 

@@ -1,4 +1,4 @@
-"""A judge on this machine, whose engine holds replies to their form."""
+"""A judge on this machine, whose engine restricts replies to their form."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Renderer:
             encoded = text.encode()
         except UnicodeEncodeError as error:
             raise PromptError(
-                f"the prompt holds half of a surrogate pair at character {error.start}"
+                f"the prompt has half of a surrogate pair at character {error.start}"
             ) from error
         if self.tokenizer is None:
             return Rendered(text, None, False, hashlib.sha256(encoded).hexdigest(), tuple(whole))

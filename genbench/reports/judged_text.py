@@ -73,7 +73,7 @@ def _cascade(judge: JudgedRecord) -> Iterator[str]:
         rule, both = judge.accuracy.rule, judge.accuracy.cascade
         decided = ", ".join(f"{who} {count}" for who, count in sorted((judge.decided_by or {}).items()))
         yield (
-            f"rule alone {points(rule.value)} {interval(rule.ci)}, rule and judge "
+            f"rule only {points(rule.value)} {interval(rule.ci)}, rule and judge "
             f"{points(both.value)} {interval(both.ci)} (decided by: {decided})"
         )
 

@@ -98,7 +98,7 @@ def _notices(model: str, result: Results, brief: bool) -> list[str]:
     if result.test_uses:
         lines.append(f"{model}: tasks of role test have been used {result.test_uses} time(s) in this folder")
     if result.shard:
-        lines.append(f"{model}: shard {result.shard} alone; join the parts: genbench merge")
+        lines.append(f"{model}: shard {result.shard} only; join the parts: genbench merge")
     for name, task in result.tasks.items():
         lines += [f"{model}/{name}: {line}" for line in _task_notices(task, brief)]
     return lines + [f"FAILED: {model}: {line}" for line in result.failed]

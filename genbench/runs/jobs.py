@@ -86,7 +86,7 @@ def _replay_jobs(
         found = read_responses(path, tasks, name, names, subset=subset, other_tasks=others)
         answered = [only(task, found.problems[task.name]) for task in tasks if found.problems[task.name]]
         if not answered:
-            raise ConfigError(f"{path}: holds no line for a task of this run")
+            raise ConfigError(f"{path}: has no line for a task of this run")
         model = prepare_model(suite, name, answered, found.engine)
         folder = path_or_none(options.run_dir) or default_folder(suite, [model])
         asked = {task.name: [problem.problem_id for problem in task.problems] for task in answered}

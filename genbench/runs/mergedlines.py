@@ -102,8 +102,8 @@ def _is_new(item: Completion, folder: RunFolder, seen: dict[_Key, tuple[bytes, R
     if kept != found:
         first, second = (at.file(sample.task, "completions") for at in (where, folder))
         raise RunFolderError(
-            f"{first} and {second} hold two texts for problem {sample.problem_id}, sample "
-            f"{sample.sample_index}, turn {item.turn}; merge one of the folders alone, or delete one line"
+            f"{first} and {second} have two texts for problem {sample.problem_id}, sample "
+            f"{sample.sample_index}, turn {item.turn}; merge only one of the folders, or delete one line"
         )
     return where is folder
 

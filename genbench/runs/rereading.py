@@ -80,6 +80,6 @@ def _as_drawn(folder: RunFolder, task: LoadedTask, manifest: Manifest) -> Loaded
             )
     if len(kept) < manifest.tasks[task.name].n:
         raise RunFolderError(
-            f"{folder.path}: task {task.name}: the data hold only {len(kept)} of its problems"
+            f"{folder.path}: task {task.name}: the data have only {len(kept)} of its problems"
         )
     return replace(task, problems=kept, k=manifest.tasks[task.name].k)

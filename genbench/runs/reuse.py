@@ -39,7 +39,7 @@ def _is_as_asked(job: Job, task: LoadedTask, found: TaskResults) -> bool:
     """Return whether the stored task is finished at this size. It is not if this command makes it larger."""
     if found.n > len(task.problems) or found.k > task.k:
         raise RunFolderError(
-            f"{job.path}: task {task.name} holds {found.n} problems x {found.k} samples, this command "
+            f"{job.path}: task {task.name} has {found.n} problems x {found.k} samples, this command "
             f"asks for {len(task.problems)} x {task.k}: ask for the same, or leave --reuse out"
         )
     return found.n == len(task.problems) and found.k == task.k and not found.lacking

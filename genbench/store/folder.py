@@ -103,7 +103,7 @@ class RunFolder:
     def _hint(self) -> str:
         inner = sorted(child.name for child in self.path.glob("*") if (child / "manifest.json").is_file())
         if inner:
-            return f"it holds the runs {', '.join(inner)}: name one of them"
+            return f"it contains the runs {', '.join(inner)}: name one of them"
         return "`genbench run` makes one"
 
     def write_manifest(self, manifest: Manifest) -> None:

@@ -137,7 +137,7 @@ def check_same_run(folder: RunFolder, old: Binding, new: Binding, edits: Sequenc
         lines = [line for line in lines if not edits or line not in digests] + list(edits)
         shown = "\n".join(f"  {line}" for line in lines[:20])
         raise RunFolderError(
-            f"{folder.path}: holds another run (stored -> wanted):\n{shown}\n"
+            f"{folder.path}: contains another run (stored -> wanted):\n{shown}\n"
             "give another --run-dir, or undo the change; without --run-dir an edited suite gets a folder of "
             "its own and takes over what did not change"
         )

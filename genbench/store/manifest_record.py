@@ -129,7 +129,7 @@ class TaskRecord(JsonRecord):
     role: str = Field(description="validation or test")
     gating: bool = Field(description="the gate counts it")
     margin: float | None = Field(description="non-inferiority margin, points of 100")
-    headline: str = Field(description="the metric that stands for the task")
+    headline: str = Field(description="the metric that represents the task")
     metrics: tuple[str, ...] = Field(description="all metrics")
     chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
     published: tuple[PublishedRecord, ...] = Field(default=(), description="what others report")

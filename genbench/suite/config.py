@@ -179,7 +179,7 @@ class TaskEntry(Strict):
     metrics: tuple[str, ...] | None = Field(
         None, min_length=1, description="acc, avg@k, pass@k, pass^k, maj@k, or those of plug-ins"
     )
-    reference: Reference | None = Field(None, description="a score that reports show beside the task's own")
+    reference: Reference | None = Field(None, description="a score that reports show next to the task's own")
     decoding: DecodingOverride = DecodingOverride()
     options: dict[str, Any] = Field(default_factory=dict, description="of the built-in: release, window …")
     verifier: dict[str, Any] = Field(

@@ -12,9 +12,7 @@ from pydantic import BaseModel
 from genbench.errors import nearest
 from genbench.suite.config import SuiteConfig
 from genbench.suite.engine import DEFAULT_KIND, KIND_ERROR, EngineConfig, config_class
-
-Loc = tuple[str | int, ...]
-"""A key from the top of the suite."""
+from genbench.suite.yamllines import Loc
 
 
 def is_within(loc: Loc, outer: Loc) -> bool:

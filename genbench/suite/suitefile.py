@@ -15,7 +15,8 @@ from genbench.errors import ConfigError, nearest
 from genbench.suite.block import NAME_PATTERN
 from genbench.suite.config import Decoding, SuiteConfig
 from genbench.suite.engine import SuiteMistake
-from genbench.suite.messages import Loc, is_within, message, place
+from genbench.suite.messages import is_within, message, place
+from genbench.suite.yamllines import Loc, read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, s
     Raises:
         ConfigError: names file, line, key, what was found and what is wanted.
     """
-    raw, lines = _parse(path)
+    raw, lines = read_yaml(path)
     _expand_tasks(raw)
     for name, model_path in (models or {}).items():
         _model_from_option(raw, name, model_path)
@@ -96,48 +97,6 @@ def checked_suite(
     _check_tasks(suite)
     _check_models(suite)
     return suite
-
-
-def _parse(path: Path) -> tuple[dict[str, Any], dict[Loc, int | str]]:
-    from ruamel.yaml import YAML  # noqa: PLC0415  0.15 s that `--help` need not pay
-    from ruamel.yaml.error import MarkedYAMLError  # noqa: PLC0415
-
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
-    try:
-        tree = YAML(typ="rt").load(text)
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(f"{path}:{line}: not valid YAML: {error.problem}") from error
-    if not isinstance(tree, dict):
-        raise ConfigError(f"{path}: a suite is a mapping with 'models' and 'tasks'; see `genbench init`")
-    lines: dict[Loc, int | str] = {}
-    return _plain(tree, (), lines), lines
-
-
-def _plain(node: Any, loc: Loc, lines: dict[Loc, int | str]) -> Any:
-    """Return the node as plain dicts, lists and scalars. Record the line of every key and item in `lines`."""
-    marks: Any = getattr(node, "lc", None)
-    if isinstance(node, dict):
-        for key in node:
-            lines[(*loc, key)] = marks.key(key)[0] + 1
-        return {key: _plain(value, (*loc, key), lines) for key, value in node.items()}
-    if isinstance(node, list):
-        for index in range(len(node)):
-            lines[(*loc, index)] = marks.item(index)[0] + 1
-        return [_plain(value, (*loc, index), lines) for index, value in enumerate(node)]
-    if isinstance(node, bool | int | float) or node is None:
-        return _scalar(node)
-    return str(node)
-
-
-def _scalar(node: Any) -> Any:
-    for kind in (bool, int, float):
-        if isinstance(node, kind):
-            return kind(node)
-    return None
 
 
 def _expand_tasks(raw: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ models:
     # system_prompt: /think
     # chat_template_kwargs: {{enable_thinking: true}}
 
-engine:                             # any argument of vLLM's AsyncEngineArgs may stand here
+engine:                             # any argument of vLLM's AsyncEngineArgs may be given here
   max_num_seqs: 256
   # tensor_parallel_size: 2
   # max_model_len: 40960

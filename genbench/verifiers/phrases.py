@@ -69,17 +69,6 @@ ADVERBS = {
 }
 """Words that may come between the copula and the answer."""
 
-OPTION_NOUNS = {
-    "en": ("option", "choice", "letter"),
-    "zh": ("选项", "選項"),
-    "de": ("option", "buchstabe"),
-    "fr": ("option", "choix", "lettre"),
-    "es": ("opción", "letra"),
-    "it": ("opzione", "lettera"),
-    "pt": ("opção", "alternativa", "letra"),
-}
-"""Words that may come between an announcement and a letter: "the answer is option B"."""
-
 CHOOSING = {
     "en": (
         "choose",

@@ -5,35 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from genbench.verifiers.numbers import NUMBER_WORDS
+
 _TEXT = r"\\(?:text|mathrm|operatorname|mbox|textrm)\s*\{"
 _MODULUS = re.compile(
     rf"\s*,?\s*(?:\\p?mod(?![A-Za-z])|\\bmod(?![A-Za-z])|\\pod(?![A-Za-z])|[(\[]?\s*{_TEXT}\s*\(?\s*mod(?:ulo)?\s*\}}?"
     r"|[(\[]?\s*(?<![A-Za-z\\])mod(?:ulo)?(?![A-Za-z])|[(\[]\s*\\b?mod(?![A-Za-z]))"
     r"\s*[{(]?\s*(?P<modulus>[A-Za-z]|\d[\d^{} ]*?)\s*\}?\s*[)\]]?\s*\}?\s*[)\]]?\s*$"
 )
-_NAMES = {
-    name: base
-    for base, name in enumerate(
-        [
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-        ],
-        2,
-    )
-}
+_NAMES = {word: base for base, word in enumerate(NUMBER_WORDS) if 2 <= base <= 16}
 _NAMES |= {"binary": 2, "ternary": 3, "octal": 8, "decimal": 10, "hexadecimal": 16, "hex": 16, "dec": 10}
 _WORD = r"(?:[a-z]+|\d{1,2})"
 _BASED = re.compile(

@@ -292,7 +292,7 @@ def test_a_smaller_limit_leaves_the_problems_of_the_last_command(make_run: MakeR
 
 def test_a_folder_of_runs_is_told_from_a_run(make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run("b", weak)
-    with pytest.raises(InputError, match="it holds the runs m"):
+    with pytest.raises(InputError, match="it contains the runs m"):
         compare(run.parent, run)
     with pytest.raises(InputError, match="no such file or folder"):
         compare(tmp_path / "no", run)

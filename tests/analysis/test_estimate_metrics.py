@@ -10,7 +10,9 @@ import pytest
 from genbench.analysis.estimate import estimate
 from genbench.errors import InputError
 from genbench.reports.estimate_text import estimate_text
+from genbench.store.folder import RunFolder
 from tests.ready_runs import write_lines
+from tests.store.stored import stored_run, verdict
 
 
 def scores(folder: Path, *, answers: bool = True, k: int = 6) -> Path:
@@ -55,3 +57,24 @@ def test_a_metric_that_cannot_be_estimated_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=words):
         estimate(scores(tmp_path, answers=answers), metrics=[metric])
+
+
+def test_a_metric_next_to_the_suite_is_found_for_a_stored_run(tmp_path: Path) -> None:
+    """The run folder is elsewhere: the manifest knows where the suite was."""
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "metric_of_a_suite.py").write_text(
+        "def first(problem):\n    return problem.scores[0]\n"
+    )
+    run = stored_run(tmp_path / "run")
+    with RunFolder.writer(run) as folder:
+        described = folder.require_manifest()
+        place = described.suite.model_copy(update={"path": str(tmp_path / "suite" / "suite.yaml")})
+        folder.write_manifest(described.model_copy(update={"suite": place}))
+        folder.append_verdict(verdict("p1", 1))
+    task = estimate(run, metrics=["metric_of_a_suite:first"]).tasks["t"]
+    assert task.value == pytest.approx(2 / 3)
+
+
+def test_a_score_file_has_no_suite_to_search(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no module 'metric_of_nobody'"):
+        estimate(scores(tmp_path), metrics=["metric_of_nobody:first"])

@@ -204,7 +204,7 @@ def test_a_damaged_data_line_is_named(genbench: Cli, place: Path) -> None:
 
 def test_a_folder_without_a_model_is_named(genbench: Cli, place: Path) -> None:
     (place / "model" / "config.json").unlink()
-    refused(genbench("run", "suite.yaml"), "suite.yaml:2: ", "model: holds no config.json")
+    refused(genbench("run", "suite.yaml"), "suite.yaml:2: ", "model: has no config.json")
 
 
 def test_a_model_without_a_chat_template_names_the_two_choices(genbench: Cli, place: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_folder_of_other_terms_is_not_continued(genbench: Cli, place: Path) ->
     before = (place / "out/m/manifest.json").read_bytes()
     (place / "r.jsonl").write_text(lines(text="3"))
     outcome = genbench("run", "suite.yaml", "--responses", "r.jsonl", "--run-dir", "out")
-    refused(outcome, "out/m: holds another run", "model_identity: ", "another --run-dir")
+    refused(outcome, "out/m: contains another run", "model_identity: ", "another --run-dir")
     assert (place / "out/m/manifest.json").read_bytes() == before
 
 

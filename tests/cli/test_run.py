@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,6 +100,13 @@ def test_prompts_prints_one_sample_of_one_problem(genbench: Cli, place: Path) ->
     assert len(heads) == 1
     assert heads[0].startswith("── m / mine / p")
     assert "token ids: [" in outcome.out
+
+
+def test_prompts_needs_no_vllm(genbench: Cli, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("vllm", "genbench.engines.vllm"):
+        monkeypatch.setitem(sys.modules, name, None)  # an import of it fails as if it were not installed
+    outcome = genbench("prompts", "suite.yaml", "mine", "--model", "m=shipped:checkpoints/tiny-base")
+    assert (outcome.code, outcome.err) == (0, "") and outcome.out
 
 
 def test_prompts_as_json_are_all_requests_of_the_run(genbench: Cli, place: Path) -> None:

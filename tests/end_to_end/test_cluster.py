@@ -56,10 +56,10 @@ def test_a_stored_base_is_taken_as_it_is_and_only_the_tuned_model_is_drawn(refer
 
     smaller = reference.run("run", "both.yaml", "--run-dir", "next", *reuse, "--limit", "5")
     assert smaller.returncode == 2
-    assert "holds 10 problems x 4 samples, this command asks for 5 x 4" in smaller.stderr
+    assert "has 10 problems x 4 samples, this command asks for 5 x 4" in smaller.stderr
     other = reference.run("run", "both.yaml", "--run-dir", "next", "--reuse", "base=whole/tuned", *size)
     assert other.returncode == 2
-    assert re.search(r"whole/tuned: holds another run .*\n  model_identity: ", other.stderr)
+    assert re.search(r"whole/tuned: contains another run .*\n  model_identity: ", other.stderr)
 
 
 def test_the_order_of_the_queue_changes_no_text_and_is_recorded(reference: Place) -> None:

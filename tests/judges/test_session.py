@@ -63,7 +63,7 @@ def test_a_refusal_is_unscored_fails_the_run_and_is_asked_again(judged: Case, se
     assert task["value"] == 1.0 and task["bounds"] == [0.9, 1.0]
     assert report.failures == [
         "m: free: 2 of 20 samples are unscored (no verdict), more than the 2.0% that "
-        "judge.max_unscored_share allows; run again to judge these alone"
+        "judge.max_unscored_share allows; run again to judge only these"
     ]
     server.faults = {}
     again = judged.run()

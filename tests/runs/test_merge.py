@@ -185,7 +185,7 @@ def test_a_sample_in_two_parts_is_taken_once_and_two_texts_for_it_are_refused(pl
     path = next((place / "a").glob("*/m/sums/completions.jsonl"))
     path.write_text(path.read_text().replace("boxed{", "boxed{1", 1))
     with pytest.raises(
-        RunFolderError, match=r"whole/m/sums/completions.jsonl and a/.*hold two texts for problem"
+        RunFolderError, match=r"whole/m/sums/completions.jsonl and a/.*have two texts for problem"
     ):
         merge([Path("whole"), Path("a")], Path("again"), quiet=True)
     assert not list((place / "again").iterdir())

@@ -75,5 +75,5 @@ def test_drawn_tells_problems_samples_and_turns_apart() -> None:
 def test_the_parent_of_run_folders_is_told_from_a_run_folder(tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "manifest.json").write_text("{}")
-    with pytest.raises(RunFolderError, match="it holds the runs base: name one of them"):
+    with pytest.raises(RunFolderError, match="it contains the runs base: name one of them"):
         RunFolder(tmp_path).require_manifest()

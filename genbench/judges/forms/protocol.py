@@ -48,7 +48,7 @@ class JudgePrompt:
     """One prompt of a sample.
 
     Args:
-        reply: what the engine holds the reply to: ``{"choice": [word, …]}`` or ``{"regex": pattern}``.
+        reply: the constraint on the reply: ``{"choice": [word, …]}`` or ``{"regex": pattern}``.
         fields: texts that replace ``{name}`` in the judge's prompt file. Every form already has
             ``question``, ``reference``, ``answer``, ``labels`` and ``dimensions``. Wrap a text that
             someone else wrote in `genbench.judges.prompt.block`.

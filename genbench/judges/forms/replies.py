@@ -1,4 +1,4 @@
-"""Replies of a fixed shape: what an engine holds them to, and how they are read."""
+"""Replies of a fixed shape: the constraint for the engine, and how they are read."""
 
 from __future__ import annotations
 

@@ -278,7 +278,7 @@
         const title = `${place.task.name} / ${place.problem} / sample ${place.sample}`;
         parts = [element("h3", {}, title), steps(place), element("div", { class: "sides" }, sides)];
       } catch (error) {
-        const why = `The long texts lie in the folder ${index.folder} beside this page; it did not come along`;
+        const why = `The long texts are in the folder ${index.folder} next to this page, and the folder is missing`;
         parts = [element("p", { class: "notice bad" }, `${why} (${error.message}).`)];
       }
     }

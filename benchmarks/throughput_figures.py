@@ -1,0 +1,104 @@
+"""The figures of benchmarks/throughput.py: the clock of one round, and what pairs of rounds say together."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from genbench.types import SampleId
+
+BAR, STARVED_SHARE, EDGES_S = 1.05, 0.01, 1.0
+RESAMPLES = 10_000
+
+
+@dataclass(slots=True)
+class Clock:
+    """When things happened in one round; seconds of time.monotonic()."""
+
+    first_request: float = math.inf
+    first_token: float = math.inf
+    last_token: float = 0.0
+    last_verdict: float = 0.0
+    starved: float = 0.0
+    verdicts: int = 0
+    verify_cpu: float = 0.0
+    host_cpu: float = 0.0
+    engine_cpu: float = 0.0
+    engine_waited: float = 0.0
+    tokens: dict[SampleId, int] = field(default_factory=dict)
+
+    @property
+    def wall(self) -> float:
+        return max(self.last_token, self.last_verdict) - self.first_request
+
+    @property
+    def generation(self) -> float:
+        return self.last_token - self.first_request
+
+    @property
+    def before(self) -> float:
+        return self.first_token - self.first_request
+
+    @property
+    def after(self) -> float:
+        return max(0.0, self.last_verdict - self.last_token)
+
+    @property
+    def edges(self) -> float:
+        """Seconds before the first and after the last token."""
+        return self.before + self.after
+
+
+def bootstrap(ratios: list[float]) -> tuple[float, float]:
+    """Percentile interval (95 %) of the median, pairs resampled."""
+    rng = np.random.default_rng(0)
+    drawn = rng.choice(np.array(ratios), (RESAMPLES, len(ratios)))
+    low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def report(samples: int, ours: list[Clock], raw: list[Clock], sleeping: list[Clock]) -> bool:
+    """Prints the figures; whether no bar was missed (a ratio may be not resolved)."""
+    ratios = [mine.wall / bare.wall for mine, bare in zip(ours, raw, strict=True)]
+    median, (low, high) = statistics.median(ratios), bootstrap(ratios)
+    verdict = "not resolved" if low <= BAR < high else "met" if high <= BAR else "MISSED"
+    starved = max(clock.starved / clock.wall for clock in ours)
+    edges = statistics.median(clock.edges for clock in ours)
+    print(
+        "wall of each pair, s: "
+        + ", ".join(f"{m.wall:.1f}/{r.wall:.1f}" for m, r in zip(ours, raw, strict=True))
+    )
+    print(
+        f"ratio: median {median:.3f} [{low:.3f}, {high:.3f}] of {len(ratios)} pairs; at most {BAR}: {verdict}"
+    )
+    generation = statistics.median(m.generation / r.generation for m, r in zip(ours, raw, strict=True))
+    print(f"first request to last token alone: median {generation:.3f}")
+    print(f"starved: {starved:.2%} of the wall in the worst round (at most {STARVED_SHARE:.0%})")
+    print(
+        f"before the first and after the last token: median {edges:.2f} s, worst "
+        f"{max(clock.edges for clock in ours):.2f} s (at most {EDGES_S} s)"
+    )
+    before = [statistics.median(clock.before for clock in arm) for arm in (ours, raw)]
+    print(f"before the first token alone: {before[0]:.2f} s, bare {before[1]:.2f} s")
+    cpu = statistics.median(clock.verify_cpu for clock in ours)
+    host = [statistics.median(clock.host_cpu for clock in arm) for arm in (ours, raw)]
+    print(f"verification: {cpu:.1f} CPU s, {1000 * cpu / samples:.1f} ms a sample")
+    print(f"the engine's host process until the last token: {host[0]:.1f} CPU s, bare {host[1]:.1f}")
+    ran = [statistics.median(clock.engine_cpu for clock in arm) for arm in (ours, raw)]
+    waited = [statistics.median(clock.engine_waited for clock in arm) for arm in (ours, raw)]
+    print(
+        f"the engine's process ran {ran[0]:.2f} s and waited {waited[0]:.2f} s for a core; "
+        f"bare {ran[1]:.2f} s and {waited[1]:.2f} s"
+    )
+    slow = statistics.median(clock.generation for clock in sleeping) / statistics.median(
+        clock.generation for clock in ours
+    )
+    verified = statistics.median(clock.verdicts for clock in sleeping)
+    print(
+        f"with a verifier that sleeps 0.5 s a sample: generation takes {slow:.3f} times as long "
+        f"({verified:.0f} of {samples} verdicts by then)"
+    )
+    return low <= BAR and starved <= STARVED_SHARE and edges <= EDGES_S
