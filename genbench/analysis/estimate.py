@@ -129,8 +129,11 @@ def _status_counts(task: SideTask) -> dict[str, int] | None:
 
 
 def _strata(task: SideTask, seed: int) -> Iterator[tuple[str, dict[str, EstimateRecord]]]:
-    """Yield each column with two or more strata, and the headline metric within each."""
-    if task.lacking:
+    """Yield each column with two or more strata, and the headline metric within each.
+
+    Metrics of plug-ins have no strata.
+    """
+    if task.lacking or not is_built_in(task.metric):
         return
     for column, labels in task.strata.items():
         rows = estimate_strata(

@@ -201,4 +201,4 @@ def test_a_lost_folder_is_named(
     assert written.texts is not None
     written.texts.rename(tmp_path / "elsewhere")
     opened(browser, f"{written.page.as_uri()}#sums/p06/3")
-    shown(browser, "The long texts lie in the folder alone.files beside this page")
+    shown(browser, "The long texts are in the folder alone.files next to this page")
