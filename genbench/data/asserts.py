@@ -32,6 +32,7 @@ class Lifted:
     tolerance: float | None = None
 
     def told(self) -> dict[str, Any]:
+        """Return the test as JSON for a verifier of programs."""
         told: dict[str, Any] = {"input": self.input, "output": self.output}
         return told if self.tolerance is None else told | {"tolerance": self.tolerance}
 

@@ -36,6 +36,7 @@ class TracePatterns:
 # A format is used for a million samples, and building its patterns costs as much as splitting one.
 @lru_cache(64)
 def patterns_of(fmt: TraceFormat) -> TracePatterns:
+    """Return the regular expressions of a format."""
     opens = tag_pattern(fmt.opens).pattern
     closes = "|".join(re.escape(tag) for tag in fmt.closes)
     behind = "|".join(f"(?<={re.escape(tag)})" for tag in fmt.closes)

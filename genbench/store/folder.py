@@ -64,10 +64,12 @@ class RunFolder:
 
     @property
     def manifest_path(self) -> Path:
+        """Return the path of manifest.json."""
         return self.path / "manifest.json"
 
     @property
     def results_path(self) -> Path:
+        """Return the path of results.json."""
         return self.path / "results.json"
 
     @property
@@ -126,9 +128,11 @@ class RunFolder:
         return self._json(self.path / "live.json")
 
     def write_live(self, record: Mapping[str, Any]) -> None:
+        """Write live.json by rename."""
         replace_json(self.path / "live.json", record)
 
     def end_live(self) -> None:
+        """Remove live.json, if there is one."""
         (self.path / "live.json").unlink(missing_ok=True)
 
     def noise(self) -> dict[str, Any] | None:
@@ -136,6 +140,7 @@ class RunFolder:
         return self._json(self.path / "noise.json")
 
     def write_noise(self, record: Mapping[str, Any]) -> None:
+        """Write noise.json by rename."""
         replace_json(self.path / "noise.json", record)
 
     def _json(self, path: Path) -> dict[str, Any] | None:
@@ -154,6 +159,7 @@ class RunFolder:
         return self.path / task / f"{kind}.jsonl"
 
     def write_problems(self, task: str, records: list[dict[str, Any]]) -> None:
+        """Write problems.jsonl by rename, one line for each problem."""
         replace(self.file(task, "problems"), "".join(dumps(record) + "\n" for record in records).encode())
 
     def problems(self, task: str) -> dict[str, dict[str, Any]]:
@@ -178,9 +184,11 @@ class RunFolder:
         return found
 
     def append_completion(self, item: Completion) -> None:
+        """Append a line to completions.jsonl of its task."""
         self._appender(item.sample.task, "completions").append(completion_to_record(item))
 
     def append_verdict(self, item: Verdict) -> None:
+        """Append a line to the verdicts of its task, see `renew_verdicts`."""
         task = item.sample.task
         self._appender(task, self._verdicts_kind(task)).append(verdict_to_record(item))
 
@@ -271,6 +279,7 @@ class RunFolder:
             appender.sync()
 
     def close(self) -> None:
+        """Close the files and give the lock back."""
         try:
             for appender in self._appenders.values():
                 appender.close()

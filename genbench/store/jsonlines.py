@@ -85,6 +85,7 @@ class Appender:
                 raise RunFolderError(unwritable(self.path, error)) from error
 
     def close(self) -> None:
+        """Close the file."""
         if self._fd >= 0:
             try:
                 self.sync()

@@ -74,6 +74,7 @@ class FolderLock:
         return record if isinstance(record, dict) else {}
 
     def close(self) -> None:
+        """Give the lock back."""
         if self._fd >= 0:
             self._owner_path.unlink(missing_ok=True)
             os.close(self._fd)

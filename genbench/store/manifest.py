@@ -31,6 +31,7 @@ _PACKAGES = (
 
 
 def now() -> str:
+    """Return the local time with its offset, in ISO 8601."""
     return time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
 

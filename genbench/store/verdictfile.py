@@ -52,6 +52,7 @@ class VerdictFile:
         return None if row is None or sample_index >= self._k else row * self._k + sample_index
 
     def close(self) -> None:
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 

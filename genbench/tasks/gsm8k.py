@@ -40,6 +40,7 @@ _FINAL = re.compile(r"####\s*(-?[\d,]+)\s*$")
 
 
 def gsm8k() -> SingleTurn:
+    """Return the task of 1,319 grade-school word problems."""
     info = TaskInfo(
         name="gsm8k",
         asks_alike=True,

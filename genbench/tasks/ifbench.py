@@ -46,6 +46,7 @@ class IFBench:
         return list(found.values())
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
+        """Return the prompt of a problem, which has one turn."""
         return None if replies else pose(problem, sample_index)
 
     def _check_version(self, telling: Problem | None) -> None:

@@ -32,6 +32,7 @@ _EXEMPLARS = (
 
 
 def math500() -> SingleTurn:
+    """Return the task of 500 competition problems, drawn from MATH."""
     info = TaskInfo(
         name="math500",
         asks_alike=True,

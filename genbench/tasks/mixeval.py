@@ -14,6 +14,7 @@ _REASONED = frozenset({"GSM8k", "MATH", "BBH"})
 
 
 def mixeval_hard_free_form() -> SingleTurn:
+    """Return the task of the free-form questions of MixEval-Hard, which a judge grades."""
     info = TaskInfo(
         name="mixeval_hard_free_form",
         asks_alike=True,

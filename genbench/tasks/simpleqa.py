@@ -14,6 +14,7 @@ _STRATA = ("topic", "answer_type")
 
 
 def simpleqa() -> SingleTurn:
+    """Return the task of short questions with one fact as the answer, which a judge grades."""
     info = TaskInfo(
         name="simpleqa",
         asks_alike=True,

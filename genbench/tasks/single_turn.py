@@ -33,6 +33,7 @@ class SingleTurn:
         return read_all(self.info.name, self.read, rows)
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
+        """Return the first turn. There is no second one."""
         return None if replies else self.pose(problem, sample_index)
 
 
