@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +12,7 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
+from genbench.analysis.alarms import Alarm, alarms
 from genbench.reports import plots
 from genbench.reports.figures import interval, p_text, points
 from genbench.reports.judged_text import judged_lines
@@ -49,6 +50,8 @@ def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[
         report=report,
         nonce=nonce,
         statuses=STATUSES,
+        alarms=_alarms(report),
+        notes=list(_notes(report)),
         judged=_judged(report),
         forest=_forest(report),
         status_plot=_statuses(report),
@@ -59,6 +62,20 @@ def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[
         css=Markup(_source(environment, "report.css")),
         script=Markup(_source(environment, "browser.js")),
     )
+
+
+def _alarms(report: Report) -> list[Alarm]:
+    return alarms({run.name: run.results for run in report.runs})
+
+
+def _notes(report: Report) -> Iterator[str]:
+    """Yield the warnings of runs and comparisons. The page folds them if they are many."""
+    for run in report.runs:
+        yield from (f"{run.name}: {line}" for line in run.results.warnings)
+        if run.results.trust_remote_code:
+            yield f"{run.name}: the model's own code was run (trust_remote_code)"
+    for item in report.comparisons:
+        yield from item.record.warnings if item.record else ()
 
 
 def _environment() -> jinja2.Environment:

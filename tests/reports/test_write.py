@@ -248,3 +248,16 @@ def _report_as_nobody(place: Path) -> int:
         traceback.print_exc()
         return 1
     return 0
+
+
+def test_alarms_lead_the_page_and_many_notes_are_folded(tmp_path: Path, runs: Path) -> None:
+    shutil.copytree(runs / "base", tmp_path / "base")
+    results = json.loads((tmp_path / "base/results.json").read_text())
+    results["warnings"] = [f"a note {number} <b>" for number in range(3)]
+    results["tasks"]["sums"]["truncated_share"] = 0.4
+    (tmp_path / "base/results.json").write_text(json.dumps(results))
+    page = report(tmp_path / "base", tmp_path / "page.html").page.read_text()
+    alarm = page.index("base/sums: 40% of the samples reached max_tokens")
+    notes = page.index("3 further notes on these runs")
+    assert alarm < notes < page.index('<section id="scores">')
+    assert "a note 2 &lt;b&gt;" in page and page.count('<p class="notice">base: a note') == 0
