@@ -77,6 +77,10 @@ class EngineDiedError(EngineError):
     """The engine's process died. Another engine can be started and draw the unfinished samples."""
 
 
+class DegenerateOutputError(EngineError):
+    """The model's completions are degenerate, and the run was asked to stop then."""
+
+
 class RequestFailedError(EngineError):
     """One request failed. The engine goes on."""
 

@@ -192,7 +192,8 @@ class JudgeEngine(Protocol):
         """Return the judge's whole reply.
 
         Raises:
-            RequestFailedError: this question has no reply. The judge goes on.
+            RequestFailedError: this question is refused. The judge goes on.
+            RequestStuckError: no reply came in all tries. The judge goes on.
         """
         ...
 

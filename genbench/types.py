@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 TraceStatus = Literal["absent", "closed", "unclosed"]
-FinishReason = Literal["stop", "length", "abort", "error"]
+FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "abort", "error"]
+"""Why a completion ended. A server's filter cuts a completion off as a length limit does."""
 Status = Literal[
     "correct",
     "partial",

@@ -72,6 +72,13 @@ def run(
         Path | None,
         typer.Option(metavar="RUN", help="Start the problems that were longest in this run first."),
     ] = None,
+    stop_on_degenerate: Annotated[
+        bool,
+        typer.Option(
+            "--stop-on-degenerate",
+            help="End the run if half of its first 50 samples are empty, padding or one token repeated.",
+        ),
+    ] = False,
     set_: SetOption = [],  # noqa: B006
     with_test: TestOption = False,
     as_json: JsonOption = False,
@@ -100,6 +107,7 @@ def run(
         reuse=tuple(reuse),
         lengths_from=lengths_from,
         k=k,
+        stop_on_degenerate=stop_on_degenerate,
     )
     _finish(pipeline.run(options), as_json)
 

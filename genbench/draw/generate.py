@@ -74,7 +74,7 @@ class Generation:
                 finished between.
         """
         tell = self.tell if len(self.engines) > 1 else _say_nothing
-        shared = LaneContext(self, self.stop, tell, self._started_once())
+        shared = LaneContext(self, self.stop, tell, self._started_once(), self.tell)
         lanes = [Lane(name, make, self.workers, shared) for name, make in self.engines.items()]
         syncer = asyncio.create_task(self._sync_often())
         try:

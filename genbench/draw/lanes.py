@@ -28,11 +28,9 @@ class Drawer(Protocol):
 
     async def draw(self, engine: Engine, draw: Draw) -> None:
         """Draw a sample and record it."""
-        ...
 
     def give_up(self, draw: Draw, why: str) -> None:
         """Record that a sample could not be drawn."""
-        ...
 
 
 class DrawQueue:
@@ -90,6 +88,7 @@ class LaneContext:
         stop: set by signals. No further draw is taken then.
         tell: called with lines for people.
         started: called when an engine is up.
+        replaced: called with a line for people when a dead engine is followed by another one.
         deaths: by sample, the engines that died while it was in flight.
         suspects: samples that are drawn alone at the end.
     """
@@ -98,6 +97,7 @@ class LaneContext:
     stop: asyncio.Event
     tell: Callable[[str], None]
     started: Callable[[], None]
+    replaced: Callable[[str], None] = lambda line: None
     deaths: Counter[SampleId] = field(default_factory=Counter)
     suspects: list[Draw] = field(default_factory=list)
 
@@ -184,9 +184,11 @@ class Lane:
     def _died(self, death: EngineDiedError, *, alone: bool) -> None:
         self._in_a_row[alone] += 1
         if self._in_a_row[alone] >= _DEATHS_IN_A_ROW:
-            self._give_up(
-                EngineError(f"{_DEATHS_IN_A_ROW} engines died with nothing finished between them; {death}")
-            )
+            died = f"{_DEATHS_IN_A_ROW} engines died with nothing finished between them"
+            self._give_up(EngineError(f"{died}; {death}"))
+            return
+        first = str(death).partition("\n")[0].rstrip(":")
+        self._shared.replaced(f"{self._name}: {first}; another is started")
 
     def _give_up(self, error: GenbenchError) -> None:
         self.failure = error

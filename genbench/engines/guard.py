@@ -12,7 +12,9 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,46 +25,106 @@ CAGE_OF = "GENBENCH_CAGE_OF"
 _LOADING_POLL_S = 0.2
 _SETTLED_POLL_S = 5.0
 _KILL_FOR_S = 4.0
+_REPLACE_PAUSE_S = 0.2
 
 
 class EngineGuard:
-    """The context of one engine. While it is open, a watcher process guards the descendants of this one."""
+    """The context of one engine. While it is open, a watcher process guards the descendants of this one.
+
+    A watcher that is killed is replaced at once by a thread of this process.
+    """
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
         self._marker = f"{os.getpid()}-{time.monotonic_ns()}"
+        self._lock = threading.Lock()
+        self._watcher: subprocess.Popen[bytes] | None = None
+        self._is_open = False
+        self._is_settled = False
+
+    @property
+    def watcher_pid(self) -> int | None:
+        """Return the process id of the watcher, or None if the guard is closed."""
+        watcher = self._watcher
+        return watcher.pid if watcher is not None else None
 
     def __enter__(self) -> Self:
         os.environ[MARKER] = self._marker
-        self._process = subprocess.Popen(
+        self._is_open = True
+        self._watcher = self._start()
+        threading.Thread(target=self._keep, args=(self._watcher,), daemon=True, name="genbench-guard").start()
+        return self
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             [sys.executable, "-I", "-S", __file__, str(os.getpid()), self._marker],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            bufsize=0,  # bytes for a watcher that is gone must not fail again when the pipe is closed
             env={key: value for key, value in os.environ.items() if key != MARKER},
         )
-        return self
+
+    def _keep(self, watcher: subprocess.Popen[bytes]) -> None:
+        """Start another watcher whenever one ends while the guard is open."""
+        while True:
+            watcher.wait()
+            with self._lock:
+                if not self._is_open:
+                    return
+                _close_input(watcher)
+                try:
+                    self._watcher = watcher = self._start()
+                except OSError:  # no process can be started now
+                    pass
+                else:
+                    self._tell(watcher)
+            time.sleep(_REPLACE_PAUSE_S)
 
     def settled(self) -> None:
         """Tell the watcher that the engine is up and starts no more processes. It then looks less often."""
-        if self._process is not None and self._process.stdin is not None:
+        with self._lock:
+            self._is_settled = True
+            if self._watcher is not None:
+                self._tell(self._watcher)
+
+    def _tell(self, watcher: subprocess.Popen[bytes]) -> None:
+        if self._is_settled and watcher.stdin is not None:
             try:
-                self._process.stdin.write(b"settled\n")
-                self._process.stdin.flush()
-            except BrokenPipeError:
+                watcher.stdin.write(b"settled\n")
+            except OSError:  # it was killed, and the thread replaces it
                 return
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.environ.pop(MARKER, None)
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            if self._process.stdin is not None:
-                self._process.stdin.close()
-            self._process = None
+        with self._lock:
+            self._is_open = False
+            watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.kill()
+            watcher.wait()
+            _close_input(watcher)
+
+
+def _close_input(watcher: subprocess.Popen[bytes]) -> None:
+    if watcher.stdin is not None:
+        try:
+            watcher.stdin.close()
+        except OSError:
+            return
+
+
+def kill_with_descendants(pids: Iterable[int]) -> None:
+    """Kill processes and all that they have started. Processes that are stopped die as well."""
+    roots = {(pid, start) for pid in pids if (start := _start(pid)) is not None}
+    for pid, start in roots | _descendants({pid for pid, _ in roots}):
+        if _start(pid) == start:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                continue
 
 
 def watch(parent: int, marker: str) -> None:
@@ -76,7 +138,7 @@ def watch(parent: int, marker: str) -> None:
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     poll.register(0, select.POLLIN)
-    pause, known = _LOADING_POLL_S, set[tuple[int, str]]()
+    pause, known = _LOADING_POLL_S, _descendants({parent})
     while True:
         ready = dict(poll.poll(pause * 1000))
         if handle in ready:

@@ -7,10 +7,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from genbench.engines.http_body import reply_bytes
 from genbench.engines.http_messages import Reply, body, read_reply
 from genbench.engines.http_refusals import RefusalDetector
-from genbench.engines.http_server import HttpServer, Transient, TriesUsedUp
+from genbench.engines.http_server import HttpServer
 from genbench.engines.http_settings import HttpSettings
+from genbench.engines.http_tries import Transient, TriesUsedUp
 from genbench.errors import EngineDiedError, EngineError, RequestFailedError, RequestStuckError
 from genbench.types import Completion, Request
 
@@ -135,7 +137,8 @@ class HttpEngine:
 
     async def _once(self, request: Request) -> Reply:
         path = "completions" if self.settings.prompts == "token_ids" else "chat/completions"
-        record = await self._server.once("POST", path, body(self.settings, request)) or {}
+        sent, largest = body(self.settings, request), reply_bytes(request.max_tokens)
+        record = await self._server.once("POST", path, sent, largest=largest) or {}
         return read_reply(self.settings, record, request)
 
     async def _look(self, failure: Transient) -> None:

@@ -6,14 +6,11 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from genbench.engines.http_server import (
-    HttpServer,
-    ServerAddress,
-    Transient,
-    TriesUsedUp,
-    choice_of,
-)
-from genbench.errors import RequestFailedError
+from genbench.engines.http_body import plain, reply_bytes, without_surrogates
+from genbench.engines.http_messages import choice_of
+from genbench.engines.http_server import HttpServer, ServerAddress
+from genbench.engines.http_tries import Transient, TriesUsedUp
+from genbench.errors import RequestFailedError, RequestStuckError
 from genbench.suite.config import Decoding
 from genbench.suite.judge import JudgeServer
 from genbench.types import Question
@@ -68,16 +65,18 @@ class ChatServer:
         """Return the text of the first choice.
 
         Raises:
-            RequestFailedError: all tries failed, or the request is refused.
+            RequestStuckError: all tries failed.
+            RequestFailedError: the request is refused.
         """
         async with self._slots:
             try:
                 return await self._server.persist(lambda: self._ask(question), question.seed)
             except TriesUsedUp as error:
-                raise RequestFailedError(str(error)) from None
+                raise RequestStuckError(str(error)) from None
 
     async def _ask(self, question: Question) -> str:
-        record = await self._server.once("POST", "chat/completions", self._body(question))
+        largest = reply_bytes(question.max_tokens)
+        record = await self._server.once("POST", "chat/completions", self._body(question), largest=largest)
         return _text(record or {})
 
     def _body(self, question: Question) -> dict[str, Any]:
@@ -126,8 +125,8 @@ def _text(record: Mapping[str, Any]) -> str:
     choice = choice_of(record)
     message = choice.get("message")
     if not isinstance(message, dict) or "content" not in message:
-        raise Transient(f"half a reply: {str(record)[:200]}")
+        raise Transient("half a reply: the choice has no message with content")
     if not isinstance(message["content"], str):
-        finish = choice.get("finish_reason")
-        raise RequestFailedError(f"no text (finish_reason {finish!r}): is a reasoning parser on?")
-    return message["content"]
+        finish = plain(str(choice.get("finish_reason")))
+        raise RequestFailedError(f"no text (finish_reason '{finish}'): is a reasoning parser on?")
+    return without_surrogates(message["content"])

@@ -12,8 +12,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from genbench.engines.checkpoint import context_length, find, vocabulary_size
-from genbench.engines.http_server import HttpServer, Transient
+from genbench.engines.http_server import HttpServer
 from genbench.engines.http_settings import HttpSettings
+from genbench.engines.http_tries import Transient
 from genbench.engines.kind import ModelSource, PromptFacts
 from genbench.errors import ConfigError, EngineError, RequestFailedError
 from genbench.suite.block import ApiKeyEnv

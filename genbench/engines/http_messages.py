@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from genbench.engines.http_server import Transient, choice_of
+from genbench.engines.http_body import plain, whole_number, without_surrogates
 from genbench.engines.http_settings import HttpSettings
+from genbench.engines.http_tries import Transient
 from genbench.errors import EngineError
 from genbench.types import FinishReason, Request
 
-_FINISH: Mapping[str, FinishReason] = {"length": "length"}
-_BROKEN = frozenset({"abort", "error"})
+_FINISH: Mapping[str, FinishReason] = {
+    "stop": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "content_filter",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "tool_use": "tool_calls",
+}
+"""What servers call the end of a completion. Any other word, such as `abort`, is no whole reply."""
 
 Reply = tuple[str, FinishReason, tuple[int | None, int | None]]
 """Text, finish reason, (prompt tokens, completion tokens)."""
@@ -73,28 +87,56 @@ def read_reply(settings: HttpSettings, record: Mapping[str, Any], request: Reque
     """
     choice = choice_of(record)
     finish = choice.get("finish_reason")
+    reason = _FINISH.get(finish) if isinstance(finish, str) else None
     text = choice.get("text") if settings.prompts == "token_ids" else _chat_text(settings, choice)
-    if not isinstance(text, str) or not isinstance(finish, str) or finish in _BROKEN:
-        raise Transient(f"half a reply (finish_reason {finish!r})")
+    if not isinstance(text, str):
+        raise Transient(f"half a reply: its text is {type(text).__name__}")
+    if reason is None:
+        shown = repr(plain(finish)) if isinstance(finish, str) else type(finish).__name__
+        raise Transient(f"half a reply (finish_reason {shown})")
     usage = record.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    found, drawn = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    found, drawn = whole_number(usage.get("prompt_tokens")), whole_number(usage.get("completion_tokens"))
     if request.token_ids and found is not None and found != len(request.token_ids):
         raise EngineError(
             f"server {settings.base_urls[0]} counts {found} prompt tokens where {len(request.token_ids)} "
             "were sent: it does not take token ids as they are; set engine.prompts: chat"
         )
-    return text, _FINISH.get(finish, "stop"), (found, drawn)
+    return without_surrogates(text), reason, (found, drawn)
 
 
 def _chat_text(settings: HttpSettings, choice: Mapping[str, Any]) -> str | None:
-    """Return the reply's text. A trace that the server parsed out of it is put back in front."""
+    """Return the reply's text, or None if it is no text.
+
+    A trace that the server parsed out of it is put back in front.
+    """
     message = choice.get("message")
-    if not isinstance(message, dict):
+    if not isinstance(message, dict) or ("content" not in message and not _trace(message)):
         return None
-    trace = message.get("reasoning") or message.get("reasoning_content")
-    content = message.get("content")
+    trace, content = _trace(message), message.get("content")
+    if not (isinstance(content, str | None) and isinstance(trace, str | None)):
+        return None
     if not trace:
-        return content or "" if "content" in message else None
+        return content or ""
     opened, closed = settings.trace_tags
     return f"{opened}{trace}{closed}{content}" if content is not None else f"{opened}{trace}"
+
+
+def _trace(message: Mapping[str, Any]) -> Any:
+    return message.get("reasoning") or message.get("reasoning_content") or None
+
+
+def choice_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the only choice of a reply.
+
+    Raises:
+        Transient: there is none, or several where one was asked for.
+    """
+    choices = record.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise Transient(f"half a reply: no choices, found the keys {plain(', '.join(record))}")
+    if len(choices) > 1:
+        raise Transient(f"{len(choices)} choices where one was asked for")
+    if not isinstance(choices[0], dict):
+        raise Transient(f"half a reply: the choice is {type(choices[0]).__name__}, wanted an object")
+    return choices[0]

@@ -4,44 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 import httpx
 
+from genbench.engines.http_body import (
+    LISTED_BYTES,
+    UnusableBodyError,
+    json_object,
+    plain,
+    read_body,
+    whole_number,
+)
+from genbench.engines.http_tries import OnFailure, Transient, persist, retry_after
 from genbench.errors import ConfigError, EngineError, RequestFailedError
 
 _RETRIED = frozenset({408, 409, 425, 429})
 _FIRST_PAUSE_S = 0.5
-_LONGEST_PAUSE_S = 60.0
-_LONGEST_RETRY_AFTER_S = 300.0
+_MISSING_PAGES = 3
+"""First requests that may be told that there is no such page, by a server that does not list its models."""
+_QUOTED = 300
 _ASIDE_S = 5.0
 """Limit for the questions whether it is there and which version it is. A working server answers at once."""
 
 
 T = TypeVar("T")
-
-
-class Transient(Exception):  # noqa: N818  never leaves the engines, whose callers turn it into an error
-    """A try that may succeed when it is repeated.
-
-    `pause_s` is the wait that the server asks for. `unheard` means that no HTTP answer came at all.
-    """
-
-    def __init__(self, why: str, pause_s: float | None = None, *, unheard: bool = False) -> None:
-        super().__init__(why)
-        self.pause_s = pause_s
-        self.unheard = unheard
-
-
-class TriesUsedUp(Exception):  # noqa: N818  as above
-    """All tries of one request failed. The text says how many, and why the last one did."""
-
-
-OnFailure = Callable[[Transient], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +68,10 @@ class HttpServer:
     def __init__(self, address: ServerAddress, first_pause_s: float = _FIRST_PAUSE_S) -> None:
         self.address, self._first_pause_s = address, first_pause_s
         self._headers = _headers(address)
+        self._secret = self._headers.get("Authorization", "").removeprefix("Bearer ")
         self._client: httpx.AsyncClient | None = None
+        self._has_answered = False
+        self._missing = 0
         self.retried = 0
 
     def open(self) -> None:
@@ -100,6 +92,21 @@ class HttpServer:
         if client is not None:
             await client.aclose()
 
+    async def persist(
+        self, work: Callable[[], Awaitable[T]], seed: int, failed: OnFailure | None = None
+    ) -> T:
+        """Repeat `work` until it raises no Transient, and return its result; see `http_tries.persist`."""
+
+        tries = 0
+
+        async def counted() -> T:
+            nonlocal tries
+            tries += 1
+            self.retried += tries > 1
+            return await work()
+
+        return await persist(counted, self.address.retries, self._first_pause_s, seed, failed)
+
     async def served(self, limit_s: float | None = None) -> dict[str, Any]:
         """Return what the server says of the model: root, max_model_len, owned_by, version, if it lists them.
 
@@ -109,114 +116,149 @@ class HttpServer:
             Transient: no usable answer.
             ConfigError: it refuses the key, or serves other models.
         """
+        return self._own(await self._listed(limit_s)) | {"version": await self._version()}
+
+    async def _listed(self, limit_s: float | None) -> list[dict[str, Any]]:
+        """Return the models that the server lists; nothing if it lists none."""
         models = await self.once("GET", "models", None, limit_s)
         listed = models.get("data") if models else None
-        found = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
-        names = [str(item.get("id")) for item in found]
-        model = self.address.model
+        return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+
+    def _own(self, listed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return what the server states of the model. A value of another type than vLLM's is left out.
+
+        Raises:
+            ConfigError: it lists other models only.
+        """
+        model, names = self.address.model, [self._said(str(item.get("id"))) for item in listed]
         if names and model not in names:
             raise ConfigError(f"{self.address} does not serve '{model}'; it serves: {', '.join(names[:10])}")
-        own = next((item for item in found if item.get("id") == model), {})
-        told = {key: own[key] for key in ("root", "max_model_len", "owned_by") if key in own}
-        return told | {"version": await self._version()}
+        own = next((item for item in listed if item.get("id") == model), {})
+        told: dict[str, Any] = {
+            key: self._said(own[key]) for key in ("root", "owned_by") if isinstance(own.get(key), str)
+        }
+        context = whole_number(own.get("max_model_len"))
+        return told if context is None else told | {"max_model_len": context}
 
     async def _version(self) -> str | None:
         """Return the version that vLLM returns at /version, or None from other servers."""
+        url = httpx.URL(self.address.base_url).join("/version")
         try:
-            reply = await self._open_client().get(
-                httpx.URL(self.address.base_url).join("/version"), timeout=_ASIDE_S
-            )
-            version = reply.json().get("version")
-        except (httpx.HTTPError, ValueError, AttributeError):
+            async with asyncio.timeout(_ASIDE_S):
+                _, _, body = await self._asked("GET", str(url), None, LISTED_BYTES)
+            version = json_object(body).get("version")
+        except (httpx.HTTPError, UnusableBodyError, TimeoutError):
             return None
-        return str(version) if version else None
+        return plain(version, self._secret) if isinstance(version, str) and version else None
 
     async def answers(self) -> bool:
         """Tell whether the server gives any HTTP answer now."""
         try:
-            await self._open_client().get("models", timeout=_ASIDE_S)
-        except httpx.HTTPError:
+            async with asyncio.timeout(_ASIDE_S), self._open_client().stream("GET", "models"):
+                return True
+        except httpx.DecodingError:
+            return True
+        except (httpx.HTTPError, TimeoutError):
             return False
-        return True
-
-    async def persist(
-        self, work: Callable[[], Awaitable[T]], seed: int, failed: OnFailure | None = None
-    ) -> T:
-        """Repeat `work` until it raises no Transient, and return its result.
-
-        Args:
-            seed: the seed of the jitter.
-            failed: called with each failure before the pause. It may raise to end the tries.
-
-        Raises:
-            TriesUsedUp: all tries failed. Other errors of `work` are raised at once.
-        """
-        jitter = random.Random(seed)
-        for attempt in range(self.address.retries + 1):
-            try:
-                return await work()
-            except Transient as failure:
-                if failed is not None:
-                    await failed(failure)
-                if attempt == self.address.retries:
-                    tries = f"{attempt + 1} tries" if attempt else "one try"
-                    raise TriesUsedUp(f"no usable reply in {tries}; the last: {failure}") from None
-                pause = min(self._first_pause_s * 2**attempt, _LONGEST_PAUSE_S) * (0.5 + jitter.random())
-                self.retried += 1
-                await asyncio.sleep(pause if failure.pause_s is None else failure.pause_s)
-        raise AssertionError("the loop returns or raises")
 
     async def once(
-        self, method: str, path: str, body: dict[str, Any] | None, limit_s: float | None = None
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None,
+        limit_s: float | None = None,
+        largest: int = LISTED_BYTES,
     ) -> dict[str, Any] | None:
         """Try once. Return the reply's JSON object, or None if the server has no such page to get.
+
+        Args:
+            largest: bytes of the reply after which it is not read further.
 
         Raises:
             Transient: another try may help.
             RequestFailedError: the request is refused.
-            ConfigError: the key is refused.
+            ConfigError: the key is refused, or a server that never answered does not have the model.
         """
         limit = limit_s or self.address.timeout_s
         try:
             # httpx limits only the wait for each piece. A server that sends slowly must end as well.
             async with asyncio.timeout(limit):
-                response = await self._open_client().request(method, path, json=body)
+                status, headers, found = await self._asked(method, path, body, largest)
         except TimeoutError:
             raise Transient(f"no reply within {limit:g} s", unheard=True) from None
-        except httpx.TransportError as error:
-            raise Transient(f"{type(error).__name__}: {error}", unheard=True) from None
-        self._check_status(response)
-        if response.status_code == 404 and method == "GET":
+        except UnusableBodyError as error:
+            raise Transient(str(error)) from None
+        except httpx.HTTPError as error:
+            unheard = isinstance(error, httpx.TransportError)
+            raise Transient(f"{type(error).__name__}: {self._said(str(error))}", unheard=unheard) from None
+        if method == "POST" and status in (404, 405) and not self._has_answered:
+            await self._look_for_model(status, found)
+        self._check_status(status, headers, found, posted=method == "POST")
+        if status == 404 and method == "GET":
             return None
-        return self._checked(response, answer=method == "POST")
+        return self._checked(found, answer=method == "POST")
 
-    def _check_status(self, response: httpx.Response) -> None:
-        status = response.status_code
-        posted = response.request.method == "POST"
+    async def _asked(
+        self, method: str, path: str, body: dict[str, Any] | None, largest: int
+    ) -> tuple[int, httpx.Headers, bytes]:
+        async with self._open_client().stream(method, path, json=body) as response:
+            return response.status_code, response.headers, await read_body(response, largest)
+
+    async def _look_for_model(self, status: int, body: bytes) -> None:
+        """Refuse a request for a model or a page that the server seems never to have had.
+
+        A gateway whose servers are away may answer in the same way, so a listed model is asked for again.
+
+        Raises:
+            ConfigError: the server lists its models, and this one is not among them.
+            RequestFailedError: it lists none, and has said so to several requests.
+        """
+        self._missing += 1
+        try:
+            listed = await self._listed(_ASIDE_S)
+        except (Transient, RequestFailedError):
+            return
+        self._own(listed)
+        if not listed and self._missing >= _MISSING_PAGES:
+            raise RequestFailedError(f"status {status}{self._quoted(body)}; the server lists no models")
+
+    def _check_status(self, status: int, headers: httpx.Headers, body: bytes, *, posted: bool) -> None:
         # A gateway whose server is away may say that there is no such page, or no such model.
         if status in _RETRIED or status >= 500 or (status in (404, 405) and posted):
-            raise Transient(f"status {status}{_said(response)}", _retry_after(response))
+            pause_s = retry_after(headers, self.address.timeout_s)
+            raise Transient(f"status {status}{self._quoted(body)}", pause_s)
         if status in (401, 403):
             named = self.address.api_key_env
             hint = f"look at the key in {named}" if named else f"name its variable: {self._block}.api_key_env"
             raise ConfigError(f"{self.address} refuses us (status {status}); {hint}")
         if status >= 300 and status != 404:
-            raise RequestFailedError(f"status {status}{_said(response)}")
+            raise RequestFailedError(f"status {status}{self._quoted(body)}")
 
-    def _checked(self, response: httpx.Response, *, answer: bool) -> dict[str, Any]:
+    def _checked(self, body: bytes, *, answer: bool) -> dict[str, Any]:
         """Return a reply that is whole. An answer must also come from the model that was asked for."""
         try:
-            record = response.json()
-        except (ValueError, UnicodeDecodeError) as error:
-            raise Transient(f"broken JSON: {error}") from None
-        if not isinstance(record, dict):
-            raise Transient(f"wanted a JSON object, found {type(record).__name__}")
-        if answer and record.get("model") != self.address.model:
+            record = json_object(body)
+        except UnusableBodyError as error:
+            raise Transient(self._said(str(error))) from None
+        if not answer:
+            return record
+        found = record.get("model")
+        if found != self.address.model:
+            shown = repr(self._said(found)) if isinstance(found, str) else type(found).__name__
             raise Transient(
-                f"another model answered: {record.get('model')!r} instead of '{self.address.model}'; where "
-                f"that is the same model, give its name as {self._block}.model"
+                f"another model answered: {shown} instead of '{self.address.model}'; if that is the same "
+                f"model, give its name as {self._block}.model"
             )
+        self._has_answered = True
         return record
+
+    def _said(self, text: str) -> str:
+        return plain(text, self._secret)
+
+    def _quoted(self, body: bytes) -> str:
+        """Return what the server says in the body of an error, or an empty text."""
+        text = self._said(body[: 4 * _QUOTED].decode(errors="replace"))
+        return f": {text}" if text else ""
 
     def unreachable(self, why: object) -> EngineError:
         """Return the error of a server that does not answer when it is first asked."""
@@ -232,29 +274,6 @@ class HttpServer:
         return self._client
 
 
-def choice_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the first choice of a reply.
-
-    Raises:
-        Transient: there is none.
-    """
-    try:
-        choice = record["choices"][0]
-    except (KeyError, IndexError, TypeError):
-        choice = None
-    if not isinstance(choice, dict):
-        raise Transient(f"half a reply: {str(record)[:200]}")
-    return choice
-
-
-def _said(response: httpx.Response) -> str:
-    """Return what the server says, without the key. Some servers quote it, and messages go into files."""
-    key = response.request.headers.get("Authorization", "").removeprefix("Bearer ")
-    text = response.text.strip()
-    text = text.replace(key, "***") if key else text
-    return f": {text[:300]}" if text else ""
-
-
 def _headers(address: ServerAddress) -> dict[str, str]:
     """Return the header with the key, which is read from the environment and is in no file."""
     named = address.api_key_env
@@ -264,19 +283,3 @@ def _headers(address: ServerAddress) -> dict[str, str]:
     if not key:
         raise ConfigError(f"{address}: the variable {named} is not set; export {named}=… before the run")
     return {"Authorization": f"Bearer {key}"}
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """Return the seconds that the server asks for (a number or a date), at most five minutes."""
-    text = response.headers.get("retry-after")
-    if text is None:
-        return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            when = parsedate_to_datetime(text)
-            seconds = when.timestamp() - parsedate_to_datetime(response.headers["date"]).timestamp()
-        except (ValueError, TypeError, KeyError):
-            return None
-    return min(max(seconds, 0.0), _LONGEST_RETRY_AFTER_S)

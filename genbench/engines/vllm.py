@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import multiprocessing
 import os
 import time
 from dataclasses import dataclass
@@ -20,9 +22,10 @@ from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 from genbench.engines import devices
 from genbench.engines.advice import load_failure
 from genbench.engines.environment import log_tail, output_to, variables
-from genbench.engines.guard import EngineGuard
+from genbench.engines.guard import EngineGuard, kill_with_descendants
 from genbench.engines.loading import load_beside
 from genbench.engines.vllm_settings import VllmSettings
+from genbench.engines.watchdog import Watchdog
 from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.suite.config import Decoding
 from genbench.types import Completion, FinishReason, Request
@@ -40,6 +43,10 @@ class VllmEngine:
         self._log = settings.log
         self._engine: AsyncLLM | None = None
         self._guard: EngineGuard | None = None
+        self._processes: list[int] = []
+        self._in_flight = 0
+        self._watching: asyncio.Task[None] | None = None
+        self._stall: str | None = None
         self.serve(settings)
 
     def serve(self, settings: VllmSettings) -> None:
@@ -61,7 +68,7 @@ class VllmEngine:
         settings = self.settings
         async with settings.loading:
             log_start = settings.log.stat().st_size if settings.log.exists() else 0
-            guard = EngineGuard()
+            guard, before = EngineGuard(), set(multiprocessing.active_children())
             guard.__enter__()
             try:
                 with output_to(settings.log), variables(_replica_variables(settings)):
@@ -75,8 +82,32 @@ class VllmEngine:
                 if not isinstance(error, Exception):
                     raise
                 raise load_failure(error, settings, log_start) from error
+            started = set(multiprocessing.active_children()) - before
         guard.settled()
         self._guard = guard
+        self._processes = [child.pid for child in started if child.pid is not None]
+        self._watching = asyncio.create_task(self._watch(self._engine))
+
+    async def _watch(self, engine: AsyncLLM) -> None:
+        """Kill the engine's processes when it gives no token any more. Its requests then end with an error.
+
+        Final output alone is silent for minutes. The tokens of each step arrive here nevertheless, where
+        `process_outputs` puts them together (vLLM 0.32).
+        """
+        watchdog, processor = Watchdog(self.settings.stall_timeout_s), engine.output_processor
+        put_together = processor.process_outputs
+
+        def heard(*arguments: Any, **options: Any) -> Any:
+            watchdog.heard()
+            return put_together(*arguments, **options)
+
+        processor.process_outputs = heard
+        await watchdog.watch(lambda: self._in_flight > 0)
+        self._stall = (
+            f"the engine gave no token for {watchdog.silent_s:.0f} s and was killed "
+            "(engine.stall_timeout_s sets the limit)"
+        )
+        await asyncio.to_thread(kill_with_descendants, self._processes)
 
     def _arguments(self) -> AsyncEngineArgs:
         settings = self.settings
@@ -107,12 +138,16 @@ class VllmEngine:
         sample = request.sample
         request_id = f"{sample.task}/{sample.problem_id}/{sample.sample_index}/{request.turn}/{attempt}"
         started = time.monotonic()
+        self._in_flight += 1
         try:
             output = await self._final(request, request_id)
         except EngineDeadError as error:
-            raise EngineDiedError(f"the engine died:\n{log_tail(self._log)}") from error
+            what = self._stall or "the engine died"
+            raise EngineDiedError(f"{what}:\n{log_tail(self._log)}") from error
         except (EngineGenerateError, ValueError) as error:
             raise RequestFailedError(f"request {request_id}: {error}") from error
+        finally:
+            self._in_flight -= 1
         finish: FinishReason = output.finish_reason or "abort"
         if finish == "abort":
             raise EngineDiedError("the engine aborted a request that nobody cancelled")
@@ -153,6 +188,10 @@ class VllmEngine:
         """End the engine's processes."""
         engine, self._engine = self._engine, None
         guard, self._guard = self._guard, None
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
         if engine is not None:
             engine.shutdown()
         if guard is not None:

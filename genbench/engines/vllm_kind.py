@@ -34,6 +34,9 @@ class VllmConfig(EngineConfig):
         False, description="one engine, with LoRA on, for all models of one checkpoint: it and its adapters"
     )
     load_timeout_s: float = Field(3600.0, gt=0, description="seconds after which loading fails")
+    stall_timeout_s: float = Field(
+        120.0, gt=0, description="seconds without a token after which a working engine is restarted"
+    )
     max_num_seqs: int = Field(256, ge=1)
     max_num_batched_tokens: int | None = Field(
         None, ge=1, description="None: 8192, on CPU at least max_model_len"
@@ -169,6 +172,7 @@ class VllmModel:
             replicas=config.replicas,
             share=config.share,
             load_timeout_s=config.load_timeout_s,
+            stall_timeout_s=config.stall_timeout_s,
             eos_token_id=prompts.eos_token_id,
             lora_rank=self.lora_rank,
         )

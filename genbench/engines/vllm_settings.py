@@ -42,6 +42,8 @@ class VllmSettings:
         replicas: how many engines work in parallel. `replica` is the number of this one.
         share: the engine stays up for the next model of the same checkpoint, so it is loaded with LoRA on.
         load_timeout_s: seconds after which loading fails.
+        stall_timeout_s: seconds without a token after which the engine counts as dead, see
+            genbench.engines.watchdog.
         loading: a lock held while one engine loads, since each sets variables of this process for itself.
         eos_token_id: the tokenizer's. It is a term.
         lora_rank: the max_lora_rank that the adapters need; None: vLLM's default, or the suite's own.
@@ -62,6 +64,7 @@ class VllmSettings:
     replica: int = 0
     share: bool = False
     load_timeout_s: float = 3600.0
+    stall_timeout_s: float = 120.0
     loading: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
     eos_token_id: int | None = None
     lora_rank: int | None = None

@@ -16,7 +16,12 @@ from genbench.store.manifest_record import TaskRecord
 from genbench.store.storedrun import StoredRun, StoredTask
 
 Written = list[Path]
-_STOPS = {"stop": "stop", "length": "max_tokens"}
+_STOPS = {
+    "stop": "stop",
+    "length": "max_tokens",
+    "content_filter": "content_filter",
+    "tool_calls": "tool_calls",
+}
 _DECODING = {
     "temperature": "temperature",
     "top_p": "top_p",

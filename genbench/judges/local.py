@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from genbench.errors import (
     RequestFailedError,
     nearest,
 )
+from genbench.judges.controltokens import ControlTokens, tokens_of
 from genbench.models.prompts import Renderer, fit
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding
@@ -54,6 +56,7 @@ class LocalJudge:
         self._slots = asyncio.Semaphore(2 * vllm_config(model.engine).max_num_seqs)
         self._numbers = itertools.count()
         self._ends: tuple[str, ...] = ()
+        self._control = ControlTokens()
 
     @property
     def record(self) -> Mapping[str, Any]:
@@ -72,6 +75,7 @@ class LocalJudge:
         loader = importlib.import_module("genbench.engines.tokenizer")
         tokenizer = loader.load_tokenizer(str(self.checkpoint.path), None, trust)
         template = getattr(tokenizer, "chat_template", None)
+        self._control = ControlTokens(tokens_of(tokenizer))
         self._ends = tuple(str(token) for token in getattr(tokenizer, "all_special_tokens", ()))
         self._renderer = Renderer(
             tokenizer,
@@ -100,6 +104,7 @@ class LocalJudge:
             decodings={_TASK: self._decoding},
             work=self._work,
             extra=engine.extra,
+            stall_timeout_s=engine.stall_timeout_s,
         )
 
     async def reply(self, question: Question) -> str:
@@ -112,7 +117,11 @@ class LocalJudge:
         if self._engine is None or self._renderer is None:
             raise AssertionError("asked before start")
         try:
-            prompt = self._renderer.render(question.messages)
+            # An answer may contain tokens of this tokenizer that no list of common ones has.
+            messages = [
+                replace(item, content=self._control.broken(item.content)) for item in question.messages
+            ]
+            prompt = self._renderer.render(messages)
             max_tokens, _ = fit(len(prompt.token_ids or ()), question.max_tokens, self._context)
         except PromptError as error:
             raise RequestFailedError(f"the judge cannot be asked: {error}") from error

@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from genbench.errors import RequestFailedError
-from genbench.judges.forms.protocol import UnreadableReplyError
 from genbench.judges.judge import Judge
+from genbench.judges.patience import NO_VERDICT
 from genbench.protocols import JudgeEngine
 from genbench.types import Case, Finding
 
@@ -32,7 +31,7 @@ async def opinion_of(judge: Judge, engine: JudgeEngine, case: Case) -> Opinion |
         replies = [await engine.reply(question) for question in judge.questions(case)]
         found = judge.finding(case, replies)
         return Opinion(judge.opinion_words(case, replies, found), found)
-    except (RequestFailedError, UnreadableReplyError):
+    except NO_VERDICT:
         return None
 
 

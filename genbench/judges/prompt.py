@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from genbench.judges.config import JudgeFile
+from genbench.judges.controltokens import ControlTokens
 from genbench.types import Case
 
 FIELD = re.compile(r"\{(\w+)\}")
-_CONTROL = re.compile(
-    r"<\|[^|<>\s]{1,40}\|>|<｜[^｜<>]{1,40}｜>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>|</?think>|<[be]os>"
-)
-"""Control tokens of chat templates: in an answer they would end the judge's message."""
+_CONTROL = ControlTokens()
 
 
 def filled(prompt: str, fields: Mapping[str, str]) -> str:
@@ -50,8 +48,7 @@ def block(name: str, text: str) -> str:
     """
     mark = f"{name}-{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:12]}"
     whole = text.encode(errors="replace").decode()
-    calm = _CONTROL.sub(lambda token: f"{token[0][0]} {token[0][1:]}", whole)
-    return f"<<<{mark}\n{calm}\n{mark}>>>"
+    return f"<<<{mark}\n{_CONTROL.broken(whole)}\n{mark}>>>"
 
 
 def reference_text(reference: Any) -> str:

@@ -8,12 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from genbench.errors import RequestFailedError
 from genbench.judges.assignment import JudgedTask, judged_tasks
 from genbench.judges.cache import ReplyCache, judgment_key
 from genbench.judges.engines import JudgeEngines
 from genbench.judges.forms.pairwise import unopposed
-from genbench.judges.forms.protocol import UnreadableReplyError
+from genbench.judges.patience import NO_VERDICT, finding_of
 from genbench.store.folder import RunFolder
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
@@ -110,6 +109,8 @@ class JudgeSession:
     async def verify(self, folder: RunFolder, task: str, case: Case, rule: Rule) -> Finding:
         """Return the finding on one case. A judge that fails leaves it `unscored`, never at zero.
 
+        See `genbench.judges.patience` for how its failure is told from an answer that has no verdict.
+
         Raises:
             EngineError: the judge's engine cannot be used. ConfigError: a mistake of the judge's form.
         """
@@ -129,11 +130,15 @@ class JudgeSession:
             case = replace(case, reference=item.baseline.answer(sample.problem_id, sample.sample_index))
             if not case.reference:
                 return unopposed()
-        try:
-            questions = item.judge.questions(case)
+
+        async def ask(case: Case, number: int) -> Finding:
+            questions = [_tried(question, number) for question in item.judge.questions(case)]
             replies = [await self._reply(folder, item, case, question) for question in questions]
             return item.judge.finding(case, replies)
-        except (RequestFailedError, UnreadableReplyError) as error:
+
+        try:
+            return await finding_of(ask, case)
+        except NO_VERDICT as error:
             return Finding(0.0, "unscored", detail={"why": str(error), "judge": item.judge.digest})
 
     async def _reply(self, folder: RunFolder, item: JudgedTask, case: Case, question: Question) -> str:
@@ -166,11 +171,17 @@ class JudgeSession:
 
 def forget_unscored(folder: RunFolder, task: str) -> int:
     """Drop the task's unscored verdicts, so that they are made again. Return how many there were."""
-    verdicts = list(folder.verdicts(task))
-    kept = [verdict for verdict in verdicts if verdict.status != "unscored"]
-    if len(kept) < len(verdicts):
+    # The file is read twice, because the verdicts of a large task with their replies take gigabytes.
+    unscored = sum(verdict.status == "unscored" for verdict in folder.verdicts(task))
+    if unscored:
+        kept = (verdict for verdict in folder.verdicts(task) if verdict.status != "unscored")
         folder.replace_verdicts(task, kept)
-    return len(verdicts) - len(kept)
+    return unscored
+
+
+def _tried(question: Question, number: int) -> Question:
+    """Return the question of a further try, which has another seed."""
+    return replace(question, seed=question.seed + number)
 
 
 def _after_rule(found: Finding, first: Finding, decided_by: str) -> Finding:

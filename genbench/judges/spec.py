@@ -15,7 +15,7 @@ from genbench.store.contract import digest
 from genbench.suite.judge import JudgeModel, JudgeServer
 
 _PIN = re.compile(r"[0-9a-f]{40}|sha256:[0-9a-f]{64}")
-_RULES = "3"
+_RULES = "4"
 """Changes with the way prompts are built and with the way the shipped forms read replies."""
 _DECIDING_KEYS = frozenset(
     {

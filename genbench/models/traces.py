@@ -44,7 +44,7 @@ def split(
     closed leaves no answer. `end_tokens` are special tokens that end the turn: they are taken off
     the answer's end. Time is linear in the text, whatever the text.
     """
-    truncated = finish_reason == "length"
+    truncated = finish_reason in ("length", "content_filter")
     if fmt.harmony:
         status, outside, trace = _split_channels(text, opened_by_prompt)
         end_tokens = (*end_tokens, *_HARMONY_ENDS)

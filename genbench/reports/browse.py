@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from genbench.analysis.samples import Sample, task_samples
 from genbench.errors import ConfigError, nearest
 from genbench.reports.browse_record import ProblemRow, SampleRow
 from genbench.store.storedrun import StoredRun, StoredTask
-from genbench.types import STATUSES, Verdict
+from genbench.types import STATUSES, Status, Verdict
 
 Row = TypeVar("Row", ProblemRow, SampleRow)
 FLIPS = ("gained", "lost")
@@ -60,6 +60,19 @@ class SampleFilter:
         return second.score > first.score if self.flip == "gained" else second.score < first.score
 
 
+class _Outcome(NamedTuple):
+    """What a row shows of a verdict. The details of a million verdicts would take gigabytes."""
+
+    sample_index: int
+    score: float | None
+    status: Status
+    extracted: str | None
+
+
+def _outcome(verdict: Verdict) -> _Outcome:
+    return _Outcome(verdict.sample.sample_index, verdict.score, verdict.status, verdict.extracted)
+
+
 def task_rows(path: str | Path, task: str, wanted: SampleFilter | None = None) -> list[ProblemRow]:
     """Return one row for each problem in force that passes.
 
@@ -69,9 +82,9 @@ def task_rows(path: str | Path, task: str, wanted: SampleFilter | None = None) -
     """
     wanted = wanted or SampleFilter()
     stored = _opened(Path(path), task).task(task)
-    verdicts: defaultdict[str, list[Verdict]] = defaultdict(list)
+    verdicts: defaultdict[str, list[_Outcome]] = defaultdict(list)
     for verdict in stored.verdicts():
-        verdicts[verdict.sample.problem_id].append(verdict)
+        verdicts[verdict.sample.problem_id].append(_outcome(verdict))
     # Completions are by far the largest file, so they are read only if their lengths are needed.
     longest = _longest(stored) if wanted.min_tokens is not None else {}
     rows = (
@@ -82,9 +95,9 @@ def task_rows(path: str | Path, task: str, wanted: SampleFilter | None = None) -
 
 
 def _problem_row(
-    problem_id: str, verdicts: Sequence[Verdict], longest: int | None, strata: dict[str, str]
+    problem_id: str, verdicts: Sequence[_Outcome], longest: int | None, strata: dict[str, str]
 ) -> ProblemRow:
-    in_order = sorted(verdicts, key=lambda verdict: verdict.sample.sample_index)
+    in_order = sorted(verdicts, key=lambda verdict: verdict.sample_index)
     scores = [verdict.score for verdict in in_order if verdict.score is not None]
     return ProblemRow(
         problem_id=problem_id,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
-from genbench.errors import InterruptedRunError
+from genbench.errors import DegenerateOutputError, InterruptedRunError
 from genbench.runs.attempt_facts import ended_attempt
 from genbench.runs.context import RunContext
 from genbench.runs.drawing import Drawing
@@ -54,6 +54,7 @@ class Attempt:
 
         Raises:
             EngineError: the engine could not be started, or died for good.
+            DegenerateOutputError: the first completions are degenerate, and the command asks to stop then.
             InterruptedRunError: the run was stopped.
         """
         job, folder, switch = self._context.job, self._context.folder, self._context.switch
@@ -76,6 +77,10 @@ class Attempt:
             folder.sync()
             self._progress.close()
             self._end()
+        if self._drawing.alarm is not None and job.stop_on_degenerate:
+            raise DegenerateOutputError(
+                f"{self._drawing.alarm}; stopped as --stop-on-degenerate asks (samples so far: {folder.path})"
+            )
         if switch.reason is not None:
             raise InterruptedRunError(switch.reason)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from genbench.analysis.results_record import Results
 from genbench.engines.shared import EngineKeeper
-from genbench.errors import InterruptedRunError
+from genbench.errors import EngineError, InterruptedRunError, cause
 from genbench.runs.job import Job
 from genbench.runs.jobs import make_jobs
 from genbench.runs.loop import run_coroutine
@@ -76,6 +76,12 @@ async def _run(job: Job, options: RunOptions, switch: StopSwitch, keeper: Engine
         return await run_job(job, switch, keeper)
     except InterruptedRunError as error:
         raise InterruptedRunError(_how_to_continue(error, options, job)) from None
+    except BrokenPipeError as error:
+        # The command line takes a broken pipe for the end of its own output, and would end without a word.
+        raise EngineError(
+            f"a process of the run ended while it was written to: {cause(error)}; everything finished is in "
+            f"{job.path}, and the same command continues it"
+        ) from error
 
 
 def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict[str, Results]:

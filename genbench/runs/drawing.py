@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
+from genbench.draw.alarm import DegenerateAlarm
 from genbench.draw.generate import CountTrace, Generation
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
@@ -32,6 +33,8 @@ class Drawing:
         self._context = context
         self.seconds = 0.0
         self.gpu_busy: dict[str, float] | None = None
+        self.alarm: str | None = None
+        """What is said of degenerate completions; None if there are few."""
 
     async def run(self, draws: Sequence[Draw], scorer: Scorer, progress: ProgressLine, attempt: int) -> None:
         """Draw all samples, or until the run is stopped, and have each verified when it is complete.
@@ -64,7 +67,7 @@ class Drawing:
             sink=context.folder,
             split=model.reasoning.split,
             offer=_offer_to(scorer, progress, context.judges.deferred),
-            progress=progress.completion,
+            progress=self._watched(draws, progress),
             workers=model.settings.workers,
             attempt=attempt,
             stop=context.switch.attach(asyncio.get_running_loop()),
@@ -73,6 +76,22 @@ class Drawing:
             tell=progress.say,
             count_trace=self._count_trace(),
         )
+
+    def _watched(self, draws: Sequence[Draw], progress: ProgressLine) -> Callable[[Completion], None]:
+        """Return the function that counts completions, and raises the alarm if the first are degenerate."""
+        job, watch = self._context.job, DegenerateAlarm(draw.sample for draw in draws)
+
+        def note(item: Completion) -> None:
+            progress.completion(item)
+            line = watch.add(item)
+            if line is None:
+                return
+            self.alarm = f"{job.model.name}: {line}"
+            progress.say(f"warning: {self.alarm}")
+            if job.stop_on_degenerate:
+                self._context.switch.stop("degenerate outputs")
+
+        return note
 
     def _count_trace(self) -> CountTrace:
         model = self._context.job.model

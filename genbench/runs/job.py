@@ -41,6 +41,9 @@ class Job:
     """Whether the folder is a stored run that `--reuse` named. If it is complete, nothing in it is
     changed."""
 
+    stop_on_degenerate: bool = False
+    """Whether the run ends if the first samples are empty, padding or one token repeated."""
+
     @property
     def deferred(self) -> bool:
         """Return whether some verdicts wait for a judge that loads after all models under test are closed."""

@@ -52,7 +52,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
         job = Job(
             suite, tasks, at_work, path, origin, here, options.quiet, lengths, reused=model.name in stored
         )
-        jobs.append(job)
+        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate))
     return jobs if options.run_dir or options.part or stored else in_default_folder(jobs)
 
 
@@ -92,7 +92,8 @@ def _replay_jobs(
         asked = {task.name: [problem.problem_id for problem in task.problems] for task in answered}
         own = {**origin, "problems": asked, "tasks": list(asked)}
         place = _folder_of(folder, options, name)
-        jobs.append(Job(suite, answered, model, place, own, here, options.quiet))
+        job = Job(suite, answered, model, place, own, here, options.quiet)
+        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate))
     return jobs if options.run_dir or options.part else in_default_folder(jobs)
 
 

@@ -49,6 +49,8 @@ class RunOptions:
     lengths_from: str | Path | None = None
     k: int | None = None
     """Samples of each problem, for a command without a suite file."""
+    stop_on_degenerate: bool = False
+    """End the run if half of its first samples are empty, padding or one token repeated."""
 
     @property
     def part(self) -> Shard | None:

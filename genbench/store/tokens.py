@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
+from genbench.store.degenerate import Degeneracy, degeneracy_of
 from genbench.types import Completion
 
 
@@ -25,10 +27,15 @@ class TokenCount:
     prompt: int = 0
     completion: int = 0
     trace: int = 0
+    degenerate: Counter[Degeneracy] = field(default_factory=Counter)
+    """Completions that no working model gives, by kind."""
 
     def add(self, item: Completion, max_tokens: int) -> None:
         """Add a completion of a task whose limit is `max_tokens` tokens."""
         self.items += 1
+        found = degeneracy_of(item.text)
+        if found is not None and item.finish_reason != "error":
+            self.degenerate[found] += 1
         self.clamped += item.max_tokens is not None and item.max_tokens < max_tokens
         if item.completion_tokens is None:
             return

@@ -204,6 +204,8 @@ def schema_fault(validator: Any, value: Any) -> str | None:
         error = best_match(validator.iter_errors(value))
     except RecursionError:
         return "nested too deeply for the schema"
+    except ArithmeticError:  # 1e999 is infinite as a float, and jsonschema divides
+        return "a number is too large for the schema"
     return None if error is None else f"{error.json_path}: {error.message[:300]}"
 
 

@@ -19,6 +19,8 @@ from genbench.errors import ConfigError
 from genbench.types import Finding
 from genbench.verifiers.wire import HEADER, finding_from_record, frame
 
+_GRACE_S = 60.0
+"""Seconds that a worker on a busy machine may be late with what it is to say next."""
 _END_S = 5.0
 """A worker that has closed its end of the socket ends within this."""
 _BATCH_CHARACTERS = 4 << 20
@@ -153,9 +155,21 @@ class WorkerProcess:
         """Return the next finding. Findings come in the order of the cases.
 
         Raises:
-            WorkerDiedError: the process ended.
+            WorkerDiedError: the process ended, or was silent for longer than its own limit and was killed.
         """
-        return finding_from_record(await self._read())
+        record = await self._read_within(_GRACE_S)
+        if "limit_s" in record:
+            record = await self._read_within(float(record["limit_s"]) + _GRACE_S)
+        return finding_from_record(record)
+
+    async def _read_within(self, limit_s: float) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(limit_s):
+                return await self._read()
+        except TimeoutError:
+            self.dead = True
+            self._process.kill()
+            raise WorkerDiedError(await self._exit_code()) from None
 
     def _write(self, data: bytes) -> None:
         if not self._writer.is_closing():

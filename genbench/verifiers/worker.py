@@ -63,7 +63,7 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
         if "load" in record:
             reply = _load(verifiers, record)
         else:
-            reply = _verify(verifiers, record) if "case" in record else _check(verifiers, record)
+            reply = _verify(verifiers, record, sink) if "case" in record else _check(verifiers, record)
         sink.write(frame(reply))
         sink.flush()
     for verifier in verifiers.values():
@@ -105,13 +105,19 @@ def _check(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, 
     return {"unavailable": unavailable}
 
 
-def _verify(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, Any]:
-    """Return one finding. The timer's signal keeps its default action, so that C code cannot ignore it."""
+def _verify(verifiers: dict[int, Verifier], record: dict[str, Any], sink: BinaryIO) -> dict[str, Any]:
+    """Return one finding. The timer's signal keeps its default action, so that C code cannot ignore it.
+
+    The pool is told the time limit first, because no signal but SIGKILL ends a process that is stopped.
+    """
     try:
         verifier, case = verifiers[record["key"]], case_from_record(record["case"])
         signal.setitimer(signal.ITIMER_REAL, _LIMIT_CALL_S)
         try:
-            signal.setitimer(signal.ITIMER_REAL, verifier.time_limit_s(case))
+            limit_s = verifier.time_limit_s(case)
+            sink.write(frame({"limit_s": limit_s}))
+            sink.flush()
+            signal.setitimer(signal.ITIMER_REAL, limit_s)
             finding = verifier.verify(case)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import threading
@@ -94,6 +95,9 @@ class Server:
             case "counts":
                 whole["usage"]["prompt_tokens"] += 1
                 send(handler, 200, whole)
+            case str() as odd if odd in ODD:
+                code, headers, data = ODD[odd](whole)
+                send_bytes(handler, data, code, headers)
             case "die":
                 threading.Thread(target=self.die).start()
                 time.sleep(1)
@@ -102,6 +106,43 @@ class Server:
                 with self.lock:
                     self.answered[body["seed"]] += 1
                 send(handler, 200, whole)
+
+
+Odd = Callable[[dict[str, Any]], tuple[int, dict[str, str], bytes]]
+
+
+def _changed(**fields: Any) -> Odd:
+    return lambda whole: (200, {}, json.dumps({**whole, **fields}).encode())
+
+
+def _choice(**fields: Any) -> Odd:
+    def odd(whole: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+        return 200, {}, json.dumps({**whole, "choices": [{**whole["choices"][0], **fields}]}).encode()
+
+    return odd
+
+
+ODD: dict[str, Odd] = {
+    "deep": lambda whole: (200, {}, b"[" * 200_000 + b"]" * 200_000),
+    "false encoding": lambda whole: (200, {"Content-Encoding": "gzip"}, json.dumps(whole).encode()),
+    "bomb": lambda whole: (200, {"Content-Encoding": "gzip"}, gzip.compress(b" " * (64 << 20), 1)),
+    "large": lambda whole: (200, {}, b'{"model": "tuned", "pad": "' + b"x" * (8 << 20) + b'"}'),
+    "two choices": lambda whole: (200, {}, json.dumps({**whole, "choices": 2 * whole["choices"]}).encode()),
+    "choices of another type": _changed(choices={"0": 1}),
+    "content of another type": _choice(message={"content": 7}),
+    "reasoning of another type": _choice(message={"content": "4", "reasoning": ["a"]}),
+    "unknown end": _choice(finish_reason="because"),
+    "end of another type": _choice(finish_reason=["stop"]),
+    "no model": _changed(model=None),
+    "absurd pause": lambda whole: (429, {"Retry-After": "1e300"}, b"{}"),
+    "strange status": lambda whole: (599, {}, b"teapot"),
+    "text tokens": _changed(usage={"prompt_tokens": "9", "completion_tokens": [3]}),
+    "no number of tokens": _changed(usage={"prompt_tokens": float("nan"), "completion_tokens": 10**30}),
+    "no usage": _changed(usage=[1, 2]),
+    "filtered": _choice(finish_reason="content_filter"),
+    "tool call": _choice(finish_reason="tool_calls"),
+}
+"""Replies that no correct server gives, and replies that few servers give."""
 
 
 def reply(path: str, body: dict[str, Any]) -> dict[str, Any]:

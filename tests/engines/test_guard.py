@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -66,3 +68,77 @@ def test_a_cage_of_bubblewrap_is_opened_under_the_name_that_the_guard_looks_for(
         children = psutil.Process().children(recursive=True)
         environments = [Path(f"/proc/{child.pid}/environ").read_bytes() for child in children]
     assert any(f"{worker.CAGE_OF}={os.getppid()}".encode() in found for found in environments)
+
+
+def wait_for(found: Callable[[], bool], limit_s: float = 20.0) -> None:
+    end = time.monotonic() + limit_s
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_killed_watcher_is_replaced() -> None:
+    with guard.EngineGuard() as opened:
+        first = opened.watcher_pid
+        assert first is not None
+        psutil.Process(first).kill()
+        wait_for(lambda: opened.watcher_pid not in (first, None))
+        assert psutil.pid_exists(opened.watcher_pid or 0)
+
+
+def test_a_watcher_that_is_gone_when_the_engine_settles_does_no_harm() -> None:
+    with guard.EngineGuard() as opened:
+        for _ in range(3):
+            watcher = opened.watcher_pid
+            psutil.Process(watcher).kill()
+            opened.settled()  # once this failed again when the pipe was closed, and ended the run silently
+    assert opened.watcher_pid is None
+
+
+def test_a_closed_guard_starts_no_further_watcher() -> None:
+    with guard.EngineGuard() as opened:
+        watcher = psutil.Process(opened.watcher_pid)
+    wait_for(lambda: not watcher.is_running())
+    time.sleep(0.3)
+    assert opened.watcher_pid is None
+    assert not [child for child in psutil.Process().children() if "guard.py" in " ".join(child.cmdline())]
+
+
+RUN = """\
+import subprocess, sys, time
+from genbench.engines.guard import EngineGuard
+with EngineGuard() as guard:
+    sleep = [sys.executable, "-S", "-c", "import time; time.sleep(60)"]
+    engine = subprocess.Popen(sleep, start_new_session=True)
+    first = guard.watcher_pid
+    print(engine.pid, first, flush=True)
+    while guard.watcher_pid in (first, None):
+        time.sleep(0.02)
+    time.sleep(0.5)
+    print("replaced", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_no_engine_outlives_a_run_whose_guard_was_killed_first() -> None:
+    run = subprocess.Popen([sys.executable, "-c", RUN], stdout=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    engine, watcher = (psutil.Process(int(word)) for word in run.stdout.readline().split())
+    watcher.kill()
+    assert run.stdout.readline() == "replaced\n"
+    run.kill()
+    run.communicate()
+    wait_for(lambda: not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE)
+
+
+def test_stopped_processes_are_killed_with_all_that_they_started() -> None:
+    child = f"import subprocess; p = subprocess.Popen({SLEEP!r}); print(p.pid, flush=True); p.wait()"
+    parent = subprocess.Popen([sys.executable, "-S", "-c", child], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    grandchild = psutil.Process(int(parent.stdout.readline()))
+    for pid in (parent.pid, grandchild.pid):
+        os.kill(pid, signal.SIGSTOP)
+    guard.kill_with_descendants([parent.pid])
+    assert parent.wait(10) == -signal.SIGKILL
+    wait_for(lambda: not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE)
+    parent.communicate()

@@ -30,6 +30,8 @@ class Server:
         self.grade: Callable[[str], str] = lambda prompt: "EQUAL"
         self.faults: dict[int, str] = {}
         self.every: str | None = None
+        self.longest = 1 << 30
+        """Characters of the longest prompt that fits."""
         self.down = False
         self.gets = 0
         self.asked: Counter[str] = Counter()
@@ -93,6 +95,8 @@ class Server:
             send(handler, 200, whole | {"model": "another"})
         elif fault == "echo":
             send(handler, 400, {"error": f"no good: {handler.headers.get('Authorization')}"})
+        elif len(prompt) > self.longest:
+            send(handler, 400, {"error": "This model's maximum context length is exceeded."})
         elif fault == "refusal":
             choice["message"] = {"content": "I would rather not grade this."}
             send(handler, 200, whole)

@@ -56,7 +56,12 @@ def test_a_faulty_server_loses_nothing(judged: Case, server: Server) -> None:
 
 def test_a_refusal_is_unscored_fails_the_run_and_is_asked_again(judged: Case, server: Server) -> None:
     judged.write()
-    server.faults = {3: "refusal", 7: "refusal"}
+    declined = re.compile(r"What is [37]\?")
+
+    def grade(prompt: str) -> str:
+        return "I would rather not." if declined.search(prompt) and "said 0" not in prompt else "EQUAL"
+
+    server.grade = grade
     report = judged.run()
     task = report.results["m"].to_json()["tasks"]["free"]
     assert task["status_counts"] == {"correct": 18, "unscored": 2}
@@ -65,16 +70,50 @@ def test_a_refusal_is_unscored_fails_the_run_and_is_asked_again(judged: Case, se
         "m: free: 2 of 20 samples are unscored (no verdict), more than the 2.0% that "
         "judge.max_unscored_share allows; run again to judge only these"
     ]
-    server.faults = {}
+    asked = len(server.requests)
+    server.grade = lambda prompt: "EQUAL"
     again = judged.run()
-    assert again.failures == [] and len(server.requests) == 22
+    assert again.failures == [] and len(server.requests) == asked + 2
     assert again.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 20}
 
 
 def test_the_share_of_unscored_samples_is_the_suites_to_set(judged: Case, server: Server) -> None:
+    judged.write(k=1)
+    server.grade = lambda prompt: "I would rather not." if "What is 3?" in prompt else "EQUAL"
+    assert judged.run("judge.max_unscored_share=0.1").failures == []
+
+
+def test_a_judge_that_declines_once_is_asked_again(judged: Case, server: Server) -> None:
     judged.write()
-    server.faults = {3: "refusal"}
-    assert judged.run("judge.max_unscored_share=0.05").failures == []
+    server.faults = {3: "refusal", 7: "refusal"}
+    report = judged.run()
+    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 20}
+    assert len(server.requests) == 22
+
+
+def test_an_answer_that_the_judge_never_judges_is_wrong_and_not_excluded(
+    judged: Case, server: Server
+) -> None:
+    judged.write()
+    server.grade = lambda prompt: "I would rather not." if "It is 3, said" in prompt else "EQUAL"
+    report = judged.run()
+    assert report.failures == []
+    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 18, "wrong": 2}
+    why = {verdict["detail"]["why"] for verdict in _verdicts(judged) if verdict["status"] == "wrong"}
+    assert len(why) == 1 and "none on this one: the reply is not of the form" in why.pop()
+
+
+def test_an_answer_longer_than_the_judges_context_is_judged_without_its_middle(
+    judged: Case, server: Server
+) -> None:
+    judged.write(n=2, k=1)
+    lines = (judged.path / "answers.jsonl").read_text()
+    (judged.path / "answers.jsonl").write_text(lines.replace("It is 1,", "It is 1, " + "word " * 48_000))
+    server.longest = 3000
+    report = judged.run()
+    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"] == {"correct": 2}
+    (cut,) = [v["detail"] for v in _verdicts(judged) if "answer_cut_to_chars" in v["detail"]]
+    assert 1000 < cut["answer_cut_to_chars"] < 3000
 
 
 def test_scoring_again_asks_nothing(judged: Case, server: Server) -> None:
@@ -173,9 +212,9 @@ def test_the_key_comes_from_the_environment_and_is_written_nowhere(
     with pytest.raises(ConfigError, match="the variable GRADER_KEY is not set; export GRADER_KEY="):
         judged.run()
     monkeypatch.setenv("GRADER_KEY", "sesame-8231")
-    server.faults = {3: "echo"}
+    server.every = "echo"
     report = judged.run()
-    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"]["unscored"] == 1
+    assert report.results["m"].to_json()["tasks"]["free"]["status_counts"]["unscored"] == 20
     why = [verdict["detail"]["why"] for verdict in _verdicts(judged) if verdict["status"] == "unscored"]
     assert "no good: Bearer ***" in why[0]
     assert server.keys == {"Bearer sesame-8231"}

@@ -17,11 +17,11 @@ from .judgefiles import COMMIT, LABELS, own_judge, shipped_judge
 @pytest.mark.parametrize(
     ("name", "digest"),
     [
-        ("simpleqa", "4db96ad5cc6a1147"),
-        ("free_form", "307665066f537599"),
-        ("pairwise", "2262fb36f56f38e9"),
-        ("rubric", "1759d437f9fecb93"),
-        ("checklist", "9a3a4d7261233f7f"),
+        ("simpleqa", "27f3c013979bd818"),
+        ("free_form", "4ad183a2a33e7bfb"),
+        ("pairwise", "0f354cc43a225a14"),
+        ("rubric", "2ada65ee8b373220"),
+        ("checklist", "8a7b4d161e1996e8"),
     ],
 )
 def test_the_digests_of_shipped_judges_do_not_move(name: str, digest: str) -> None:

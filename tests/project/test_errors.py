@@ -25,6 +25,7 @@ EXIT_CODES = {
     "NotComparableError": 3,
     "EngineError": 1,
     "EngineDiedError": 1,
+    "DegenerateOutputError": 1,
     "RequestFailedError": 1,
     "RequestStuckError": 1,
     "InterruptedRunError": 130,

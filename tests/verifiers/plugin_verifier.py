@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,6 +55,8 @@ class PlugIn:
             os._exit(3)
         if text == "crash twice" and self._count() <= 5:
             os._exit(3)
+        if text == "stop once" and self._count() <= 3:
+            os.kill(os.getpid(), signal.SIGSTOP)
         if text == "raise":
             _ = 1 / 0
         if text == "eat":

@@ -214,3 +214,11 @@ def test_a_load_that_hangs_is_given_up_and_says_so(tmp_path: Path) -> None:
     late, after = asyncio.run(work())
     assert late.reason == "verifier_error" and "not loaded after 2 s" in late.detail["why"]
     assert after.extracted == "b"
+
+
+def test_a_worker_that_is_stopped_is_killed_and_its_case_verified_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("genbench.verifiers.process._GRACE_S", 1.0)
+    found = verify(["say a", "stop once", "say b"], time_limit_s=0.2, tally=str(tmp_path / "tally"))
+    assert [finding.extracted for finding in found] == ["say a", "stop once", "say b"]
