@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from genbench.analysis.results_record import TaskResults, TokenSums, TotalsRecord, TotalTokens
+from genbench.store.degenerate import alarm
 from genbench.store.manifest_record import AttemptRecord, Manifest
+from genbench.store.storedrun import StoredTask
 from genbench.suite.config import Price
 
 N = TypeVar("N", int, float)
@@ -91,3 +93,12 @@ def _gpu_busy(attempts: Sequence[AttemptRecord]) -> float | None:
     ]
     seconds = sum(weight for _, weight in weighted)
     return round(sum(share * weight for share, weight in weighted) / seconds, 4) if seconds else None
+
+
+def degenerate_words(stored: Mapping[str, StoredTask]) -> Iterator[str]:
+    """Yield a warning for each task with degenerate completions, as a damaged checkpoint gives them."""
+    for name, task in stored.items():
+        tokens = task.tokens
+        line = alarm(tokens.degenerate, tokens.items, f"{tokens.items} completions")
+        if line is not None:
+            yield f"{name}: {line}"

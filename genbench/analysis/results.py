@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from genbench.analysis.accounting import costs, totals
+from genbench.analysis.accounting import costs, degenerate_words, totals
 from genbench.analysis.instructions import has_instructions, instruction_record
 from genbench.analysis.judged import drift_words, judged_record, too_many_unscored
 from genbench.analysis.records import EstimateRecord, estimate_fields
 from genbench.analysis.results_record import Results, TaskResults
 from genbench.analysis.table import VerdictTable, estimate_seed, estimates, strata_records, tokens_record
-from genbench.store.degenerate import alarm
 from genbench.store.folder import FORMAT
 from genbench.store.manifest_record import Manifest
 from genbench.store.storedrun import StoredTask
@@ -47,7 +46,7 @@ def build_results(
         shard=manifest.origin.shard,
         tasks=found,
         totals=totals(manifest, found, config.price),
-        warnings=(*manifest.warnings, *drift_words(found), *_degenerate(stored, tasks)),
+        warnings=(*manifest.warnings, *drift_words(found), *degenerate_words(stored)),
         trust_remote_code=manifest.model.trust_remote_code,
         test_uses=manifest.test_uses,
         max_excluded_share=config.max_excluded_share,
@@ -113,15 +112,6 @@ def _lacking(tasks: Mapping[str, TaskResults]) -> list[str]:
         for name, task in tasks.items()
         if task.lacking
     ]
-
-
-def _degenerate(stored: Mapping[str, StoredTask], tasks: Iterable[str]) -> Iterator[str]:
-    """Yield a warning for each task with degenerate completions, as a damaged checkpoint gives them."""
-    for name in tasks:
-        tokens = stored[name].tokens
-        line = alarm(tokens.degenerate, tokens.items, f"{tokens.items} completions")
-        if line is not None:
-            yield f"{name}: {line}"
 
 
 def _too_many_excluded(tasks: Mapping[str, TaskResults], share: float) -> list[str]:

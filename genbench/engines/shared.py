@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
 from genbench.engines.kind import EngineSettings
 from genbench.errors import EngineDiedError, EngineError
+from genbench.protocols import Engine
 from genbench.types import Completion, Request
 
 
@@ -107,3 +110,13 @@ class EngineLease:
             await engine.close()
         elif engine is not None:
             self._keeper.give_back(self._key, engine)
+
+
+def engine_makers(settings: EngineSettings, keeper: EngineKeeper) -> Mapping[str, Callable[[], Engine]]:
+    """Return the factory of each engine that works in parallel, by its name."""
+    return {name: partial(_engine, member, keeper) for name, member in settings.members.items()}
+
+
+def _engine(settings: EngineSettings, keeper: EngineKeeper) -> Engine:
+    key = settings.share_key
+    return settings.make() if key is None else keeper.lease(settings, key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from genbench.draw.alarm import DegenerateAlarm
@@ -12,10 +12,8 @@ from genbench.draw.generate import CountTrace, Generation
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
 from genbench.engines.gpu import GpuWatch
-from genbench.engines.kind import EngineSettings
-from genbench.engines.shared import EngineKeeper
+from genbench.engines.shared import engine_makers
 from genbench.models.tokencount import given_trace_tokens, trace_tokens
-from genbench.protocols import Engine
 from genbench.runs.context import RunContext
 from genbench.runs.scoring import Scorer
 from genbench.store.folder import RunFolder
@@ -112,16 +110,6 @@ def _offer_to(
             scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
 
     return offer
-
-
-def engine_makers(settings: EngineSettings, keeper: EngineKeeper) -> Mapping[str, Callable[[], Engine]]:
-    """Return the factory of each engine that works in parallel, by its name."""
-    return {name: partial(_engine, member, keeper) for name, member in settings.members.items()}
-
-
-def _engine(settings: EngineSettings, keeper: EngineKeeper) -> Engine:
-    key = settings.share_key
-    return settings.make() if key is None else keeper.lease(settings, key)
 
 
 def open_conversations(folder: RunFolder, draws: Sequence[Draw]) -> dict[SampleId, list[Completion]]:
