@@ -18,7 +18,7 @@ from genbench.errors import InterruptedRunError
 from genbench.judges.session import JudgeSession
 from genbench.runs.attempt import Attempt
 from genbench.runs.context import RunContext
-from genbench.runs.drawing import Drawing, engine_makers, open_conversations
+from genbench.runs.drawing import Drawing, open_conversations
 from genbench.runs.job import Job
 from genbench.runs.jobs import make_jobs
 from genbench.runs.loop import run_coroutine
