@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from genbench.draw.queue import missing_draws
-from genbench.engines.shared import EngineKeeper, EngineLease
+from genbench.engines.shared import EngineKeeper, EngineLease, engine_makers
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import InterruptedRunError
 from genbench.judges.session import JudgeSession
