@@ -63,10 +63,7 @@ def _accuracy(table: VerdictTable, name: str, seed: int) -> AccuracyRecord:
     groups = [problem.group for problem, samples in zip(table.problems, table.parts, strict=True) if samples]
     values = np.array(means)
     draws = float(np.mean([len(samples) for samples in table.parts if samples]))
-    binary = all(parts[name] in (0.0, 1.0) for samples in table.parts for parts in samples)
-    found = problem_interval(
-        values, seed=seed, groups=groups if any(groups) else None, draws=draws if binary else None
-    )
+    found = problem_interval(values, seed=seed, groups=groups if any(groups) else None, draws=draws)
     return AccuracyRecord(value=float(values.mean()), ci=found.bounds, ci_method=found.method)
 
 

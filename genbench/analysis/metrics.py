@@ -35,8 +35,7 @@ def plug_in_estimate(
     found = np.array(values, dtype=float)
     groups = [problem.group for problem in problems]
     kept = groups if any(groups) else None
-    one_draw = 1.0 if np.isin(found, (0.0, 1.0)).all() else None
-    interval = problem_interval(found, seed=seed, groups=kept, draws=one_draw)
+    interval = problem_interval(found, seed=seed, groups=kept)
     clusters = cluster(found, kept)
     return Estimate(
         metric=metric,

@@ -15,6 +15,12 @@ MOST_CELLS = 2**20
 """The longest grid of sums; 1,319 problems with 64 against 8 samples need 85,000 cells."""
 ROUNDED_CELLS = 2**17
 """The grid for differences that share no small unit. Rounding moves a sum by under 0.2 % of its spread."""
+_DIRECT_WORK = 2**24
+"""Cells times problems up to which one problem after the other is added (20 ms)."""
+_LEAF = 64
+"""Problems that are added one after the other before laws are multiplied by Fourier transform."""
+_FOURIER_ERROR = 1e-9
+"""Smaller p values are computed directly: the transform's absolute error is under 1e-13."""
 _LARGEST_DENOMINATOR = 100_000
 _TOLERANCE = 1e-9
 
@@ -71,9 +77,33 @@ def flipped_sums(units: Integers) -> Floats:
     return law
 
 
+def _transformed_sums(units: Integers) -> Floats:
+    """Return `flipped_sums` by halves, whose laws are multiplied by Fourier transform.
+
+    It takes a quarter of the time for thousands of problems. The absolute error is under 1e-13.
+    """
+    if len(units) <= _LEAF:
+        return flipped_sums(units)
+    half = len(units) // 2
+    left, right = _transformed_sums(units[:half]), _transformed_sums(units[half:])
+    length = len(left) + len(right) - 1
+    step = 1 << max(0, (length - 1).bit_length() - 3)
+    size = -(-length // step) * step  # at most a quarter longer, and with small factors only
+    law = np.fft.irfft(np.fft.rfft(left, size) * np.fft.rfft(right, size), size)[:length]
+    return np.maximum(law, 0.0)
+
+
 def tails(units: Integers) -> tuple[float, float, float]:
     """Return p values of the observed sum of `units`: two-sided, this low or lower, this high or higher."""
-    law = flipped_sums(units)
+    if len(units) * int(np.abs(units).sum()) > _DIRECT_WORK:
+        found = _tails(_transformed_sums(units), units)
+        if min(found) > _FOURIER_ERROR:
+            return found
+    return _tails(flipped_sums(units), units)
+
+
+def _tails(law: Floats, units: Integers) -> tuple[float, float, float]:
+    """Return the p values of the observed sum under the law of sums."""
     total, observed = len(law) - 1, int(units.sum())
     place = (observed + total) // 2
     low = float(law[: place + 1].sum())

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from genbench.stats.intervals import LEVEL, Interval, t_quantile
+from genbench.stats.intervals import LEVEL, Interval, t_quantile, unseen_share
 from genbench.stats.mover import mover_lower
 from genbench.stats.resample import Clusters
 from genbench.stats.scores import Scores
@@ -45,11 +45,6 @@ def lower_bound(clusters: Clusters, alpha: float = ALPHA) -> float:
     return bound
 
 
-def unseen_share(n: int, alpha: float) -> float:
-    """Return the largest share of a population that n draws miss with probability alpha ("rule of three")."""
-    return float(1 - alpha ** (1 / n))
-
-
 def smallest_detectable_drop(clusters: Clusters, alpha: float = ALPHA, power: float = POWER) -> float | None:
     """Return the drop that a one-sided test at alpha finds with the given power: (z_alpha + z_power) * SE.
 
@@ -82,12 +77,11 @@ def rerun_difference(
     else:
         parts = [_mean_variance(scores) for scores in (base, tuned)]
         v = None if None in parts else math.fsum(part for part in parts if part is not None)
-        # Two independent runs without any noise are treated as if one sample had deviated.
-        least = min(int(base.scored.sum()), int(tuned.scored.sum()))
-        v = None if v is None else max(v, 1 / least**2)
         method = "normal on both runs' variance within problems"
     if v is None:
         return None
+    # Runs without any noise are treated as if one sample had deviated.
+    v = max(v, 1 / min(int(base.scored.sum()), int(tuned.scored.sum())) ** 2)
     half = float(ndtri((1 + level) / 2)) * math.sqrt(v)
     return Interval(max(-1.0, d - half), min(1.0, d + half), method)
 

@@ -80,8 +80,10 @@ def estimate(
     if short:
         return replace(empty, missing=short)
     draws = asked.k or matrix.k
-    values, bounds = values_and_bounds(asked, matrix, answers, draws)
-    empty = replace(empty, bounds=bounds)
+    found = problem_values(asked, matrix, answers, draws)
+    values = found.values
+    if matrix.excluded:
+        empty = replace(empty, bounds=(float(found.low.mean()), float(found.high.mean())))
     if np.isnan(values).any():
         return replace(empty, missing=undetermined(asked, values, draws))
     units = _Units(groups, seed, level, resamples)
@@ -107,7 +109,7 @@ def _with_value(
         values,
         seed=units.seed,
         groups=units.groups,
-        draws=max(per_value, 1.0) if scores.is_binary else None,
+        draws=max(per_value, 1.0),
         level=units.level,
         resamples=units.resamples,
     )
@@ -150,21 +152,27 @@ def per_problem(metric: Metric, scores: Scores, answers: AnswersLike | None, dra
     return values
 
 
-def values_and_bounds(
-    metric: Metric, scores: Scores, answers: AnswersLike | None, draws: int
-) -> tuple[Floats, tuple[float, float] | None]:
-    """Return values (n,) and the bounds of their mean: every excluded sample wrong, every one right.
+@dataclass(frozen=True, slots=True)
+class ProblemValues:
+    """The metric of each problem (n,), with its bounds if every excluded sample was wrong or right.
 
-    A problem with too few scored samples still has a value if both bounds agree: pass@8 with seven scored
-    samples of eight is 1 as soon as one of them is right. The bounds are None if nothing is excluded.
+    `values` is NaN for a problem with too few scored samples, unless both bounds agree: pass@8 with seven
+    scored samples of eight is 1 as soon as one of them is right.
     """
+
+    values: Floats
+    low: Floats
+    high: Floats
+
+
+def problem_values(metric: Metric, scores: Scores, answers: AnswersLike | None, draws: int) -> ProblemValues:
+    """Return the metric of each problem with its bounds. Without excluded samples all three are equal."""
     values = per_problem(metric, scores, answers, draws)
     if scores.excluded == 0:
-        return values, None
+        return ProblemValues(values, values, values)
     low = per_problem(metric, scores.filled(0.0), _voting(answers, scores, right=False), draws)
     high = per_problem(metric, scores.filled(1.0), _voting(answers, scores, right=True), draws)
-    values = np.where(np.isnan(values) & (low == high), low, values)
-    return values, (float(low.mean()), float(high.mean()))
+    return ProblemValues(np.where(np.isnan(values) & (low == high), low, values), low, high)
 
 
 def _voting(answers: AnswersLike | None, scores: Scores, *, right: bool) -> AnswersLike | None:

@@ -1,27 +1,19 @@
-"""The gate: a decision on each task of a comparison, and on the suite from the pooled difference."""
+"""The gate: a decision on each task of a comparison, and on the suite from all gating tasks together."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-from scipy.special import ndtri
-
 from genbench.errors import InputError, nearest
-from genbench.stats.differences import ALPHA
+from genbench.stats.differences import ALPHA, smallest_detectable_drop
 from genbench.stats.families import holm
-from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired
-from genbench.stats.scores import Floats
-from genbench.stats.signflip import sign_flip
+from genbench.stats.pool import MIN_PROBLEMS, Pooled, Together, p_or_one, pool, together
 
 GateVerdict = Literal["REGRESSED", "IMPROVED", "NON_INFERIOR", "INCONCLUSIVE"]
 MARGIN = 0.03
-MIN_PROBLEMS = 100
-"""Problems needed for non-inferiority: at 30 problems near 1 the 5 % test errs in 13 % (simulated)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +27,42 @@ class TaskGate:
     """Level of the test of the (adjusted) p values."""
     p_regression_adjusted: float | None
     p_improvement_adjusted: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Pooled:
-    """The inverse-variance pooled difference of the gating tasks, with its sign-flip p values."""
-
-    difference: float | None
-    ci: tuple[float, float] | None
-    p_regression: float
-    p_improvement: float
-    tasks: tuple[str, ...]
-    """Tasks with any difference at all. The others have no weight."""
+    finds: float | None
+    """Smallest drop found with 80 % power, at the strictest level that Holm may ask of this task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """All decisions of one comparison."""
+    """All decisions of one comparison.
+
+    `alpha` bounds the chance of a false REGRESSED on the suite, and separately that of a false IMPROVED and
+    of a false NON_INFERIOR. `alpha_pooled` is the part of it for the pooled difference. `undecided` names
+    gating tasks without a difference: missing in one side, or without any sample that both sides scored.
+    """
 
     tasks: Mapping[str, TaskGate]
     pooled: Pooled
+    together: Together
     verdict: GateVerdict
+    alpha: float
     alpha_pooled: float
+    undecided: tuple[str, ...]
+
+    @property
+    def inconclusive(self) -> tuple[str, ...]:
+        """Return the gating tasks that are inconclusive by themselves."""
+        return tuple(
+            name for name, task in self.tasks.items() if task.gating and task.verdict == "INCONCLUSIVE"
+        )
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """Return 1 if the suite or a gating task regressed. With `strict`, also if one is inconclusive."""
+        """Return 1 if the suite or a gating task regressed, or if a gating task could not be decided.
+
+        With `strict`, also if the suite is inconclusive. A task that is inconclusive by itself does not fail.
+        """
         gating = [task.verdict for task in self.tasks.values() if task.gating]
         failing = {"REGRESSED", "INCONCLUSIVE"} if strict else {"REGRESSED"}
-        return int(bool(failing & {self.verdict, *gating}))
+        return int(bool(self.undecided or "REGRESSED" in gating or self.verdict in failing))
 
 
 def gate(
@@ -70,14 +70,25 @@ def gate(
     *,
     gating: Collection[str] | None = None,
     margins: Mapping[str, float] | None = None,
+    suite_margin: float | None = None,
+    absent: Sequence[str] = (),
     alpha: float = ALPHA,
 ) -> Gate:
     """Decide on each task and the suite, with at most `alpha` chance of a false alarm over all gating tasks.
 
     Half of `alpha` goes to Holm over the gating tasks. The other half goes to the pooled difference, which
     finds a small drop that is spread over all of them. A single gating task needs no split. Improvement is
-    tested the same way in a family of its own. The first of REGRESSED, IMPROVED and NON_INFERIOR counts.
-    Tasks that do not gate are decided by their own p at `alpha`. With `gating` None every task gates.
+    tested the same way in a family of its own. Tasks that do not gate are decided by their own p at `alpha`.
+
+    The suite is REGRESSED if a gating task or the pooled difference is. Otherwise it is decided by
+    `together`: if a mean loss of `suite_margin` is excluded, the suite is IMPROVED or NON_INFERIOR, else
+    INCONCLUSIVE. A gain in one task does not hide that a loss in others is not excluded.
+
+    Args:
+        gating: the tasks that decide. None: all.
+        margins: the loss that counts as none, by task. Others have MARGIN.
+        suite_margin: the same for the mean of the gating tasks. None: the smallest margin of them.
+        absent: gating tasks that only one side has. They count in the family, and nothing passes with them.
 
     Raises:
         InputError: `gating` or `margins` name a task that is not in the comparison.
@@ -87,78 +98,60 @@ def gate(
     for name in [*(gating or ()), *margins]:
         if name not in tasks:
             raise InputError(f"no task '{name}' in this comparison{nearest(name, tasks)}")
-    share = alpha if len(names) == 1 else alpha / 2
+    count = len(names) + len(absent)
+    share = alpha if count == 1 else alpha / 2
     family = {name: tasks[name] for name in names}
-    gates = {
-        name: _decide(task, draft)
-        for (name, task), draft in zip(
-            tasks.items(), _drafts(tasks, family, margins, alpha, share), strict=True
-        )
-    }
+    drafts = _drafts(tasks, family, margins, levels=(alpha, share), absent=len(absent))
+    gates = {name: _decide(tasks[name], draft) for name, draft in drafts.items()}
     pooled = pool(family)
-    return Gate(gates, pooled, _suite([gates[name].verdict for name in names], pooled, share), share)
+    undecided = (*(name for name in names if family[name].clusters is None), *absent)
+    own = {name: gates[name].margin for name in names}
+    whole = together(family, own, suite_margin or min(own.values(), default=MARGIN))
+    verdict = _suite([gates[name].verdict for name in names], pooled, share, whole, bool(undecided))
+    return Gate(gates, pooled, whole, verdict, alpha, share, undecided)
 
 
 def _drafts(
     tasks: Mapping[str, Paired],
     family: Mapping[str, Paired],
     margins: Mapping[str, float],
-    alpha: float,
-    share: float,
-) -> list[TaskGate]:
-    """Return each task's margin, level and adjusted p values, not decided yet."""
-    worse = dict(zip(family, holm([_p(task.p_regression) for task in family.values()]), strict=True))
-    better = dict(zip(family, holm([_p(task.p_improvement) for task in family.values()]), strict=True))
-    return [
-        TaskGate(
+    *,
+    levels: tuple[float, float],
+    absent: int,
+) -> dict[str, TaskGate]:
+    """Return each task's margin, level and adjusted p values, not decided yet.
+
+    `levels` are those of a task outside the family and of the family.
+    """
+    alone, share = levels
+    ones = [1.0] * absent
+    worse = holm([*(p_or_one(task.p_regression) for task in family.values()), *ones])
+    better = holm([*(p_or_one(task.p_gain) for task in family.values()), *ones])
+    p_worse = dict(zip(family, worse, strict=False))
+    p_better = dict(zip(family, better, strict=False))
+    drafts = {}
+    for name, task in tasks.items():
+        strictest = share / (len(family) + absent) if name in family else alone
+        drafts[name] = TaskGate(
             verdict="INCONCLUSIVE",
             gating=name in family,
             margin=margins.get(name, MARGIN),
-            alpha=share if name in family else alpha,
-            p_regression_adjusted=worse.get(name),
-            p_improvement_adjusted=better.get(name),
+            alpha=share if name in family else alone,
+            p_regression_adjusted=p_worse.get(name),
+            p_improvement_adjusted=p_better.get(name),
+            finds=None if task.clusters is None else smallest_detectable_drop(task.clusters, strictest),
         )
-        for name in tasks
-    ]
-
-
-def pool(tasks: Mapping[str, Paired]) -> Pooled:
-    """Return the inverse-variance pooled difference over tasks.
-
-    The p values flip the signs of all tasks' differences at once, with fixed weights. Unlike a normal p
-    they do not rely on a variance estimated from three problems. A task whose problems all score the same
-    in both runs has no weight, since it has nothing to flip.
-    """
-    moved = {
-        name: variance
-        for name, task in tasks.items()
-        if task.clusters is not None and (variance := _variance(task)) > 0
-    }
-    if not moved:
-        known = any(task.clusters is not None for task in tasks.values())
-        return Pooled(0.0 if known else None, None, 1.0, 1.0, ())
-    weights = {name: 1 / variance for name, variance in moved.items()}
-    total = math.fsum(weights.values())
-    parts = [_scaled(tasks[name], weight / total) for name, weight in weights.items()]
-    difference = math.fsum(float(part.sum()) for part in parts)
-    half = float(ndtri((1 + LEVEL) / 2)) / math.sqrt(total)
-    ci = (max(-1.0, difference - half), min(1.0, difference + half))
-    names = tuple(moved)
-    if len(tasks) == 1:
-        only = tasks[names[0]]
-        return Pooled(difference, only.ci, _p(only.p_regression), _p(only.p_improvement), names)
-    flips = sign_flip(np.concatenate(parts))
-    return Pooled(difference, ci, flips.p_regression, flips.p_improvement, names)
+    return drafts
 
 
 def _decide(task: Paired, draft: TaskGate) -> TaskGate:
     """Return the draft with its decision."""
     p_worse = draft.p_regression_adjusted if draft.gating else task.p_regression
-    p_better = draft.p_improvement_adjusted if draft.gating else task.p_improvement
+    p_better = draft.p_improvement_adjusted if draft.gating else task.p_gain
     verdict: GateVerdict = "INCONCLUSIVE"
-    if _p(p_worse) <= draft.alpha:
+    if p_or_one(p_worse) <= draft.alpha:
         verdict = "REGRESSED"
-    elif _p(p_better) <= draft.alpha:
+    elif p_or_one(p_better) <= draft.alpha:
         verdict = "IMPROVED"
     elif _is_non_inferior(task, draft.margin):
         verdict = "NON_INFERIOR"
@@ -167,36 +160,18 @@ def _decide(task: Paired, draft: TaskGate) -> TaskGate:
 
 def _is_non_inferior(task: Paired, margin: float) -> bool:
     """Return whether there are enough problems and the lower bound is above minus the margin."""
-    many = task.clusters is not None and task.clusters.count >= MIN_PROBLEMS
+    many = task.worst is not None and task.worst.count >= MIN_PROBLEMS
     return many and task.lower is not None and task.lower > -margin
 
 
-def _suite(verdicts: list[GateVerdict], pooled: Pooled, alpha: float) -> GateVerdict:
-    """Return the decision on the suite from those on the gating tasks and the pooled difference."""
+def _suite(
+    verdicts: list[GateVerdict], pooled: Pooled, alpha: float, whole: Together, undecided: bool
+) -> GateVerdict:
+    """Return the decision on the suite."""
     if "REGRESSED" in verdicts or pooled.p_regression <= alpha:
         return "REGRESSED"
+    if undecided or not whole.is_non_inferior:
+        return "INCONCLUSIVE"
     if "IMPROVED" in verdicts or pooled.p_improvement <= alpha:
         return "IMPROVED"
-    if verdicts and all(verdict == "NON_INFERIOR" for verdict in verdicts):
-        return "NON_INFERIOR"
-    return "INCONCLUSIVE"
-
-
-def _variance(task: Paired) -> float:
-    """Return the sampling variance of the difference. If all differences are equal, their mean square."""
-    assert task.clusters is not None
-    if task.se:
-        return task.se**2
-    square = (task.clusters.totals**2).sum() / task.clusters.sizes.sum() ** 2
-    return float(square)
-
-
-def _scaled(task: Paired, weight: float) -> Floats:
-    """Return the task's differences by cluster, scaled so that they add up to weight * difference."""
-    assert task.clusters is not None
-    return np.asarray(weight * task.clusters.totals / task.clusters.sizes.sum(), dtype=np.float64)
-
-
-def _p(p: float | None) -> float:
-    """Return p, or 1 for a task without a value, which cannot reject anything."""
-    return 1.0 if p is None else p
+    return "NON_INFERIOR"

@@ -68,14 +68,17 @@ def false_alarm_band(first: ScoresLike, second: ScoresLike, *, same_seed: bool =
         raise NotComparableError("with the same seed both runs must have the same number of samples")
     changed = _share_changed(a, b) if aligned else None
     difference = float((b.means - a.means).mean())
+    # Runs without any noise are treated as if one sample had deviated.
+    least = 1 / min(int(a.scored.sum()), int(b.scored.sum())) ** 2
     if same_seed:
         deltas = b.values - a.values
         known = np.maximum((~np.isnan(deltas)).sum(axis=1), 1)
         variance = float((np.nansum(deltas**2, axis=1) / known**2).sum()) / a.n**2
-        return Noise(difference, _half_width(variance), a.n, a.k, b.k, None, changed)
+        return Noise(difference, _half_width(max(variance, least)), a.n, a.k, b.k, None, changed)
     pooled = Scores(np.hstack([a.values, b.values]), a.drawn + b.drawn).variances
     variance = float((pooled * (1 / a.scored + 1 / b.scored)).sum()) / a.n**2
-    return Noise(difference, _half_width(variance), a.n, a.k, b.k, float(pooled.mean()), changed)
+    band = _half_width(max(variance, least))
+    return Noise(difference, band, a.n, a.k, b.k, float(pooled.mean()), changed)
 
 
 def _share_changed(a: Scores, b: Scores) -> float:

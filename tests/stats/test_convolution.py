@@ -77,3 +77,15 @@ def test_no_difference_has_no_unit() -> None:
     units, exact = on_a_grid(np.zeros(5))
     assert exact
     assert len(units) == 0
+
+
+def test_many_problems_are_multiplied_by_transform_with_the_same_law() -> None:
+    units = np.random.default_rng(4).integers(-40, 38, size=1500)
+    low = float(flipped_sums(units)[: (int(units.sum()) + int(np.abs(units).sum())) // 2 + 1].sum())
+    assert len(units) * int(np.abs(units).sum()) > 2**24  # large enough for the transform
+    assert tails(units)[1] == pytest.approx(low, rel=1e-6)
+
+
+def test_a_tiny_p_value_keeps_its_digits_whatever_the_size() -> None:
+    units = -np.full(1500, 10)
+    assert tails(units)[1] == pytest.approx(0.5**1500, rel=1e-9)

@@ -7,17 +7,15 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
 
 from genbench.stats.differences import (
     difference_interval,
     lower_bound,
     rerun_difference,
     smallest_detectable_drop,
-    unseen_share,
     z_sum,
 )
+from genbench.stats.intervals import unseen_share
 from genbench.stats.mover import mover_lower
 from genbench.stats.resample import cluster
 from genbench.stats.scores import as_scores
@@ -48,11 +46,6 @@ def test_without_a_loss_the_lower_bound_allows_unseen_losses() -> None:
 
 def known_se(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / math.sqrt(len(values)))
-
-
-@given(st.integers(1, 5000), st.floats(0.001, 0.5))
-def test_draws_miss_the_unseen_share_with_probability_alpha(n: int, alpha: float) -> None:
-    assert (1 - unseen_share(n, alpha)) ** n == pytest.approx(alpha, rel=1e-9)
 
 
 def test_equal_differences_have_an_exact_interval_around_them() -> None:

@@ -10,8 +10,9 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import DescrStatsW
 
 from genbench.errors import InputError
-from genbench.stats.gate import gate, pool
+from genbench.stats.gate import gate
 from genbench.stats.paired import Paired, paired
+from genbench.stats.pool import pool
 
 
 def moved(n: int, by: float, spread: float = 0.1, seed: int = 0) -> Paired:
@@ -44,8 +45,10 @@ def test_a_margin_belongs_to_its_task() -> None:
     found = gate(tasks, margins={"a": 0.01})
     assert (found.tasks["a"].margin, found.tasks["a"].verdict) == (0.01, "INCONCLUSIVE")
     assert (found.tasks["b"].margin, found.tasks["b"].verdict) == (0.03, "NON_INFERIOR")
+    assert found.together.margin == 0.01
     assert found.exit_code() == 0
     assert found.exit_code(strict=True) == 1
+    assert gate(tasks, margins={"a": 0.01}, suite_margin=0.03).exit_code(strict=True) == 0
 
 
 def test_no_change_at_all_is_non_inferior_only_where_a_loss_would_have_been_met() -> None:
@@ -136,6 +139,73 @@ def test_a_missing_task_stays_in_the_family_and_is_inconclusive() -> None:
     assert p is not None
     assert found.tasks["b"].p_regression_adjusted == pytest.approx(2 * p)
     assert gate({"a": gone}).pooled.difference is None
+
+
+def test_a_gating_task_that_cannot_be_decided_is_never_a_pass() -> None:
+    found = gate({"a": paired([[None]], [[1.0]]), "b": moved(200, 0.05)})
+    assert (found.undecided, found.verdict, found.exit_code()) == (("a",), "INCONCLUSIVE", 1)
+    absent = gate({"b": moved(200, 0.05)}, absent=["a"])
+    assert (absent.undecided, absent.verdict, absent.exit_code()) == (("a",), "INCONCLUSIVE", 1)
+    assert gate({"b": moved(200, 0.05)}).exit_code() == 0
+
+
+def test_an_absent_gating_task_keeps_its_place_in_the_family() -> None:
+    task = moved(200, -0.012, seed=3)
+    alone, kept = gate({"b": task}), gate({"b": task}, absent=["a"])
+    assert kept.tasks["b"].p_regression_adjusted == pytest.approx(2 * (task.p_regression or 0))
+    assert (alone.alpha_pooled, kept.alpha_pooled) == (0.05, 0.025)
+
+
+def test_a_small_task_that_shows_nothing_does_not_block_the_suite() -> None:
+    tasks = {"aime": moved(30, 0.0, 0.05), **{str(i): moved(200, 0.0, 0.05, seed=i) for i in range(4)}}
+    found = gate(tasks, margins={"aime": 0.06})
+    assert (found.verdict, found.inconclusive) == ("NON_INFERIOR", ("aime",))
+    assert found.exit_code(strict=True) == 0
+
+
+def test_a_gain_does_not_hide_that_a_loss_elsewhere_is_not_excluded() -> None:
+    tasks = {"a": moved(200, 0.1), "b": moved(200, -0.05, 0.5)}
+    found = gate(tasks)
+    assert (found.tasks["a"].verdict, found.tasks["b"].verdict) == ("IMPROVED", "INCONCLUSIVE")
+    assert found.together.doubtful == ("b",)
+    assert (found.verdict, found.exit_code(strict=True)) == ("INCONCLUSIVE", 1)
+    assert gate({"a": tasks["a"], "b": moved(200, 0.0)}).verdict == "IMPROVED"
+
+
+def test_finds_is_for_the_level_at_which_the_gate_tests() -> None:
+    tasks = {str(i): moved(200, 0.0, seed=i) for i in range(20)}
+    one, twenty = gate({"0": tasks["0"]}).tasks["0"], gate(tasks).tasks["0"]
+    assert one.finds == tasks["0"].mde
+    assert one.finds is not None
+    assert twenty.finds == pytest.approx(1.55 * one.finds, rel=0.01)  # the factor at 20 tasks
+    outside = gate(tasks, gating=["1"]).tasks["0"]
+    assert outside.finds == tasks["0"].mde
+
+
+def lost(share: float, n: int = 200) -> Paired:
+    """The given share of the samples of tuned are excluded, the others all right in both."""
+    tuned = [[None if i < share * n else 1.0] for i in range(n)]
+    return paired([[1.0]] * n, tuned)
+
+
+def test_excluded_samples_count_against_tuned_before_a_loss_is_excluded() -> None:
+    assert gate({"a": lost(0.0)}).tasks["a"].verdict == "NON_INFERIOR"
+    assert lost(0.02).difference == 0.0
+    assert gate({"a": lost(0.02)}).tasks["a"].verdict == "INCONCLUSIVE"
+    assert gate({"a": lost(0.02)}).verdict == "INCONCLUSIVE"
+
+
+def test_a_gain_that_excluded_samples_could_undo_is_none() -> None:
+    base = [[0.0]] * 10 + [[1.0]] * 190
+    gained = [[1.0]] * 8 + [[0.0]] * 2 + [[1.0]] * 190
+    assert gate({"a": paired(base, gained)}).tasks["a"].verdict == "IMPROVED"
+    gappy = [*gained[:190], *[[None]] * 10]
+    found = paired(base, gappy)
+    assert found.p_improvement is not None
+    assert found.p_improvement < 0.05
+    assert gate({"a": found}).tasks["a"].verdict == "INCONCLUSIVE"
+    two = {"a": found, "b": found}
+    assert gate(two).pooled.p_improvement > 0.05
 
 
 def test_names_that_are_not_there_are_refused() -> None:

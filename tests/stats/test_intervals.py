@@ -19,7 +19,9 @@ from genbench.stats.intervals import (
     problem_interval,
     rerun_interval,
     t_quantile,
+    unseen_share,
     wilson,
+    wilson_near_edge,
 )
 from genbench.stats.resample import Clusters, bootstrap_means, cluster, derive_seed
 from genbench.stats.scores import Floats, as_scores
@@ -129,8 +131,8 @@ def test_drawing_indices_and_drawing_counts_follow_the_same_law() -> None:
 def test_groups_are_resampled_whole() -> None:
     values = np.repeat(np.arange(20) % 2, 5).astype(np.float64)
     groups = [str(i // 5) for i in range(100)]
-    alone = problem_interval(values + 0.0, seed=1, draws=None)
-    together = problem_interval(values + 0.0, seed=1, groups=groups, draws=None)
+    alone = problem_interval(values + 0.0, seed=1)
+    together = problem_interval(values + 0.0, seed=1, groups=groups)
     assert together.high - together.low > 2 * (alone.high - alone.low)
     assert "20 groups" in together.method
 
@@ -158,25 +160,82 @@ def test_all_right_and_all_wrong_take_wilson_and_say_so(mean: float, word: str) 
     interval = problem_interval(np.full(30, mean), seed=0, draws=64)
     assert interval.method.startswith("Wilson on effective n")
     assert word in interval.method
-    assert interval.high - interval.low == pytest.approx(0.066, abs=0.001)  # AIME 30 x 64: [93.4, 100]
+    assert interval.high - interval.low == pytest.approx(0.095, abs=0.001)  # AIME 30 x 64: [90.5, 100]
     assert mean in interval.bounds
 
 
 def test_effective_n_is_floored_by_correlated_samples_and_shrunk_for_few_problems() -> None:
     shrink = (scipy.stats.norm.ppf(0.975) / scipy.stats.t.ppf(0.975, 29)) ** 2
-    assert effective_n(1.0, cluster(np.ones(30)), 64) == pytest.approx(30 * 64 / (1 + 63 / 2) * shrink)
+    assert effective_n(1.0, cluster(np.ones(30)), 64) == pytest.approx(30 * 64 / (1 + 63 * 0.75) * shrink)
     values = np.repeat([0.0, 1.0], 15)
     spread = 0.25 / cluster(values).se ** 2  # type: ignore[operator]
     assert effective_n(0.5, cluster(values), 64) == pytest.approx(spread * shrink)
 
 
-def test_fractional_scores_never_take_wilson() -> None:
-    interval = problem_interval(np.array([1.0] * 29 + [0.9]), seed=0, draws=None)
-    assert interval.method.startswith("cluster bootstrap")
-    assert interval.method.endswith("may cover under 95 %")
-    flat = problem_interval(np.full(5, 0.5), seed=0, draws=None)
-    assert flat.bounds == (0.5, 0.5)
-    assert flat.method.startswith("no width")
+def test_many_problems_keep_the_lower_floor_of_correlation() -> None:
+    shrink = (scipy.stats.norm.ppf(0.975) / scipy.stats.t.ppf(0.975, 197)) ** 2
+    assert effective_n(1.0, cluster(np.ones(198)), 8) == pytest.approx(198 * 8 / (1 + 7 / 2) * shrink)
+
+
+def test_fractional_scores_near_the_edge_take_wilson_too() -> None:
+    interval = problem_interval(np.array([1.0] * 29 + [0.9]), seed=0)
+    assert interval.method.startswith("Wilson on effective n")
+    assert interval.low < 0.9  # a bootstrap of these thirty values ends at 99.0
+
+
+def test_fractional_scores_near_one_are_covered() -> None:
+    """A hundred problems with four answers of three instructions each, 98 % followed."""
+    rng = np.random.default_rng(3)
+    hits = 0
+    for seed in range(300):
+        p = rng.beta(0.98 * 1.08, 0.02 * 1.08, size=(100, 1))
+        values = (rng.binomial(3, np.repeat(p, 4, axis=1)) / 3).mean(axis=1)
+        interval = problem_interval(values, seed=seed, draws=4, resamples=300)
+        hits += interval.low <= 0.98 <= interval.high
+    assert hits / 300 >= 0.93
+
+
+@pytest.mark.parametrize("failures", [0.5, 1.0, 2.0, 3.0])
+def test_next_to_the_edge_the_limit_is_that_of_poisson(failures: float) -> None:
+    n = 400.0
+    low, high = wilson_near_edge(1 - failures / n, n)
+    assert low == wilson(1 - failures / n, n)[0]
+    assert high == pytest.approx(1 - scipy.stats.gamma.ppf(0.05, failures) / n)
+    assert high > wilson(1 - failures / n, n)[1]
+    assert (1 - high, 1 - low) == pytest.approx(wilson_near_edge(failures / n, n))
+
+
+@pytest.mark.parametrize("failures", [0.0, 3.5, 200.0])
+def test_away_from_one_to_three_failures_the_limits_are_wilsons(failures: float) -> None:
+    assert wilson_near_edge(1 - failures / 400, 400) == wilson(1 - failures / 400, 400)
+
+
+def test_the_dip_of_wilson_at_one_failure_is_gone() -> None:
+    n, rate = 198, 0.0003  # a success next to the edge: the limit of Wilson at one failure is above the rate
+    found = wilson_near_edge(1 - 1 / n, n)
+    assert wilson(1 - 1 / n, n)[1] < 1 - rate < found[1]
+
+
+@pytest.mark.parametrize(("n", "value"), [(30, 0.5), (2, 0.5), (120, 0.25), (5, 1 / 3)])
+def test_equal_scores_have_an_interval_with_a_width(n: int, value: float) -> None:
+    interval = problem_interval(np.full(n, value), seed=0, draws=2)
+    assert interval.low < value < interval.high
+
+
+def test_equal_scores_are_not_surer_of_new_problems_than_of_these() -> None:
+    scores = as_scores(np.tile([1.0, 0.0], (30, 1)))
+    again = rerun_interval(scores)
+    assert again is not None
+    found = problem_interval(scores.means, seed=0, draws=2)
+    assert found.low <= again.low
+    assert found.high >= again.high
+    assert found.method.startswith("exact binomial bound")
+
+
+def test_fractional_scores_of_one_sample_have_a_rerun_interval_with_a_width() -> None:
+    interval = rerun_interval(as_scores(np.full((20, 1), 0.5)))
+    assert interval is not None
+    assert interval.high - interval.low > 0.1
 
 
 def test_one_problem_tells_nothing_about_others() -> None:
@@ -214,6 +273,12 @@ def test_rerun_interval_of_fractional_scores_is_normal() -> None:
     assert interval is not None
     half = scipy.stats.norm.ppf(0.975) * math.sqrt(scores.var(axis=1, ddof=1).sum() / 4) / 20
     assert interval.bounds == pytest.approx((scores.mean() - half, scores.mean() + half), abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.025])
+@pytest.mark.parametrize("n", [1, 30, 500])
+def test_draws_miss_the_unseen_share_with_probability_alpha(n: int, alpha: float) -> None:
+    assert (1 - unseen_share(n, alpha)) ** n == pytest.approx(alpha, rel=1e-9)
 
 
 def test_seeds_come_from_names_and_not_from_their_concatenation() -> None:

@@ -58,7 +58,7 @@ def test_identical_runs_have_no_difference_and_p_one() -> None:
         1.0,
         1.0,
     )
-    assert found.rerun_ci == (0.0, 0.0)
+    assert found.rerun_ci == pytest.approx((-1.96 / 320, 1.96 / 320), rel=1e-3)  # one sample of 320
     assert found.ci is not None
     # 40 problems without a change leave room for a share that 40 problems miss in 1 of 40 cases.
     assert found.ci[1] == pytest.approx(1 - 0.025 ** (1 / 40))
@@ -160,11 +160,37 @@ def test_metrics_of_draws_are_compared_problem_by_problem() -> None:
     assert found.rerun_ci_method == "given for means only"
 
 
-def test_a_problem_without_scored_samples_makes_the_difference_missing() -> None:
-    found = paired([[1], [0]], [[1], [None]])
-    assert found.difference is None
-    assert found.missing == "tuned: 1 of 2 problems have no scored sample (the first at position 1)"
-    assert found.excluded_tuned == 1
+def test_a_problem_without_scored_samples_leaves_the_others_compared() -> None:
+    found = paired([[1], [0], [1]], [[0], [None], [1]])
+    assert (found.difference, found.base, found.tuned) == (-0.5, 1.0, 0.5)
+    assert (found.n, found.left_out, found.excluded_tuned, found.missing) == (3, 1, 1, None)
+    assert found.bounds == pytest.approx((-1 / 3, 0.0))
+
+
+def test_one_excluded_sample_does_not_hide_a_collapse() -> None:
+    base = [[1.0]] * 120
+    tuned = [[0.0]] * 80 + [[1.0]] * 39 + [[None]]
+    found = paired(base, tuned)
+    assert found.p_regression is not None
+    assert found.p_regression < 1e-20
+    assert found.lower is not None
+    assert found.bounds is not None
+    assert found.lower < found.bounds[0] == pytest.approx(-81 / 120)
+
+
+def test_without_a_problem_that_both_scored_the_difference_is_missing() -> None:
+    found = paired([[1], [None]], [[None], [1]])
+    assert (found.difference, found.missing) == (None, "no problem has scored samples in both")
+    nothing = paired([[1], [1]], [[None], [None]])
+    assert nothing.missing == "tuned: 2 of 2 problems have no scored sample (the first at position 0)"
+
+
+def test_groups_go_with_the_problems_that_are_compared() -> None:
+    found = paired([[1], [1], [0], [1]], [[0], [None], [0], [1]], groups=["a", "a", "b", "b"])
+    assert found.clusters is not None
+    assert found.clusters.sizes.tolist() == [1, 2]
+    assert found.worst is not None
+    assert found.worst.totals.tolist() == [-2, 0]
 
 
 def test_different_numbers_of_problems_are_refused() -> None:

@@ -47,7 +47,7 @@ def test_differences_by_stratum_have_q_values_over_the_table() -> None:
 
 def test_a_stratum_without_a_value_has_no_q_and_leaves_the_others_theirs() -> None:
     base = BASE.copy()
-    base[1] = np.nan
+    base[[1, 4]] = np.nan
     easy, hard = compare_strata(base, TUNED, LABELS)
     assert hard.q_value is None
     assert hard.paired.missing is not None
