@@ -227,7 +227,7 @@ def tasks(nights: int) -> None:
 
 def thirds(n: int, k: int, mean: float, parts: int, rng: RNG) -> Floats:
     p = rng.beta(mean * 1.08, (1 - mean) * 1.08, size=n)
-    return (rng.binomial(parts, np.repeat(p[:, None], k, axis=1)) / parts).mean(axis=1)
+    return np.asarray((rng.binomial(parts, np.repeat(p[:, None], k, axis=1)) / parts).mean(axis=1))
 
 
 def intervals(nights: int) -> None:

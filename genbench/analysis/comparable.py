@@ -136,7 +136,7 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
             yield Difference(
                 f"problems.{name}", f"{len(extra)} of {len(side.problem_ids)} only in {where}{_few(extra)}"
             )
-    if base.largest_k != tuned.largest_k:
+    if base.largest_k != tuned.largest_k and not is_prefix(base, tuned):
         yield Difference(f"k.{name}", f"{base.largest_k} -> {tuned.largest_k}")
     yield from _mapped(_groups(base), _groups(tuned), f"groups.{name}", "problems")
     if base.described and tuned.described:
@@ -149,7 +149,17 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
 
 
 def _sample_differences(name: str, base: SampleIndex, tuned: SampleIndex) -> Iterator[Difference]:
-    """Yield differences of prompts, length limits and references, sample by sample."""
+    """Yield differences of prompts, length limits and references, sample by sample.
+
+    A prompt that is not on disk cannot be compared, which is a difference of its own.
+    """
+    lost, shared = base.without_prompt(tuned)
+    if lost:
+        yield Difference(
+            f"prompts.missing.{name}",
+            f"prompts of {lost} of {shared} samples could not be compared: completions.jsonl lacks "
+            "them in one of the runs",
+        )
     yield from _mapped(base.prompts, tuned.prompts, f"prompts.{name}", "samples")
     yield from _mapped(base.max_tokens, tuned.max_tokens, f"max_tokens.{name}", "problems")
     yield from _mapped(base.references, tuned.references, f"references.{name}", "problems")
@@ -202,15 +212,6 @@ def _few(names: Sequence[str]) -> str:
     return f" ({shown}{', ...' if len(names) > 3 else ''})"
 
 
-def excluded_differences(base: Side, tuned: Side) -> Iterator[Difference]:
-    """Yield tasks whose results failed, because too many samples are excluded or unscored."""
-    for side, where in ((base, "base"), (tuned, "tuned")):
-        for line in side.failed:
-            name, _, detail = line.partition(": ")
-            if name in side.tasks:
-                yield Difference(f"excluded.{name}", f"{where}: {detail}")
-
-
 def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
     """Return differences that change only rounding or speed: engine sizes, packages, machine."""
     left, right = (_circumstances(side) for side in (base, tuned))
@@ -242,6 +243,12 @@ def shares_seeds(base: SideTask, tuned: SideTask) -> bool:
     left, right = base.index.seeds, tuned.index.seeds
     shared = [key for key in base.index.prompts if key in tuned.index.prompts]
     return bool(shared) and all(key in left and left[key] == right.get(key) for key in shared)
+
+
+def is_prefix(base: SideTask, tuned: SideTask) -> bool:
+    """Return whether base has more samples than tuned, and tuned's have the seeds of base's first ones."""
+    even = not (base.is_ragged or tuned.is_ragged)
+    return even and base.largest_k > tuned.largest_k and shares_seeds(base, tuned)
 
 
 def suspicions(base: Side, tuned: Side) -> Iterator[str]:

@@ -33,8 +33,14 @@ class PairedRecord(JsonRecord):
     ci: DifferenceInterval | None = Field(description="95% interval for new questions of this kind")
     ci_method: str = Field(description="how `ci` was made")
     lower: SignedShare | None = Field(
-        description="one-sided 95% lower bound, which is compared with the margin"
+        description="one-sided 95% lower bound with every excluded sample against tuned; above minus the "
+        "margin a loss is excluded"
     )
+    bounds: DifferenceInterval | None = Field(
+        description="the difference if every excluded sample counted against tuned, and if for it; "
+        "null if nothing is excluded"
+    )
+    left_out: Count = Field(description="problems without a scored sample in both; the difference lacks them")
     rerun_ci: DifferenceInterval | None = Field(
         description="95% interval of sampling noise on these problems"
     )
@@ -148,6 +154,9 @@ class ComparedTask(PairedRecord):
     gating: bool = Field(description="whether the task is in the gate's family")
     margin: Share = Field(description="a loss that counts as none")
     alpha: Share = Field(description="level of the test of the (adjusted) p values")
+    finds: Share | None = Field(
+        description="smallest drop found with 80% power at the strictest level that the gate may use"
+    )
     p_regression_adjusted: Share | None = Field(
         description="Holm over the gating tasks; null for the other tasks"
     )
@@ -172,7 +181,7 @@ class ComparedTask(PairedRecord):
 
 
 class SuiteVerdict(JsonRecord):
-    """The gate's decision on the suite, from the pooled difference."""
+    """The gate's decision on the suite, from the pooled difference and the bound of the mean difference."""
 
     pooled_difference: SignedShare | None = Field(
         description="inverse-variance mean of the gating tasks' differences"
@@ -183,6 +192,21 @@ class SuiteVerdict(JsonRecord):
     tasks: tuple[str, ...] = Field(description="the gating tasks")
     pooled_tasks: tuple[str, ...] = Field(description="the gating tasks with any difference at all")
     alpha: Share = Field(description="level of each family of tests")
+    familywise: Share = Field(
+        description="error of each verdict on an unchanged model: of REGRESSED, and separately of IMPROVED"
+    )
+    mean_difference: SignedShare | None = Field(
+        description="plain mean of the gating tasks' differences, with every excluded sample against tuned"
+    )
+    lower: SignedShare | None = Field(description="its one-sided 95% lower bound")
+    margin: Share = Field(description="a mean loss that counts as none")
+    doubtful: tuple[str, ...] = Field(
+        description="gating tasks that may have lost twice their margin; they keep the suite inconclusive"
+    )
+    inconclusive: tuple[str, ...] = Field(description="gating tasks that are inconclusive by themselves")
+    undecided: tuple[str, ...] = Field(
+        description="gating tasks without a difference; with them the gate fails"
+    )
     verdict: GateVerdict = Field(description="the gate's decision")
 
 

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError, nearest
 from genbench.stats.gate import MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class GateFamily:
+    """The tasks that decide a gate.
+
+    `names` is None if every compared task decides. `absent` are gating tasks that only one side has. `notes`
+    are lines about the choice.
+    """
+
+    names: tuple[str, ...] | None
+    absent: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def parse_margins(texts: Sequence[str]) -> dict[str, float]:
@@ -28,10 +42,12 @@ def parse_margins(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def gate_family(
-    base: Side, tuned: Side, pairs: Collection[str], chosen: Sequence[str]
-) -> tuple[list[str] | None, list[str]]:
-    """Return the gating tasks (None: all) and notes about the choice."""
+def gate_family(base: Side, tuned: Side, pairs: Collection[str], chosen: Sequence[str]) -> GateFamily:
+    """Return the gating tasks: those chosen, else those that the suite of tuned declares, else all.
+
+    Raises:
+        InputError: a chosen task is not compared.
+    """
     for name in chosen:
         if name not in pairs:
             raise InputError(f"--gating {name}: no such task in this comparison{nearest(name, pairs)}")
@@ -41,16 +57,40 @@ def gate_family(
     if chosen:
         differs = declared and sorted(chosen) != sorted(declared[-1])
         note = f"gating chosen on the command line, not declared by the suite: {', '.join(chosen)}"
-        return list(dict.fromkeys(chosen)), [note] if differs else []
+        return GateFamily(tuple(dict.fromkeys(chosen)), notes=(note,) if differs else ())
+    absent = _absent(base, tuned)
     if not declared:
-        return None, []
-    family = declared[-1]
-    notes = []
+        return GateFamily(None, absent)
+    family, notes = declared[-1], list[str]()
     if declared[0] != family:
         notes.append(f"base declared other gating tasks ({', '.join(declared[0]) or 'none'}); tuned's count")
-    if not family:
-        return None, [*notes, "no task here is declared gating: every task gates"]
-    return family, notes
+    if not family and not absent:
+        return GateFamily(None, notes=(*notes, "no task here is declared gating: every task gates"))
+    for name in absent:
+        where = base.path if name in base.tasks else tuned.path
+        notes.append(
+            f"gating task {name} is only in {where}: the gate cannot pass; draw it in the other run too, "
+            "or name the tasks that decide with --gating"
+        )
+    return GateFamily(tuple(family), absent, tuple(notes))
+
+
+def _absent(base: Side, tuned: Side) -> tuple[str, ...]:
+    """Return the gating tasks that only one side has."""
+    both = {**base.tasks, **tuned.tasks}
+    one = base.tasks.keys() ^ tuned.tasks.keys()
+    return tuple(name for name, task in both.items() if name in one and task.gating)
+
+
+def parse_suite_margin(points: float | None) -> float | None:
+    """Return points of 100 as a fraction of 1, or None for None.
+
+    Raises:
+        InputError: the number is not above 0 and up to 100.
+    """
+    if points is not None and not 0 < points <= 100:
+        raise InputError(f"--suite-margin {points:g}: wanted points of 100, above 0 and up to 100")
+    return None if points is None else points / 100
 
 
 def gate_margins(

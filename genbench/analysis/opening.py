@@ -65,6 +65,7 @@ def side_of(run: StoredRun, results: Results | None, tasks: Sequence[str] = ()) 
         tasks={name: _task(run.task(name), manifest.tasks[name], results) for name in names},
         manifest=manifest,
         failed=results.failed if results else (),
+        max_excluded_share=results.max_excluded_share if results else None,
         noise=_noise(run),
     )
 

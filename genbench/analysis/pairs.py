@@ -55,6 +55,7 @@ def compared_task(
         gating=decision.gating,
         margin=decision.margin,
         alpha=decision.alpha,
+        finds=decision.finds,
         p_regression_adjusted=decision.p_regression_adjusted,
         p_improvement_adjusted=decision.p_improvement_adjusted,
         few_problems=found.has_few_problems,
@@ -101,11 +102,25 @@ def _causes(base: SideTask, tuned: SideTask, found: Paired) -> CausesRecord | No
         return None
     if not parse_metric(tuned.metric).is_mean:
         return None
+    if found.left_out:
+        base, tuned = _scored_in_both(base, tuned)
+    assert base.statuses is not None
+    assert tuned.statuses is not None
     split = split_by_cause(
         base.scores, base.statuses, tuned.scores, tuned.statuses, groups=base.groups or tuned.groups
     )
     leading = split.leading.status if split.leading else None
     return CausesRecord(leading=leading, parts=tuple(_cause(cause) for cause in split.causes))
+
+
+def _scored_in_both(base: SideTask, tuned: SideTask) -> tuple[SideTask, SideTask]:
+    """Return both sides with only the problems that have a scored sample in both."""
+    kept = [
+        problem
+        for problem, *rows in zip(base.problem_ids, base.scores, tuned.scores, strict=True)
+        if all(any(score is not None for score in row) for row in rows)
+    ]
+    return base.take(kept), tuned.take(kept)
 
 
 def _cause(cause: Cause) -> CauseRecord:

@@ -104,6 +104,8 @@ class Side:
     manifest: Manifest | None = None
     failed: tuple[str, ...] = ()
     """Lines `TASK: reason` of results.json about tasks whose numbers must not be used."""
+    max_excluded_share: float | None = None
+    """The share of a task's samples that may be excluded. None without results.json."""
     noise: NoiseMeasurement | None = None
     """The record of noise.json, None if the run's false-alarm band was not measured."""
 

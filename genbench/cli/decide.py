@@ -36,7 +36,9 @@ def compare(
     tuned: SideArgument,
     task: Annotated[list[str], typer.Option("--task", help="Compare only this task. Repeatable.")] = [],  # noqa: B006
     gate: Annotated[bool, typer.Option("--gate", help="Exit with 1 if tuned REGRESSED.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="With --gate: fail on INCONCLUSIVE too.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="With --gate: fail on an INCONCLUSIVE suite too.")
+    ] = False,
     gating: Annotated[
         list[str],
         typer.Option("--gating", metavar="TASK", help="Only this task decides the gate. Repeatable."),
@@ -45,6 +47,14 @@ def compare(
         list[str],
         typer.Option("--margin", metavar="TASK=POINTS", help="A loss up to this size is acceptable."),
     ] = [],  # noqa: B006
+    suite_margin: Annotated[
+        float | None,
+        typer.Option(
+            metavar="POINTS",
+            help="A mean loss up to this size over the gating tasks is acceptable. Default: their smallest "
+            "margin.",
+        ),
+    ] = None,
     allow: AllowOption = [],  # noqa: B006
     strict_contract: Annotated[
         bool,
@@ -56,6 +66,7 @@ def compare(
 
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
+    gate_options = lazy_module("analysis.gating")
     record = lazy_module("analysis.compare").compare(
         base,
         tuned,
@@ -63,7 +74,8 @@ def compare(
         gate=gate,
         strict=strict,
         gating=gating,
-        margins=lazy_module("analysis.gating").parse_margins(margin),
+        margins=gate_options.parse_margins(margin),
+        suite_margin=gate_options.parse_suite_margin(suite_margin),
         allow=allow,
         strict_contract=strict_contract,
     )
@@ -108,10 +120,18 @@ def power(
     base: Annotated[
         Path | None, typer.Option(help="A stored run of the base. Its variances and its k are used.")
     ] = None,
+    tuned: Annotated[
+        list[Path],
+        typer.Option(
+            "--tuned",
+            help="A stored run of an earlier tuned model. Its correlation with --base is used. Repeatable.",
+        ),
+    ] = [],  # noqa: B006
     rho: Annotated[
         float,
         typer.Option(
-            help="Correlation of base and tuned: 0.98 for nightly builds, 0.9 after a big finetune."
+            help="Correlation of base and tuned without --tuned: 0.98 for nightly builds, 0.9 after a big "
+            "finetune."
         ),
     ] = 0.98,
     data_dir: DataOption = None,
@@ -129,6 +149,7 @@ def power(
         suite,
         detect=detect / 100,
         base=base,
+        tuned=tuned,
         rho=rho,
         data_dir=data_dir,
         limit=limit,

@@ -18,7 +18,18 @@ _STRATA_SHOWN = 20
 
 def details(task: ComparedTask) -> Iterator[str]:
     """Yield the lines below the table of a comparison about one task, in points of 100."""
-    parts = (_inconclusive, _rerun, _noise, _mcnemar, _judge, _causes, _transitions, _strata, _instructions)
+    parts = (
+        _inconclusive,
+        _excluded,
+        _rerun,
+        _noise,
+        _mcnemar,
+        _judge,
+        _causes,
+        _transitions,
+        _strata,
+        _instructions,
+    )
     return chain.from_iterable(part(task) for part in parts)
 
 
@@ -30,12 +41,23 @@ def _inconclusive(task: ComparedTask) -> Iterator[str]:
     line = f"  inconclusive: a {margin}-point drop is not excluded"
     if task.lower is not None and task.lower > -task.margin:
         line = f"  inconclusive: too few problems ({task.n}) to vouch for a margin of {margin} points"
-    if task.mde:
-        needed = math.ceil(task.n * (task.mde / task.margin) ** 2)
-        line += f"; smallest detectable drop {points(task.mde)}"
+    if task.finds:
+        needed = math.ceil(task.n * (task.finds / task.margin) ** 2)
+        line += f"; smallest detectable drop {points(task.finds)}"
         if needed > task.n:
             line += f", about {needed:,} problems like these would find {margin}"
     yield line
+
+
+def _excluded(task: ComparedTask) -> Iterator[str]:
+    """Yield the bounds of the difference, whatever the excluded samples were."""
+    if task.bounds:
+        low, high = task.bounds
+        lacks = f"; {task.left_out} of {task.n} problems have none in common" if task.left_out else ""
+        yield (
+            f"  with excluded samples all wrong or all right: from {signed(low)} to {signed(high)}{lacks} "
+            f"({task.excluded_base} of base, {task.excluded_tuned} of tuned)"
+        )
 
 
 def _rerun(task: ComparedTask) -> Iterator[str]:

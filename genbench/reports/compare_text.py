@@ -53,22 +53,44 @@ def _row(name: str, task: ComparedTask) -> tuple[str, ...]:
         interval(task.ci),
         p_text(task.p_two_sided),
         p_text(task.p_regression_adjusted if task.gating else task.p_regression),
-        "-" if task.mde is None else points(task.mde),
+        "-" if task.finds is None else points(task.finds),
         verdict,
     )
 
 
 def _suite(suite: SuiteVerdict) -> str:
-    """Return the line about the suite."""
-    head = f"suite: {suite.verdict}"
-    if suite.pooled_difference is None:
-        return f"{head}; no pooled difference"
-    bounds = f", 95% CI {interval(suite.ci)}" if suite.ci else ""
-    return (
-        f"{head}; pooled difference {signed(suite.pooled_difference)}{bounds}, p drop "
-        f"{p_text(suite.p_regression)}, p gain {p_text(suite.p_improvement)} "
-        f"(gating: {', '.join(suite.tasks)}; each family at level {suite.alpha:g})"
+    """Return the lines about the suite: its verdict, the bound of the mean, the pooled test, the errors."""
+    lines = [f"suite: {suite.verdict}; {_together(suite)}"]
+    if suite.doubtful:
+        lines.append(f"  a loss of twice the margin is not excluded in {', '.join(suite.doubtful)}")
+    if suite.inconclusive:
+        lines.append(f"  inconclusive by themselves: {', '.join(suite.inconclusive)}")
+    if suite.pooled_difference is not None:
+        bounds = f", 95% CI {interval(suite.ci)}" if suite.ci else ""
+        lines.append(
+            f"  pooled difference {signed(suite.pooled_difference)}{bounds}, p drop "
+            f"{p_text(suite.p_regression)}, p gain {p_text(suite.p_improvement)} "
+            f"(gating: {', '.join(suite.tasks)}; each family at level {suite.alpha:g})"
+        )
+    error = f"{100 * suite.familywise:g} %"
+    lines.append(
+        f"  errors: an unchanged model is REGRESSED in at most {error} of comparisons, IMPROVED in at most "
+        f"{error}, one or the other in up to {200 * suite.familywise:g} %"
     )
+    return "\n".join(lines)
+
+
+def _together(suite: SuiteVerdict) -> str:
+    """Return what is known of the mean of the gating tasks."""
+    margin = points(suite.margin)
+    if suite.lower is None or suite.mean_difference is None:
+        return "no difference of all gating tasks"
+    shown = f"mean difference {signed(suite.mean_difference)}, lower bound {signed(suite.lower)}"
+    if suite.lower > -suite.margin:
+        return f"together not worse than {margin} points (95 %): {shown}"
+    if suite.tasks and not suite.inconclusive:
+        return f"each gating task by itself improved or lost less than its margin (95 %): {shown}"
+    return f"together a loss of {margin} points is not excluded (95 %): {shown}"
 
 
 def _legend(tasks: Mapping[str, ComparedTask]) -> str:
@@ -78,7 +100,7 @@ def _legend(tasks: Mapping[str, ComparedTask]) -> str:
     return (
         f"Points of 100, paired by problem. 95% CI: question population ({ci}).\n"
         f"p: two-sided ({p}). p drop: one-sided, Holm-adjusted over the gating tasks.\n"
-        "finds: the smallest drop that a one-sided 5% test finds with 80% power."
+        "finds: the smallest drop found with 80% power, at the strictest level that the gate may use."
     )
 
 
@@ -95,4 +117,6 @@ def _outcome(comparison: Comparison) -> str:
     if not comparison.gate:
         return ""
     passed = "failed" if comparison.exit_code else "passed"
-    return f"\ngate: {passed}{' (strict)' if comparison.strict else ''}"
+    undecided = comparison.suite.undecided
+    why = f" (no decision on {', '.join(undecided)})" if undecided else ""
+    return f"\ngate: {passed}{' (strict)' if comparison.strict else ''}{why}"

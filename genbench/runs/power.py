@@ -21,6 +21,7 @@ from genbench.stats.power import (
     problems_needed,
     samples_needed,
     smallest_drop,
+    with_measured_change,
 )
 from genbench.tasks.loaded import LoadedTask
 
@@ -32,6 +33,7 @@ def power(
     *,
     detect: float,
     base: Path | str | None = None,
+    tuned: Sequence[Path | str] = (),
     rho: float = RHO,
     data_dir: str | Path | None = None,
     limit: int | None = None,
@@ -43,13 +45,17 @@ def power(
 
     Args:
         base: a stored run or score file whose variances and k are used. None: variances are assumed.
-        rho: the correlation of the problems' true means in base and tuned. It is 0.98 for neighbouring
-            checkpoints and 0.9 after a big finetune.
+        tuned: stored runs of earlier tuned models with the same problems as `base`. How far the problems'
+            true means move is measured from these pairs, task by task.
+        rho: the correlation of the problems' true means in base and tuned that is assumed without a pair.
+            It is 0.98 for neighbouring checkpoints and 0.9 after a big finetune.
 
     Raises:
         InputError: an option, the suite, its data or the stored run cannot be used.
     """
     _check(detect, rho)
+    if tuned and base is None:
+        raise InputError("--tuned names runs that are paired with a stored base: add --base RUN")
     options = RunOptions(
         suite=suite,
         data_dir=data_dir,
@@ -60,6 +66,7 @@ def power(
     )
     loaded = load_tasks(open_suite(options)[0], options)
     stored = open_side(Path(base)).tasks if base is not None else {}
+    others = [open_side(Path(path)).tasks for path in tuned]
     family = [task.name for task in loaded if task.entry.gating] or [task.name for task in loaded]
     gate_alpha = ALPHA if len(family) == 1 else ALPHA / 2 / len(family)
     return PowerPlan(
@@ -71,7 +78,11 @@ def power(
         gate_alpha=gate_alpha,
         tasks={
             task.name: _planned(
-                task, stored.get(task.name), detect, rho, gate_alpha if task.name in family else None
+                task,
+                _parts(stored.get(task.name), [side[task.name] for side in others if task.name in side], rho),
+                stored.get(task.name),
+                detect,
+                gate_alpha if task.name in family else None,
             )
             for task in loaded
         },
@@ -86,14 +97,31 @@ def _check(detect: float, rho: float) -> None:
         raise InputError(f"--rho {rho}: wanted a correlation from 0 to 1")
 
 
+def _parts(base: SideTask | None, others: Sequence[SideTask], rho: float) -> Components:
+    """Return the variance components of a task: measured as far as runs are stored, otherwise assumed."""
+    if base is None:
+        return assumed_components(rho=rho)
+    parts = measured_components(base.scores, rho=rho)
+    pairs = []
+    for other in others:
+        known = set(other.problem_ids)
+        ids = [problem for problem in base.problem_ids if problem in known]
+        if ids:
+            pairs.append((base.take(ids).scores, other.take(ids).scores))
+    return with_measured_change(parts, pairs) if pairs else parts
+
+
 def _planned(
-    task: LoadedTask, base: SideTask | None, detect: float, rho: float, gate_alpha: float | None
+    task: LoadedTask,
+    parts: Components,
+    base: SideTask | None,
+    detect: float,
+    gate_alpha: float | None,
 ) -> PlannedTask:
     """Plan one task.
 
     Without a stored base both runs have one k. `gate_alpha` is None if it is not in the gate.
     """
-    parts = assumed_components(rho=rho) if base is None else measured_components(base.scores, rho=rho)
     n, k_base = len(task.problems), None if base is None else base.smallest_k
 
     def drop(k: float, alpha: float = ALPHA) -> float:

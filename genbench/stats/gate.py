@@ -82,7 +82,8 @@ def gate(
 
     The suite is REGRESSED if a gating task or the pooled difference is. Otherwise it is decided by
     `together`: if a mean loss of `suite_margin` is excluded, the suite is IMPROVED or NON_INFERIOR, else
-    INCONCLUSIVE. A gain in one task does not hide that a loss in others is not excluded.
+    INCONCLUSIVE. The same holds if no gating task is inconclusive by itself. A gain in one task does not hide
+    that a loss in others is not excluded.
 
     Args:
         gating: the tasks that decide. None: all.
@@ -170,7 +171,8 @@ def _suite(
     """Return the decision on the suite."""
     if "REGRESSED" in verdicts or pooled.p_regression <= alpha:
         return "REGRESSED"
-    if undecided or not whole.is_non_inferior:
+    each = bool(verdicts) and "INCONCLUSIVE" not in verdicts
+    if undecided or not (each or whole.is_non_inferior):
         return "INCONCLUSIVE"
     if "IMPROVED" in verdicts or pooled.p_improvement <= alpha:
         return "IMPROVED"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from genbench.stats.scores import ScoresLike, as_scores
 ICC = 0.48
 """Share of a score's variance between problems, assumed if no run was measured."""
 RHO = 0.98
-"""Correlation of the problems' true means in neighbouring checkpoints. After a big finetune: 0.9."""
+"""Correlation of the problems' true means in neighbouring checkpoints. After a big finetune: 0.9.
+
+Real version steps of one model had 0.48 to 0.81 on code tasks. Stored pairs are better than this value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,45 @@ def measured_components(base: ScoresLike, *, rho: float = RHO) -> Components:
         between = max(0.0, spread - within * float((1 / scores.scored).mean()))
         source = f"measured: {scores.n} problems x {scores.k}"
     return Components(between, within, 2 * between * (1 - rho), f"{source}; rho {rho:.2f} assumed")
+
+
+def with_measured_change(
+    components: Components, pairs: Sequence[tuple[ScoresLike, ScoresLike]]
+) -> Components:
+    """Return the components with the change measured from stored pairs of a base and a tuned run.
+
+    The change is the variance of the problems' differences less the noise of their samples, averaged over
+    the pairs. The noise comes from per-sample differences, sample j against sample j, so it is right for
+    shared and for independent seeds. Pairs with fewer than two samples of each problem say nothing.
+
+    Raises:
+        InputError: there is a pair, but no pair can be measured.
+    """
+    found = [change for base, tuned in pairs if (change := measured_change(base, tuned)) is not None]
+    if not found:
+        raise InputError("no stored pair has two scored samples of a problem in both runs: draw more")
+    change = math.fsum(found) / len(found)
+    rho = max(0.0, 1 - change / (2 * components.between)) if components.between else 0.0
+    start = components.source.split("; rho")[0].split(", rho")[0]
+    runs = f"{len(found)} stored pair{'s' if len(found) != 1 else ''}"
+    return replace(components, change=change, source=f"{start}; rho {rho:.2f} measured from {runs}")
+
+
+def measured_change(base: ScoresLike, tuned: ScoresLike) -> float | None:
+    """Return the variance of the true means' difference of one pair, None if it cannot be measured.
+
+    Problems are in one order. Only the samples that both runs have are used.
+    """
+    b, t = as_scores(base), as_scores(tuned)
+    k = min(b.values.shape[1], t.values.shape[1])
+    deltas = t.values[:, :k] - b.values[:, :k]
+    known = (~np.isnan(deltas)).sum(axis=1)
+    deltas, known = deltas[known > 1], known[known > 1]
+    if len(deltas) < 2:
+        return None
+    means = np.nanmean(deltas, axis=1)
+    noise = np.nanvar(deltas, axis=1, ddof=1) / known
+    return max(0.0, float(means.var(ddof=1) - noise.mean()))
 
 
 def smallest_drop(

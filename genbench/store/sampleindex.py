@@ -92,6 +92,20 @@ class SampleIndex:
         row = self._rows.get(problem_id)
         return None if row is None or sample_index >= self.k else row * self.k + sample_index
 
+    def without_prompt(self, other: SampleIndex) -> tuple[int, int]:
+        """Count the samples in both indexes that lack their first turn in one, and the samples in both."""
+        lost = shared = 0
+        k = min(self.k, other.k)
+        for name, row in self._rows.items():
+            place = other._rows.get(name)
+            if place is None:
+                continue
+            shared += k
+            ours = self._prompts[row * self.k : row * self.k + k]
+            theirs = other._prompts[place * other.k : place * other.k + k]
+            lost += sum(_ABSENT in pair for pair in zip(ours, theirs, strict=True))
+        return lost, shared
+
     def keys(self) -> Iterator[SampleKey]:
         """Yield (problem_id, sample_index) of every position in order."""
         return ((name, index) for name in self._ids for index in range(self.k))

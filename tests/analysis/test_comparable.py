@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from genbench.analysis.comparable import (
     KINDS,
     Difference,
     check_names,
+    is_prefix,
     settle,
     shares_seeds,
     side_differences,
     suspicions,
 )
+from genbench.analysis.sides import SideTask
 from genbench.errors import InputError, NotComparableError
+from genbench.store.sampleindex import SampleIndex
+from genbench.types import Completion, SampleId
 from tests.analysis.score_sides import score_side, side_task
 
 FOUND = [Difference("terms.dtype", "a -> b"), Difference("terms.seed", "1 -> 2"), Difference("k.t", "2 -> 1")]
@@ -106,3 +112,52 @@ def test_score_files_have_no_seeds_to_share_and_raise_no_suspicion() -> None:
     task = side_task([[1.0]])
     assert not shares_seeds(task, task)
     assert list(suspicions(score_side(t=task), score_side("tuned.jsonl", t=task))) == []
+
+
+def completion(i: int, j: int, seed: int) -> Completion:
+    return Completion(
+        SampleId("t", f"p{i}", j),
+        turn=0,
+        seed=seed + 10 * i + j,
+        prompt_digest="d",
+        text="x",
+        finish_reason="stop",
+        prompt_tokens=None,
+        completion_tokens=None,
+        trace_tokens=None,
+        max_tokens=8,
+        attempt=1,
+        seconds=None,
+    )
+
+
+def drawn(k: int, *, seed: int = 0, on_disk: int | None = None) -> SideTask:
+    """A task of four problems by k samples, of which `on_disk` per problem are in completions.jsonl."""
+    record: dict[str, Any] = {"prompt_digest": "d", "max_tokens": 8, "reference_digest": "r"}
+    index = SampleIndex({f"p{i}": record for i in range(4)}, k)
+    for i in range(4):
+        for j in range(k if on_disk is None else on_disk):
+            index.add(completion(i, j, seed))
+    return side_task([[1.0] * k] * 4, k=k, index=index)
+
+
+def test_a_base_with_more_samples_of_the_same_first_seeds_is_the_same_contract() -> None:
+    base, tuned = drawn(16), drawn(4)
+    assert is_prefix(base, tuned)
+    assert list(side_differences(score_side(t=base), score_side("tuned", t=tuned))) == []
+
+
+def test_more_samples_of_tuned_or_other_seeds_are_another_k() -> None:
+    pairs = [(drawn(4), drawn(16)), (drawn(16), drawn(4, seed=7)), (drawn(4), drawn(4))]
+    assert not any(is_prefix(base, tuned) for base, tuned in pairs)
+    assert names(*side_differences(score_side(t=drawn(16)), score_side("x", t=drawn(4, seed=7)))) == ["k.t"]
+
+
+@pytest.mark.parametrize(("kept", "lost"), [(0, 16), (1, 12)])
+def test_prompts_that_are_not_on_disk_are_a_difference_of_their_own(kept: int, lost: int) -> None:
+    base, tuned = score_side(t=drawn(4)), score_side("tuned", t=drawn(4, on_disk=kept))
+    (found,) = side_differences(base, tuned)
+    assert found.name == "prompts.missing.t"
+    assert f"prompts of {lost} of 16 samples could not be compared" in found.detail
+    assert settle([found], ["prompts.missing"], "not comparable") == [found]
+    assert names(*side_differences(tuned, base)) == ["prompts.missing.t"]

@@ -10,8 +10,9 @@ from scipy import stats
 
 from genbench.analysis.compare import compare
 from genbench.analysis.comparison_record import ComparedTask, Comparison
-from genbench.analysis.gating import parse_margins
+from genbench.analysis.gating import parse_margins, parse_suite_margin
 from genbench.errors import InputError, NotComparableError
+from genbench.reports.compare_text import compare_text
 from tests.known import known
 from tests.ready_runs import write_lines
 
@@ -215,8 +216,70 @@ def test_excluded_samples_are_counted_and_left_out(write: Write) -> None:
     assert any("1 of 4 samples of base are excluded" in line for line in record.warnings)
 
 
-def test_a_problem_without_any_score_leaves_the_difference_missing(write: Write) -> None:
-    record = compare(write("b", t=[[None], [0.0]]), write("t", t=[[1.0], [0.0]]), gate=True)
+def test_excluded_samples_are_bounded_by_the_worst_case(write: Write) -> None:
+    base, tuned = [[1.0]] * 200, [[1.0]] * 190 + [[None]] * 10
+    record = compare(write("b", t=base), write("t", t=tuned))
+    task = task_of(record)
+    assert (task.difference, task.left_out) == (0.0, 10)
+    assert task.bounds == pytest.approx((-0.05, 0.0))
+    assert task.verdict == "INCONCLUSIVE"
+    assert task_of(compare(write("b2", t=base), write("t2", t=base))).verdict == "NON_INFERIOR"
+    assert "with excluded samples all wrong or all right: from -5.0 to 0.0" in compare_text(record)
+
+
+def test_one_problem_without_a_score_does_not_disable_the_gate(write: Write) -> None:
+    base, tuned = [[1.0]] * 120, [[0.0]] * 5 + [[None]] + [[0.0]] * 75 + [[1.0]] * 39
+    record = compare(write("b", t=base), write("t", t=tuned), gate=True)
+    task = task_of(record)
+    assert (task.verdict, record.suite.verdict, record.exit_code) == ("REGRESSED", "REGRESSED", 1)
+    assert (task.n, task.left_out) == (120, 1)
+
+
+def test_a_task_without_a_difference_fails_the_gate(write: Write) -> None:
+    record = compare(write("b", t=[[None], [0.0]]), write("t", t=[[1.0], [None]]), gate=True)
     task = task_of(record)
     assert (task.difference, task.verdict) == (None, "INCONCLUSIVE")
-    assert "no scored sample" in known(task.missing)
+    assert task.missing == "no problem has scored samples in both"
+    assert (record.suite.undecided, record.exit_code) == (("t",), 1)
+    assert "gate: failed (no decision on t)" in compare_text(record)
+
+
+def test_strict_passes_a_small_task_that_shows_nothing_by_itself(write: Write) -> None:
+    large = {f"t{i}": [[1.0]] * 250 for i in range(3)}
+    base = write("b", aime=mixed(30, 15), **large)
+    tuned = write("t", aime=[*mixed(30, 15)[:-1], [1.0]], **large)
+    record = compare(base, tuned, gate=True, strict=True, margins={"aime": 0.06})
+    assert (record.suite.verdict, record.suite.inconclusive, record.exit_code) == (
+        "NON_INFERIOR",
+        ("aime",),
+        0,
+    )
+    text = compare_text(record)
+    assert "suite: NON_INFERIOR; together not worse than 3.0 points (95 %)" in text
+    assert "inconclusive by themselves: aime" in text
+    tight = compare(base, tuned, gate=True, strict=True, margins={"aime": 0.06}, suite_margin=0.005)
+    assert (tight.suite.verdict, tight.exit_code) == ("INCONCLUSIVE", 1)
+
+
+def test_finds_is_for_the_level_of_the_gate(write: Write) -> None:
+    tasks = {f"t{i}": mixed(200, 100 + i) for i in range(4)}
+    rows = {name: [*scores[1:], scores[0]] for name, scores in tasks.items()}
+    record = compare(write("b", **tasks), write("t", **rows))
+    task = task_of(record, "t0")
+    assert known(task.finds) == pytest.approx(1.34 * known(task.mde), rel=0.01)
+
+
+def test_few_samples_of_tuned_against_many_of_base_are_warned_of(write: Write) -> None:
+    base, tuned = write("b", t=[[0.0] * 16] * 30), write("t", t=[[0.0] * 4] * 30)
+    record = compare(base, tuned, allow=["k"])
+    assert any("4 samples of tuned against 16 of base on few questions" in line for line in record.warnings)
+
+
+@pytest.mark.parametrize("points", [0.0, -1.0, 101.0])
+def test_a_suite_margin_that_is_none_is_refused(points: float) -> None:
+    with pytest.raises(InputError, match="--suite-margin"):
+        parse_suite_margin(points)
+
+
+def test_a_suite_margin_is_a_fraction_of_one() -> None:
+    assert (parse_suite_margin(2.0), parse_suite_margin(None)) == (0.02, None)

@@ -83,6 +83,13 @@ def test_an_unknown_decision_is_refused() -> None:
             tasks=(),
             pooled_tasks=(),
             alpha=0.05,
+            familywise=0.05,
+            mean_difference=None,
+            lower=None,
+            margin=0.03,
+            doubtful=(),
+            inconclusive=(),
+            undecided=(),
             verdict="WORSE",
         )
 

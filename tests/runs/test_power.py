@@ -76,3 +76,20 @@ def test_what_cannot_be_planned_is_refused(suite: str, options: dict[str, float]
 def test_a_plan_comes_back_from_json_unchanged(suite: str) -> None:
     record = power(suite, detect=0.03)
     assert PowerPlan.from_json(record.to_json(), "plan.json") == record
+
+
+def test_an_earlier_tuned_run_brings_the_correlation(suite: str, make_run: MakeRun) -> None:
+    base = make_run("b", lambda i: [RIGHT] * 4 if i % 2 else [WRONG] * 4)
+    near = make_run("n", lambda i: [RIGHT] * 4 if i % 2 else [WRONG] * 4)
+    far = make_run("f", lambda i: [RIGHT] * 4 if i % 3 else [WRONG] * 4)
+    plans = [power(suite, detect=0.03, base=base, tuned=[run]).tasks["sums"] for run in (near, far)]
+    assert plans[0].components.change == 0
+    assert plans[1].mde > plans[0].mde
+    assert "rho 1.00 measured from 1 stored pair" in plans[0].components.source
+    assert "is assumed" not in power_text(power(suite, detect=0.03, base=base, tuned=[far]))
+    assert "--tuned EARLIER_RUN" in power_text(power(suite, detect=0.03, base=base))
+
+
+def test_an_earlier_tuned_run_needs_the_base_that_it_is_paired_with(suite: str, make_run: MakeRun) -> None:
+    with pytest.raises(InputError, match="add --base"):
+        power(suite, detect=0.03, tuned=[make_run("b", lambda i: [RIGHT] * 4)])

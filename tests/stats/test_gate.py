@@ -184,7 +184,7 @@ def test_finds_is_for_the_level_at_which_the_gate_tests() -> None:
 
 def lost(share: float, n: int = 200) -> Paired:
     """The given share of the samples of tuned are excluded, the others all right in both."""
-    tuned = [[None if i < share * n else 1.0] for i in range(n)]
+    tuned: list[list[float | None]] = [[None if i < share * n else 1.0] for i in range(n)]
     return paired([[1.0]] * n, tuned)
 
 
@@ -199,7 +199,7 @@ def test_a_gain_that_excluded_samples_could_undo_is_none() -> None:
     base = [[0.0]] * 10 + [[1.0]] * 190
     gained = [[1.0]] * 8 + [[0.0]] * 2 + [[1.0]] * 190
     assert gate({"a": paired(base, gained)}).tasks["a"].verdict == "IMPROVED"
-    gappy = [*gained[:190], *[[None]] * 10]
+    gappy: list[list[float | None]] = [[None] if at >= 190 else [*row] for at, row in enumerate(gained)]
     found = paired(base, gappy)
     assert found.p_improvement is not None
     assert found.p_improvement < 0.05

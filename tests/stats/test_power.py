@@ -10,11 +10,14 @@ import pytest
 from genbench.errors import InputError
 from genbench.stats.power import (
     assumed_components,
+    measured_change,
     measured_components,
     problems_needed,
     samples_needed,
     smallest_drop,
+    with_measured_change,
 )
+from genbench.stats.scores import Floats
 
 
 def test_smallest_drop_of_gpqa_is_near_what_simulation_found() -> None:
@@ -64,3 +67,38 @@ def test_a_run_without_scores_cannot_be_measured() -> None:
 
 def test_no_drop_is_larger_than_everything() -> None:
     assert smallest_drop(assumed_components(), 1, 1, 1) == 1.0
+
+
+def moved_pair(
+    change: float, k_base: int, k_tuned: int, shared: bool, seed: int = 1
+) -> tuple[Floats, Floats]:
+    """Runs of 3,000 problems whose true means differ with the variance `change`."""
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0.3, 0.7, size=(3000, 1))
+    q = p + math.sqrt(change) * rng.choice([-1, 1], size=(3000, 1))
+    noise = rng.random((3000, k_base))
+    other = noise[:, :k_tuned] if shared else rng.random((3000, k_tuned))
+    return (noise < p).astype(float), (other < q).astype(float)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_change_of_a_stored_pair_is_measured_whatever_its_seeds(shared: bool) -> None:
+    assert measured_change(*moved_pair(0.02, 16, 8, shared)) == pytest.approx(0.02, rel=0.25)
+    assert measured_change(*moved_pair(0.0, 16, 8, shared)) == pytest.approx(0.0, abs=0.004)
+
+
+def test_a_measured_change_replaces_the_assumed_correlation() -> None:
+    base, tuned = moved_pair(0.02, 16, 8, shared=False)
+    assumed = measured_components(base)
+    found = with_measured_change(assumed, [(base, tuned)])
+    assert found.change > 10 * assumed.change
+    assert (found.between, found.within) == (assumed.between, assumed.within)
+    assert found.source.startswith("measured: 3000 problems x 16; rho 0.")
+    assert found.source.endswith("measured from 1 stored pair")
+    assert smallest_drop(found, 198, 64, 8) > smallest_drop(assumed, 198, 64, 8)
+
+
+def test_a_pair_of_single_samples_measures_nothing() -> None:
+    assert measured_change([[1.0], [0.0]], [[0.0], [1.0]]) is None
+    with pytest.raises(InputError, match="two scored samples"):
+        with_measured_change(assumed_components(), [([[1.0]], [[0.0]])])
