@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError, NotComparableError, nearest
 from genbench.store import contract
+from genbench.store.manifest_record import ReasoningRecord
 from genbench.store.sampleindex import SampleIndex
 
 KINDS = (
@@ -26,21 +27,13 @@ KINDS = (
     "data",
     "verifier",
     "excluded",
+    "seal",
     "model",
     "run_seed",
     "circumstances",
 )
 """The first parts of the names of differences. `--allow` takes one of these, or a longer part of the name."""
 _MOST_SHOWN = 40
-_NOT_CIRCUMSTANCES = (
-    "host",
-    "base_urls",
-    "root",
-    "locks_are_advisory",
-    "VLLM_LOGGING_",
-    "VLLM_NO_USAGE_STATS",
-)
-"""Prefixes of keys that are recorded with every attempt but cannot change a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +101,33 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
         yield from _lines(
             _of_tasks(base.manifest.terms, shared), _of_tasks(tuned.manifest.terms, shared), "terms"
         )
-        yield from _lines(base.manifest.reasoning.to_json(), tuned.manifest.reasoning.to_json(), "reasoning")
+        yield from _reasoning_differences(
+            base.manifest.reasoning, tuned.manifest.reasoning, _cut(base, tuned)
+        )
     for name in shared:
         yield from _task_differences(base.tasks[name], tuned.tasks[name])
+
+
+def _cut(base: Side, tuned: Side) -> set[str]:
+    """Return the end tokens that were in fact cut from an answer of either side."""
+    indexes = [task.index for side in (base, tuned) for task in side.tasks.values()]
+    return {token for index in indexes if index is not None for token in index.cut_tokens}
+
+
+def _reasoning_differences(
+    base: ReasoningRecord, tuned: ReasoningRecord, cut: Collection[str]
+) -> Iterator[Difference]:
+    """Yield differences of the trace format.
+
+    Of the end tokens only those count that were cut from an answer, or that close a trace. They are all
+    special tokens of the tokenizer, so another pad token would otherwise be another format. Tokens that
+    stop the engine are terms.
+    """
+    left, right = base.to_json(), tuned.to_json()
+    counts = {*cut, *base.open, *base.close, *tuned.open, *tuned.close}
+    for record in (left, right):
+        record["end_tokens"] = sorted(counts.intersection(record["end_tokens"]))
+    yield from _lines(left, right, "reasoning")
 
 
 def _of_tasks(record: Mapping[str, Any], shared: Sequence[str]) -> dict[str, Any]:
@@ -136,6 +153,9 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
             yield Difference(
                 f"problems.{name}", f"{len(extra)} of {len(side.problem_ids)} only in {where}{_few(extra)}"
             )
+    for side, where in ((base, "base"), (tuned, "tuned")):
+        for said in side.broken:
+            yield Difference(f"seal.{name}", f"{where}: {said}; if nobody edited it, run: genbench score")
     if base.largest_k != tuned.largest_k and not is_prefix(base, tuned):
         yield Difference(f"k.{name}", f"{base.largest_k} -> {tuned.largest_k}")
     yield from _mapped(_groups(base), _groups(tuned), f"groups.{name}", "problems")
@@ -210,30 +230,6 @@ def _few(names: Sequence[str]) -> str:
     """Return the first three names in parentheses."""
     shown = ", ".join(names[:3])
     return f" ({shown}{', ...' if len(names) > 3 else ''})"
-
-
-def circumstance_differences(base: Side, tuned: Side) -> list[Difference]:
-    """Return differences that change only rounding or speed: engine sizes, packages, machine."""
-    left, right = (_circumstances(side) for side in (base, tuned))
-    if left is None or right is None:
-        return []
-    return list(_lines(left, right, "circumstances"))
-
-
-def _circumstances(side: Side) -> dict[str, Any] | None:
-    """Return the circumstances of the last attempt that drew samples, or None for a score file."""
-    attempts = side.manifest.attempts if side.manifest else []
-    drawing = [attempt for attempt in attempts if attempt.drawn or not attempt.has_ended] or attempts
-    return _relevant(drawing[-1].circumstances) if drawing else None
-
-
-def _relevant(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the record without the keys that cannot change a token, at every level."""
-    return {
-        key: _relevant(value) if isinstance(value, Mapping) else value
-        for key, value in record.items()
-        if not key.startswith(_NOT_CIRCUMSTANCES)
-    }
 
 
 def shares_seeds(base: SideTask, tuned: SideTask) -> bool:

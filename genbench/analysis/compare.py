@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from genbench.analysis import comparable
 from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
-from genbench.analysis.excluded import excluded_differences
 from genbench.analysis.followed import headline_mode
 from genbench.analysis.gating import gate_family, gate_margins
 from genbench.analysis.noise import band_for
-from genbench.analysis.opening import open_side, require_finished
+from genbench.analysis.opening import open_side
+from genbench.analysis.pairing import Pairing, pair_sides
 from genbench.analysis.pairs import compared_task
-from genbench.analysis.side_record import SideRecord
-from genbench.analysis.sides import Side, SideTask
-from genbench.errors import InputError, NotComparableError
+from genbench.analysis.remarks import comparison_notes, comparison_warnings
+from genbench.analysis.sides import Side
+from genbench.errors import InputError
 from genbench.stats.gate import Gate
 from genbench.stats.gate import gate as decide
-from genbench.stats.paired import Paired, paired
-
-_FEW_SAMPLES = 8
-"""With fewer of tuned against many of base, differences near 0 or 1 are skewed (simulated)."""
+from genbench.stats.paired import Paired
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,6 @@ def compare(
     """
     if strict and not gate:
         raise InputError("--strict goes with --gate")
-    comparable.check_names(allow)
     options = CompareOptions(gate, strict, gating, margins or {}, suite_margin, allow, strict_contract)
     return compare_sides(open_side(Path(base), tasks), open_side(Path(tuned), tasks), options)
 
@@ -85,9 +80,9 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
         NotComparableError: the sides differ in what must be equal.
     """
     options = options or CompareOptions()
-    pairing = _pairing(base, tuned, options)
+    pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
     family = gate_family(base, tuned, pairing.tasks, options.gating)
-    found = {name: _paired(*pair) for name, pair in pairing.tasks.items()}
+    found = pairing.differences()
     margins = gate_margins(pairing.tasks, options.margins)
     decision = decide(
         found,
@@ -100,96 +95,39 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
 
 
 def _comparison(
-    pairing: _Pairing,
+    pairing: Pairing,
     found: Mapping[str, Paired],
     decision: Gate,
     notes: Sequence[str],
     options: CompareOptions,
 ) -> Comparison:
     """Return the record of a comparison."""
-    sides = pairing.base, pairing.tuned
     return Comparison(
         format=1,
-        base=_side_record(pairing.base),
-        tuned=_side_record(pairing.tuned),
+        base=pairing.base.record,
+        tuned=pairing.tuned.record,
         tasks=_compared_tasks(pairing, found, decision),
         suite=_suite(decision),
         allowed=tuple(map(str, pairing.allowed)),
-        warnings=(*comparable.suspicions(*sides), *_task_warnings(pairing.tasks, found)),
+        warnings=comparison_warnings(pairing, found),
         circumstances=tuple(map(str, pairing.circumstances)),
-        notes=(*_origin_notes(*sides), *_k_notes(pairing.tasks), *notes),
+        notes=(*comparison_notes(pairing), *notes),
         gate=options.gate,
         strict=options.strict,
         exit_code=decision.exit_code(strict=options.strict) if options.gate else 0,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairing:
-    """Two comparable sides and their shared tasks, each with the same problems in one order."""
-
-    base: Side
-    tuned: Side
-    tasks: Mapping[str, tuple[SideTask, SideTask]]
-    allowed: Sequence[comparable.Difference]
-    circumstances: Sequence[comparable.Difference]
-
-
-def _pairing(base: Side, tuned: Side, options: CompareOptions) -> _Pairing:
-    """Check that the sides are comparable and pair their tasks."""
-    for side in (base, tuned):
-        require_finished(side)
-    binding = [*comparable.side_differences(base, tuned), *excluded_differences(base, tuned)]
-    circumstances = comparable.circumstance_differences(base, tuned)
-    if options.strict_contract:
-        binding += circumstances
-        circumstances = []
-    allowed = comparable.settle(binding, options.allow, f"not comparable ({base.path} -> {tuned.path})")
-    return _Pairing(base, tuned, dict(_pairs(base, tuned)), allowed, circumstances)
-
-
-def _pairs(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideTask]]]:
-    """Yield the tasks of both sides, each with the problems of both in one order."""
-    shared = [name for name in base.tasks if name in tuned.tasks]
-    if not shared:
-        raise NotComparableError(
-            f"no task is in both: {base.path} has {', '.join(base.tasks)}, "
-            f"{tuned.path} has {', '.join(tuned.tasks)}"
-        )
-    for name in shared:
-        left, right = base.tasks[name], tuned.tasks[name]
-        other = set(right.problem_ids)
-        ids = [problem for problem in left.problem_ids if problem in other]
-        if not ids:
-            raise NotComparableError(f"task {name}: no problem is in both sides")
-        yield name, (left.take(ids), right.take(ids))
-
-
-def _paired(base: SideTask, tuned: SideTask) -> Paired:
-    """Return the paired difference of a task in its headline metric."""
-    return paired(
-        base.scores,
-        tuned.scores,
-        metric=tuned.metric,
-        groups=base.groups or tuned.groups,
-        shared_seeds=comparable.shares_seeds(base, tuned),
-        base_answers=base.answers,
-        tuned_answers=tuned.answers,
-    )
-
-
-def _compared_tasks(
-    pairing: _Pairing, found: Mapping[str, Paired], decision: Gate
-) -> dict[str, ComparedTask]:
+def _compared_tasks(pairing: Pairing, found: Mapping[str, Paired], decision: Gate) -> dict[str, ComparedTask]:
     """Return the record of each task."""
-    sides = pairing.base, pairing.tuned
+    sides, shared = (pairing.base, pairing.tuned), pairing.shares_seeds
     return {
         name: compared_task(
             base,
             tuned,
             found[name],
             decision.tasks[name],
-            shared_seeds=comparable.shares_seeds(base, tuned),
+            shared_seeds=shared[name],
             mode=headline_mode(pairing.tuned, name),
             noise=band_for(sides, tuned, (base.largest_k, tuned.largest_k)),
         )
@@ -217,67 +155,3 @@ def _suite(decision: Gate) -> SuiteVerdict:
         undecided=decision.undecided,
         verdict=decision.verdict,
     )
-
-
-def _side_record(side: Side) -> SideRecord:
-    """Return the record of a side."""
-    return SideRecord(
-        path=str(side.path),
-        kind=side.kind,
-        name=side.name,
-        run_id=side.run_id,
-        model_identity=side.identity,
-        run_seed=side.run_seed,
-    )
-
-
-def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
-    """Yield notes about the origin of the samples: sides that do not record it, and the run seeds."""
-    for side in {side.path: side for side in (base, tuned)}.values():
-        if side.manifest is None:
-            yield (
-                f"{side.path}: a score file does not record decoding, prompts or verifiers; "
-                "only problems, samples and groups were checked"
-            )
-        elif side.manifest.terms["engine"]["name"] == "responses":
-            yield f"{side.path}: ready responses do not record their decoding; it was not checked"
-    if base.run_seed is not None and tuned.run_seed is not None:
-        same = base.run_seed == tuned.run_seed
-        yield (
-            f"run seed: {base.run_seed} in both" if same else f"run seed: {base.run_seed} -> {tuned.run_seed}"
-        )
-
-
-def _k_notes(pairs: Mapping[str, tuple[SideTask, SideTask]]) -> Iterator[str]:
-    """Yield the tasks whose base has more samples, the first of them with the seeds of tuned."""
-    for name, (base, tuned) in pairs.items():
-        if comparable.is_prefix(base, tuned):
-            yield (
-                f"{name}: base has {base.largest_k} samples of each problem, tuned {tuned.largest_k} with "
-                "the seeds of the first ones"
-            )
-
-
-def _task_warnings(
-    pairs: Mapping[str, tuple[SideTask, SideTask]], found: Mapping[str, Paired]
-) -> Iterator[str]:
-    """Yield warnings about tasks: few problems or samples, ragged samples, excluded samples."""
-    for name, (base, tuned) in pairs.items():
-        if found[name].has_few_problems:
-            yield (
-                f"{name}: few questions ({found[name].n}): if a few of them collapse, a paired test errs "
-                "more often than it says"
-            )
-            if 4 * tuned.largest_k <= base.smallest_k and tuned.largest_k < _FEW_SAMPLES:
-                yield (
-                    f"{name}: {tuned.largest_k} samples of tuned against {base.smallest_k} of base on few "
-                    "questions: near 0 or 1 a false drop or gain is found in up to 9 % instead of 5 %"
-                )
-        for where, task in (("base", base), ("tuned", tuned)):
-            if task.is_ragged:
-                yield (
-                    f"{name}: {where} is ragged, {task.smallest_k} to {task.largest_k} samples a problem: "
-                    "the mean of the problems' means is taken"
-                )
-            if task.excluded:
-                yield f"{name}: {task.excluded} of {task.samples} samples of {where} are excluded"

@@ -66,12 +66,11 @@ def gate_family(base: Side, tuned: Side, pairs: Collection[str], chosen: Sequenc
         notes.append(f"base declared other gating tasks ({', '.join(declared[0]) or 'none'}); tuned's count")
     if not family and not absent:
         return GateFamily(None, notes=(*notes, "no task here is declared gating: every task gates"))
-    for name in absent:
-        where = base.path if name in base.tasks else tuned.path
-        notes.append(
-            f"gating task {name} is only in {where}: the gate cannot pass; draw it in the other run too, "
-            "or name the tasks that decide with --gating"
-        )
+    notes += [
+        f"gating task {name} is only in {(base if name in base.tasks else tuned).path}: no pass; "
+        "draw it in the other run too, or name the tasks that decide with --gating"
+        for name in absent
+    ]
     return GateFamily(tuple(family), absent, tuple(notes))
 
 

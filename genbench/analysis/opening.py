@@ -9,13 +9,14 @@ from typing import TypeVar
 
 from genbench.analysis.followed import shares_by_kind
 from genbench.analysis.noise_record import NoiseMeasurement
-from genbench.analysis.results_record import Results, read_results
+from genbench.analysis.results_record import Results, TaskResults, read_results
 from genbench.analysis.scorefile import read_score_file
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError, RunFolderError, nearest
 from genbench.store.manifest_record import TaskRecord
+from genbench.store.seal import Seal, SealRecord, broken
 from genbench.store.storedrun import StoredRun, StoredTask
-from genbench.types import Status, Verdict
+from genbench.types import OURS, Status, Verdict
 
 T = TypeVar("T")
 
@@ -122,8 +123,20 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         described=described,
         followed=shares_by_kind(rows.with_parts),
         index=stored.index,
+        broken=(*rows.broken, *_unsealed(stored, found, rows.seal.record)),
         judged=found.judge if found else None,
     )
+
+
+def _unsealed(stored: StoredTask, found: TaskResults | None, verdicts: SealRecord) -> list[str]:
+    """Return how the lines on disk differ from those that results.json was made from."""
+    if found is None or found.seal is None:
+        return []
+    pairs = {
+        "completions": (stored.completions_seal, found.seal.completions),
+        "verdicts": (verdicts, found.seal.verdicts),
+    }
+    return [said for kind, pair in pairs.items() if (said := broken(kind, *pair))]
 
 
 class _Rows:
@@ -137,6 +150,20 @@ class _Rows:
         self.statuses: list[list[Status]] = [["unscored"] * k for _ in range(n)]
         self.with_parts: list[list[Verdict | None]] = [[None] * k for _ in range(n)]
         self.lacking = n * k
+        self.seal = Seal()
+        self._contradicting = self._impossible = 0
+
+    @property
+    def broken(self) -> list[str]:
+        """Return what is wrong with the verdicts by themselves, in words."""
+        said = []
+        if self._contradicting:
+            said.append(f"verdicts.jsonl has {self._contradicting} second verdicts that contradict the first")
+        if self._impossible:
+            said.append(
+                f"verdicts.jsonl has {self._impossible} verdicts whose score does not fit their status"
+            )
+        return said
 
     def read(self, verifier: str) -> None:
         """Read the verdicts, the first of each sample.
@@ -157,14 +184,29 @@ class _Rows:
             if not seen[row][column]:
                 seen[row][column] = 1
                 self._keep(row, column, verdict)
+            elif (verdict.status, verdict.score) != (self.statuses[row][column], self.scores[row][column]):
+                self._contradicting += 1
 
     def _keep(self, row: int, column: int, verdict: Verdict) -> None:
         self.lacking -= 1
+        self.seal.add_verdict(verdict)
+        self._impossible += not _fits(verdict)
         self.scores[row][column] = verdict.score
         self.answers[row][column] = verdict.extracted
         self.statuses[row][column] = verdict.status
         if verdict.parts:
             self.with_parts[row][column] = verdict
+
+
+def _fits(verdict: Verdict) -> bool:
+    """Return whether a verdict's score is one that its status can have."""
+    if verdict.status in OURS:
+        return verdict.score is None
+    if verdict.score is None:
+        return False
+    if verdict.status in ("correct", "partial"):
+        return (verdict.score == 1) == (verdict.status == "correct")
+    return verdict.score == 0
 
 
 def _frozen(rows: Sequence[Sequence[T]]) -> tuple[tuple[T, ...], ...]:

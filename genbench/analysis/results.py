@@ -9,7 +9,7 @@ from genbench.analysis.accounting import costs, degenerate_words, totals
 from genbench.analysis.instructions import has_instructions, instruction_record
 from genbench.analysis.judged import drift_words, judged_record, too_many_unscored
 from genbench.analysis.records import EstimateRecord, estimate_fields
-from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.results_record import Results, TaskResults, TaskSeal
 from genbench.analysis.table import VerdictTable, estimate_seed, estimates, strata_records, tokens_record
 from genbench.store.folder import FORMAT
 from genbench.store.manifest_record import Manifest
@@ -83,6 +83,7 @@ def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> TaskRes
         chance=described.chance,
         published=described.published,
         verifier=described.verifier,
+        seal=TaskSeal(completions=stored.completions_seal, verdicts=table.seal.record),
         **extra,
     )
 

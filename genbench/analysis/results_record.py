@@ -10,6 +10,7 @@ from genbench.errors import InputError, RunFolderError
 from genbench.store.folder import RunFolder
 from genbench.store.jsonrecord import JsonRecord
 from genbench.store.manifest_record import JudgeRecord, PublishedRecord, VerifierRecord
+from genbench.store.seal import SealRecord
 from genbench.types import Status
 
 
@@ -65,6 +66,13 @@ class JudgedRecord(JudgeRecord):
     pairwise: PairwiseRecord | None = Field(default=None, description="absent unless answers are compared")
 
 
+class TaskSeal(JsonRecord):
+    """The lines of completions.jsonl and verdicts.jsonl that a task's results were made from."""
+
+    completions: SealRecord = Field(description="identity and text of each turn")
+    verdicts: SealRecord = Field(description="identity, status, score and extracted answer of each sample")
+
+
 class TaskResults(EstimateRecord):
     """One task of a run: its headline metric, then everything else that is known about it."""
 
@@ -87,6 +95,7 @@ class TaskResults(EstimateRecord):
     published: tuple[PublishedRecord, ...] = Field(default=(), description="what others report")
     verifier: VerifierRecord = Field(description="what graded the answers")
     cost: float | None = Field(default=None, description="in the suite's currency; null without a price")
+    seal: TaskSeal | None = Field(default=None, description="the lines behind it; absent in older runs")
 
 
 class TotalsRecord(JsonRecord):

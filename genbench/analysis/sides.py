@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.analysis.results_record import JudgedRecord
+from genbench.analysis.side_record import SideKind, SideRecord
 from genbench.store.manifest_record import Manifest, TaskRecord
 from genbench.store.sampleindex import SampleIndex
 from genbench.types import Status
@@ -44,6 +45,8 @@ class SideTask:
     """Prompts, seeds and digests of texts. None for score files."""
     followed: Mapping[str, tuple[tuple[float | None, ...], ...]] = field(default_factory=dict)
     """Shares of followed instructions, see followed.shares_by_kind."""
+    broken: tuple[str, ...] = ()
+    """What is wrong with the lines on disk: edited, lacking or contradicting ones. Empty for score files."""
     judged: JudgedRecord | None = None
     """The judge's entry of the task in results.json, or None."""
 
@@ -110,9 +113,21 @@ class Side:
     """The record of noise.json, None if the run's false-alarm band was not measured."""
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> SideKind:
         """Return what the side is, in words."""
         return "score file" if self.manifest is None else "run"
+
+    @property
+    def record(self) -> SideRecord:
+        """Return the record of the side in a comparison."""
+        return SideRecord(
+            path=str(self.path),
+            kind=self.kind,
+            name=self.name,
+            run_id=self.run_id,
+            model_identity=self.identity,
+            run_seed=self.run_seed,
+        )
 
     @property
     def run_seed(self) -> int | None:

@@ -14,6 +14,7 @@ from genbench.errors import InputError
 from genbench.protocols import ProblemScores
 from genbench.stats.estimates import estimate
 from genbench.stats.strata import estimate_strata
+from genbench.store.seal import Seal
 from genbench.store.tokens import TokenCount
 from genbench.tasks.metrics import is_built_in
 from genbench.types import OURS, Estimate, Problem, Status, TraceStatus, Verdict
@@ -35,6 +36,7 @@ class VerdictTable:
     statuses: Counter[Status] = field(default_factory=Counter)
     traces: Counter[TraceStatus] = field(default_factory=Counter)
     truncated: int = 0
+    seal: Seal = field(default_factory=Seal)
     _rows: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,6 +53,7 @@ class VerdictTable:
         if row is None or column >= self.k or self.verified[row][column]:
             return False
         self.verified[row][column] = True
+        self.seal.add_verdict(verdict)
         self.scores[row][column] = verdict.score
         self.answers[row][column] = verdict.extracted
         if verdict.parts and verdict.score is not None:

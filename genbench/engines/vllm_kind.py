@@ -13,6 +13,7 @@ from genbench.engines import arguments, devices, environment
 from genbench.engines.adapter import adapter_rank, check_fit, served_rank
 from genbench.engines.checkpoint import Checkpoint, context_length, find, vocabulary_size
 from genbench.engines.kind import ModelSource, PromptFacts
+from genbench.engines.resolved import own_quantization, resolved_dtype
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.engines.weights import check_vocabulary, read_weights
 from genbench.errors import ConfigError, nearest
@@ -175,6 +176,8 @@ class VllmModel:
             stall_timeout_s=config.stall_timeout_s,
             eos_token_id=prompts.eos_token_id,
             lora_rank=self.lora_rank,
+            resolved_dtype=resolved_dtype(model.dtype, self.checkpoint.config),
+            own_quantization=own_quantization(self.checkpoint.config),
         )
         if settings.replicas > 1 and arguments.distribution()[0] != _CPU:
             devices.share(devices.visible(), 0, settings.replicas, settings.gpus)

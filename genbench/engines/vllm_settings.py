@@ -46,6 +46,8 @@ class VllmSettings:
             genbench.engines.watchdog.
         loading: a lock held while one engine loads, since each sets variables of this process for itself.
         eos_token_id: the tokenizer's. It is a term.
+        resolved_dtype: what `dtype` comes to for this checkpoint, see engines/resolved.py. Empty: `dtype`.
+        own_quantization: the checkpoint's own quantization. It is a term if no argument names another.
         lora_rank: the max_lora_rank that the adapters need; None: vLLM's default, or the suite's own.
     """
 
@@ -68,6 +70,8 @@ class VllmSettings:
     loading: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
     eos_token_id: int | None = None
     lora_rank: int | None = None
+    resolved_dtype: str = ""
+    own_quantization: Any = None
 
     @property
     def lora(self) -> bool:
@@ -126,14 +130,21 @@ class VllmSettings:
         name, version = arguments.distribution()
         return {
             "engine": {"name": name, "version": version},
-            "dtype": self.dtype,
-            "arguments": {key: self.extra.get(key, default) for key, default in _TERM_ARGUMENTS.items()},
+            "dtype": self.resolved_dtype or self.dtype,
+            "arguments": self._term_arguments(),
             "adapter": "lora" if self.lora else "none",
             "eos_token_id": self.eos_token_id,
             "skip_special_tokens": False,
             "structured_outputs": None,
             "trust_remote_code": self.trust_remote_code,
         }
+
+    def _term_arguments(self) -> dict[str, Any]:
+        """Return the arguments that are terms, with the checkpoint's own quantization if none is given."""
+        found = {key: self.extra.get(key, default) for key, default in _TERM_ARGUMENTS.items()}
+        if found["quantization"] is None:
+            found["quantization"] = self.own_quantization
+        return found
 
     @property
     def circumstances(self) -> dict[str, Any]:

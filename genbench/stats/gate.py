@@ -125,11 +125,9 @@ def _drafts(
     `levels` are those of a task outside the family and of the family.
     """
     alone, share = levels
-    ones = [1.0] * absent
-    worse = holm([*(p_or_one(task.p_regression) for task in family.values()), *ones])
-    better = holm([*(p_or_one(task.p_gain) for task in family.values()), *ones])
-    p_worse = dict(zip(family, worse, strict=False))
-    p_better = dict(zip(family, better, strict=False))
+    worse = holm([*(p_or_one(task.p_regression) for task in family.values()), *[1.0] * absent])
+    better = holm([*(p_or_one(task.p_gain) for task in family.values()), *[1.0] * absent])
+    p_worse, p_better = (dict(zip(family, found, strict=False)) for found in (worse, better))
     drafts = {}
     for name, task in tasks.items():
         strictest = share / (len(family) + absent) if name in family else alone

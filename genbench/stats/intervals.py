@@ -120,12 +120,10 @@ def problem_interval(
     values have no spread to resample. Their interval allows for problems that were not met.
     `draws` is the mean number of draws of a value.
     """
-    clusters = cluster(values, groups)
-    unit = "problem" if groups is None else "group"
-    units = f"{clusters.count} {unit}s"
-    p = min(1.0, max(0.0, clusters.mean))
+    clusters, unit = cluster(values, groups), "problem" if groups is None else "group"
     if clusters.count == 1:
         return Interval(0.0, 1.0, f"no interval: one {unit} tells nothing about others")
+    p, units = min(1.0, max(0.0, clusters.mean)), f"{clusters.count} {unit}s"
     n = effective_n(p, clusters, draws, level)
     if min(n * p, n * (1 - p)) < MIN_COUNT:
         return Interval(*wilson_near_edge(p, n, level), _wilson_words(p, n, units))

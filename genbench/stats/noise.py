@@ -76,8 +76,7 @@ def false_alarm_band(first: ScoresLike, second: ScoresLike, *, same_seed: bool =
         variance = float((np.nansum(deltas**2, axis=1) / known**2).sum()) / a.n**2
         return Noise(difference, _half_width(max(variance, least)), a.n, a.k, b.k, None, changed)
     pooled = Scores(np.hstack([a.values, b.values]), a.drawn + b.drawn).variances
-    variance = float((pooled * (1 / a.scored + 1 / b.scored)).sum()) / a.n**2
-    band = _half_width(max(variance, least))
+    band = _half_width(max(float((pooled * (1 / a.scored + 1 / b.scored)).sum()) / a.n**2, least))
     return Noise(difference, band, a.n, a.k, b.k, float(pooled.mean()), changed)
 
 

@@ -69,8 +69,7 @@ def pool(tasks: Mapping[str, Paired]) -> Pooled:
         if task.clusters is not None and (variance := _variance(task.clusters)) > 0
     }
     if not moved:
-        known = any(task.clusters is not None for task in tasks.values())
-        return Pooled(0.0 if known else None, None, 1.0, 1.0, ())
+        return _without_change(tasks)
     weights = {name: 1 / variance for name, variance in moved.items()}
     total = math.fsum(weights.values())
     parts = [_scaled(tasks[name].clusters, weight / total) for name, weight in weights.items()]
@@ -88,6 +87,12 @@ def pool(tasks: Mapping[str, Paired]) -> Pooled:
         worst = [_scaled(tasks[name].worst, weight / total) for name, weight in weights.items()]
         gain = sign_flip(np.concatenate(worst)).p_improvement
     return Pooled(difference, ci, flips.p_regression, gain, names)
+
+
+def _without_change(tasks: Mapping[str, Paired]) -> Pooled:
+    """Return the pooled difference of tasks whose problems all score the same in both runs."""
+    known = any(task.clusters is not None for task in tasks.values())
+    return Pooled(0.0 if known else None, None, 1.0, 1.0, ())
 
 
 def together(tasks: Mapping[str, Paired], margins: Mapping[str, float], margin: float) -> Together:

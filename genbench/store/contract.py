@@ -31,9 +31,10 @@ def differences(left: Any, right: Any, prefix: str = "") -> list[str]:
             name = f"{prefix}.{key}" if prefix else str(key)
             lines += differences(left.get(key, "(absent)"), right.get(key, "(absent)"), name)
         return lines
-    return [] if left == right else [f"{prefix}: {_show(left)} -> {_show(right)}"]
+    return [] if left == right else [f"{prefix}: {show(left)} -> {show(right)}"]
 
 
-def _show(value: Any) -> str:
+def show(value: Any) -> str:
+    """Return a value as JSON of at most 120 characters."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return text if len(text) <= 120 else text[:117] + "..."

@@ -45,9 +45,12 @@ class SampleIndex:
     Args:
         problems: the lines of problems.jsonl by id, in order.
         k: samples of each problem.
+        end_tokens: the special tokens that are cut from the end of answers.
     """
 
-    def __init__(self, problems: Mapping[str, Mapping[str, Any]], k: int) -> None:
+    def __init__(
+        self, problems: Mapping[str, Mapping[str, Any]], k: int, end_tokens: Sequence[str] = ()
+    ) -> None:
         self._problems, self.k = problems, k
         self._ids: Sequence[str] = list(problems)
         self._rows = {name: row for row, name in enumerate(self._ids)}
@@ -57,6 +60,9 @@ class SampleIndex:
         self._prompt_names: list[str] = []
         self._seeds, self._texts = array("Q", [0]) * size, array("Q", [0]) * size
         self._has_seed, self._has_text = bytearray(size), bytearray(size)
+        self._end_tokens = tuple(token for token in end_tokens if token)
+        self.cut_tokens: set[str] = set()
+        """The end tokens that at least one completion ends with."""
         self.completion_tokens: int | None = None
         """Completion tokens of all samples, or None if they were not counted."""
 
@@ -72,10 +78,19 @@ class SampleIndex:
         # A sum does not depend on the order in which the turns of a conversation come.
         self._texts[at] = (self._texts[at] + _digest(item)) & _MASK
         self._has_text[at] = 1
+        self._note_ends(item.text)
         if item.turn == 0:
             self._prompts[at] = self._prompt_number(item)
             if item.seed is not None:
                 self._seeds[at], self._has_seed[at] = item.seed & _MASK, 1
+
+    def _note_ends(self, text: str) -> None:
+        """Add the end tokens at the end of a text to `cut_tokens`. There may be several in a row."""
+        text = text.rstrip()
+        while self._end_tokens and text.endswith(self._end_tokens):
+            token = max((token for token in self._end_tokens if text.endswith(token)), key=len)
+            self.cut_tokens.add(token)
+            text = text.removesuffix(token).rstrip()
 
     def _prompt_number(self, item: Completion) -> int:
         """Return the number of the sample's own prompt, or _USUAL if it has the prompt of its problem."""

@@ -16,6 +16,7 @@ from genbench.store.drawn import Drawn
 from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import Manifest
 from genbench.store.sampleindex import SampleIndex
+from genbench.store.seal import Seal, SealRecord
 from genbench.store.tokens import TokenCount
 from genbench.store.verdictfile import VerdictFile
 from genbench.types import Completion, Verdict
@@ -53,6 +54,7 @@ class StoredTask:
         k: samples of each problem.
         max_tokens: the task's limit of tokens. A short context may have lowered it for some completions.
         indexed: whether each pass over the completions also makes `index`.
+        end_tokens: the special tokens that are cut from the end of answers.
     """
 
     def __init__(
@@ -64,8 +66,10 @@ class StoredTask:
         max_tokens: int,
         *,
         indexed: bool = False,
+        end_tokens: Sequence[str] = (),
     ) -> None:
         self.folder, self.name, self.k = folder, name, k
+        self._end_tokens = end_tokens
         self.problem_ids = tuple(problem_ids)
         self.indexed = indexed
         self._max_tokens = max_tokens
@@ -73,6 +77,7 @@ class StoredTask:
         self._tokens: TokenCount | None = None
         self._index: SampleIndex | None = None
         self._on_disk: Drawn | None = None
+        self._seal: SealRecord | None = None
 
     @cached_property
     def problems(self) -> dict[str, dict[str, Any]]:
@@ -88,6 +93,15 @@ class StoredTask:
                 pass
         assert self._tokens is not None
         return self._tokens
+
+    @property
+    def completions_seal(self) -> SealRecord:
+        """The seal of all completions in force. The file is read if no pass has sealed them yet."""
+        if self._seal is None:
+            for _ in self.completions():
+                pass
+        assert self._seal is not None
+        return self._seal
 
     @property
     def index(self) -> SampleIndex:
@@ -118,17 +132,18 @@ class StoredTask:
         Raises:
             RunFolderError: a line is damaged, or a turn of a sample has two lines.
         """
-        tokens, on_disk = TokenCount(), Drawn()
-        index = SampleIndex(self.problems, self.k) if self.indexed else None
+        tokens, on_disk, seal = TokenCount(), Drawn(), Seal()
+        index = SampleIndex(self.problems, self.k, self._end_tokens) if self.indexed else None
         for item in self.all_completions():
             if not self.has(item.sample.problem_id, item.sample.sample_index):
                 continue
             tokens.add(item, self._max_tokens)
             on_disk.add(item.sample.problem_id, item.sample.sample_index, item.turn)
+            seal.add_completion(item)
             if index is not None:
                 index.add(item)
             yield item
-        self._tokens, self._on_disk = tokens, on_disk
+        self._tokens, self._on_disk, self._seal = tokens, on_disk, seal.record
         if index is not None:
             index.completion_tokens = tokens.all_completion
             self._index = index
@@ -232,6 +247,7 @@ class StoredRun:
                 record.k,
                 int(record.decoding["max_tokens"]),
                 indexed=self._indexed,
+                end_tokens=self.manifest.reasoning.end_tokens,
             )
         return self._tasks[name]
 

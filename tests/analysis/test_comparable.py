@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,11 +17,13 @@ from genbench.analysis.comparable import (
     side_differences,
     suspicions,
 )
-from genbench.analysis.sides import SideTask
+from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError, NotComparableError
+from genbench.store.manifest_record import ReasoningRecord
 from genbench.store.sampleindex import SampleIndex
 from genbench.types import Completion, SampleId
 from tests.analysis.score_sides import score_side, side_task
+from tests.manifests import manifest
 
 FOUND = [Difference("terms.dtype", "a -> b"), Difference("terms.seed", "1 -> 2"), Difference("k.t", "2 -> 1")]
 
@@ -161,3 +164,31 @@ def test_prompts_that_are_not_on_disk_are_a_difference_of_their_own(kept: int, l
     assert f"prompts of {lost} of 16 samples could not be compared" in found.detail
     assert settle([found], ["prompts.missing"], "not comparable") == [found]
     assert names(*side_differences(tuned, base)) == ["prompts.missing.t"]
+
+
+def with_ends(side_path: str, text: str, *ends: str) -> Side:
+    """A run whose tokenizer has these special tokens, and whose only answer is `text`."""
+    record: dict[str, Any] = {"prompt_digest": "d", "max_tokens": 8, "reference_digest": "r"}
+    index = SampleIndex({"p0": record}, 1, ends)
+    index.add(replace(completion(0, 0, 0), text=text))
+    reasoning = ReasoningRecord(format="think", open=("<think>",), close=("</think>",), end_tokens=ends)
+    side = score_side(side_path, t=side_task([[1.0]], k=1, index=index))
+    return replace(side, manifest=manifest(reasoning=reasoning))
+
+
+def test_another_pad_token_that_no_answer_ends_with_is_the_same_trace_format() -> None:
+    base = with_ends("b", "4<|end|>", "<|bos|>", "<|end|>", "<|pad|>")
+    tuned = with_ends("t", "4<|end|>", "<|bos|>", "<|end|>")
+    assert list(side_differences(base, tuned)) == []
+
+
+@pytest.mark.parametrize("text", ["4<|pad|>", "4<|pad|> <|end|>"])
+def test_an_end_token_that_was_cut_from_an_answer_counts(text: str) -> None:
+    base = with_ends("b", text, "<|end|>", "<|pad|>")
+    tuned = with_ends("t", "4<|end|>", "<|end|>")
+    assert names(*side_differences(base, tuned)) == ["reasoning.end_tokens"]
+
+
+def test_an_end_token_that_closes_a_trace_counts() -> None:
+    base, tuned = with_ends("b", "4", "</think>"), with_ends("t", "4")
+    assert names(*side_differences(base, tuned)) == ["reasoning.end_tokens"]

@@ -1,0 +1,88 @@
+"""Two comparable sides with their shared tasks, problem by problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from genbench.analysis import comparable
+from genbench.analysis.circumstances import circumstance_differences
+from genbench.analysis.excluded import excluded_differences
+from genbench.analysis.opening import require_finished
+from genbench.analysis.sides import Side, SideTask
+from genbench.errors import NotComparableError
+from genbench.stats.paired import Paired, paired
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Two comparable sides and their shared tasks, each with the same problems in one order."""
+
+    base: Side
+    tuned: Side
+    tasks: Mapping[str, tuple[SideTask, SideTask]]
+    allowed: Sequence[comparable.Difference]
+    circumstances: Sequence[comparable.Difference]
+
+    @property
+    def shares_seeds(self) -> Mapping[str, bool]:
+        """Return for each task whether every sample of both sides was drawn with the same seed in both."""
+        return {name: comparable.shares_seeds(*pair) for name, pair in self.tasks.items()}
+
+    def differences(self) -> dict[str, Paired]:
+        """Return the paired difference of each task in its headline metric."""
+        shared = self.shares_seeds
+        return {name: _paired(*pair, shared_seeds=shared[name]) for name, pair in self.tasks.items()}
+
+
+def pair_sides(base: Side, tuned: Side, allow: Sequence[str], strict_contract: bool) -> Pairing:
+    """Check that the sides are comparable and pair their tasks.
+
+    Args:
+        allow: names of differences to let through.
+        strict_contract: refuse other circumstances too.
+
+    Raises:
+        InputError: a side is not finished, or no difference can have a name in `allow`.
+        NotComparableError: the sides differ in what must be equal.
+    """
+    comparable.check_names(allow)
+    for side in (base, tuned):
+        require_finished(side)
+    binding = [*comparable.side_differences(base, tuned), *excluded_differences(base, tuned)]
+    circumstances = circumstance_differences(base, tuned)
+    if strict_contract:
+        binding += circumstances
+        circumstances = []
+    allowed = comparable.settle(binding, allow, f"not comparable ({base.path} -> {tuned.path})")
+    return Pairing(base, tuned, dict(_pairs(base, tuned)), allowed, circumstances)
+
+
+def _pairs(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideTask]]]:
+    """Yield the tasks of both sides, each with the problems of both in one order."""
+    shared = [name for name in base.tasks if name in tuned.tasks]
+    if not shared:
+        raise NotComparableError(
+            f"no task is in both: {base.path} has {', '.join(base.tasks)}, "
+            f"{tuned.path} has {', '.join(tuned.tasks)}"
+        )
+    for name in shared:
+        left, right = base.tasks[name], tuned.tasks[name]
+        other = set(right.problem_ids)
+        ids = [problem for problem in left.problem_ids if problem in other]
+        if not ids:
+            raise NotComparableError(f"task {name}: no problem is in both sides")
+        yield name, (left.take(ids), right.take(ids))
+
+
+def _paired(base: SideTask, tuned: SideTask, *, shared_seeds: bool) -> Paired:
+    """Return the paired difference of a task in its headline metric."""
+    return paired(
+        base.scores,
+        tuned.scores,
+        metric=tuned.metric,
+        groups=base.groups or tuned.groups,
+        shared_seeds=shared_seeds,
+        base_answers=base.answers,
+        tuned_answers=tuned.answers,
+    )

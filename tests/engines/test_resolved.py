@@ -1,0 +1,31 @@
+"""Terms as a checkpoint resolves them, not as the suite writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from genbench.engines.resolved import own_quantization, resolved_dtype
+
+
+@pytest.mark.parametrize(
+    ("dtype", "config", "resolved"),
+    [
+        ("float16", {"torch_dtype": "bfloat16"}, "float16"),
+        ("auto", {"torch_dtype": "bfloat16"}, "bfloat16"),
+        ("auto", {"dtype": "float16"}, "float16"),
+        ("auto", {"text_config": {"torch_dtype": "bfloat16"}}, "bfloat16"),
+        ("auto", {"torch_dtype": "float32"}, "auto"),
+        ("auto", {}, "auto"),
+        ("auto", {"text_config": None}, "auto"),
+    ],
+)
+def test_auto_is_the_type_of_the_checkpoint(dtype: str, config: dict[str, Any], resolved: str) -> None:
+    assert resolved_dtype(dtype, config) == resolved
+
+
+def test_a_quantized_checkpoint_says_so_itself() -> None:
+    own = {"quant_method": "fp8", "activation_scheme": "dynamic"}
+    assert own_quantization({"quantization_config": own}) == own
+    assert own_quantization({}) is None
