@@ -6,16 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from genbench.analysis.results_record import Results
+from genbench.analysis.unsealed import edited_tasks
 from genbench.judges.session import JudgeSession
 from genbench.runs.loop import run_coroutine
 from genbench.runs.rereading import reread
 from genbench.runs.scorepass import ScorePass
+from genbench.runs.scoring import readers_of
 from genbench.runs.signals import StopSwitch
 from genbench.store.folder import RunFolder
 
 
 def score_folder(path: Path, data_dir: Path | None, again: bool, quiet: bool, switch: StopSwitch) -> Results:
     """Verify the samples without a verdict of the current verifiers, and write results.json.
+
+    All verdicts of a task are made anew if its lines were edited after results.json was written.
 
     Args:
         data_dir: the mirror, if its location has changed since the run.
@@ -29,10 +33,11 @@ def score_folder(path: Path, data_dir: Path | None, again: bool, quiet: bool, sw
     with RunFolder.writer(path) as folder:
         run = reread(folder, data_dir)
         judges = JudgeSession(run.suite, run.tasks, path)
+        edited = edited_tasks(folder, readers_of(folder, run.tasks))
 
         async def work() -> Results:
             async with judges:
-                return await ScorePass(judges, switch, again, quiet).run(folder, run)
+                return await ScorePass(judges, switch, again, quiet, edited).run(folder, run)
 
         return run_coroutine(work())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from genbench.analysis.results import build_results
@@ -34,12 +34,14 @@ class ScorePass:
         judges: the LLM judges of its tasks.
         again: make all verdicts anew.
         quiet: print no progress.
+        edited: tasks whose lines were edited. All their verdicts are made anew.
     """
 
     judges: JudgeSession
     switch: StopSwitch
     again: bool = False
     quiet: bool = False
+    edited: Collection[str] = ()
 
     async def run(self, folder: RunFolder, reread: RereadRun) -> Results:
         """Make the missing verdicts and write results.json.
@@ -64,7 +66,7 @@ class ScorePass:
         progress = ProgressLine(reread.manifest.model.name, total, 0, self.quiet)
         async with verifier_pool(reread.suite.config.verify) as pool:
             tasks = self._judges_first(await load_verifiers(pool, specs, reread.tasks, self.judges))
-            renew_stale(folder, tasks, self.again)
+            renew_stale(folder, tasks, self.again, self.edited)
             verify = verify_with(pool, specs, self.judges, folder)
             readers = readers_of(folder, [item.task for item in tasks.values()])
             scorer = Scorer(folder, tasks, verify, reread.split, progress.verdict, stored=readers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -99,17 +99,24 @@ def _references(task: LoadedTask) -> Iterator[tuple[str, Any]]:
         yield problem.problem_id, task.reference(problem, 0)
 
 
-def renew_stale(folder: RunFolder, verified: Mapping[str, VerifiedTask], again: bool = False) -> None:
+def renew_stale(
+    folder: RunFolder,
+    verified: Mapping[str, VerifiedTask],
+    again: bool = False,
+    edited: Collection[str] = (),
+) -> None:
     """Start new verdict files for tasks with verdicts of another verifier, and drop unscored verdicts.
 
     The old files are kept until `publish`, so that a run that is killed in between does not lose them.
 
     Args:
         again: make all verdicts again.
+        edited: the tasks whose lines were edited. All their verdicts are made again.
     """
     for name, item in verified.items():
-        if again or stale_verifiers(folder, item):
-            folder.renew_verdicts(name, None if again else item.verifier)
+        anew = again or name in edited
+        if anew or stale_verifiers(folder, item):
+            folder.renew_verdicts(name, None if anew else item.verifier)
         else:
             folder.forget_renewal(name)
         if is_judged(item.task):
