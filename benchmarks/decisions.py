@@ -1,6 +1,6 @@
 """Simulated errors of the gate's verdicts on nights whose truth is known, before and now.
 
-    python benchmarks/decisions.py [--nights 500] [--part tasks|suite|intervals]
+    python benchmarks/decisions.py [--nights 500] [--part tasks|suite|intervals] [--only collapse]
 
 One night draws a stored base and a tuned model, and decides. Problems' true rates are made here, in the
 shapes of public benchmarks. AIME 2025 has the published rates of twelve models if the folder
@@ -170,14 +170,15 @@ def stories() -> dict[str, Story]:
     return found
 
 
-def suite(nights: int) -> None:
-    """Verdicts of the suite by what really happened."""
+def suite(nights: int, only: str = "") -> None:
+    """Verdicts of the suite by what really happened, for the nights whose label contains `only`."""
     models = published()
     margins = {task.name: task.margin for task in SUITE}
     print(f"AIME rates: {'published' if models else 'made'}\n")
     print("| night | REGRESSED | IMPROVED | NON_INFERIOR | INCONCLUSIVE | before: NI | before: --strict |")
     print("|---|---|---|---|---|---|---|")
-    for label, (losses, shape, weight) in stories().items():
+    chosen = {label: story for label, story in stories().items() if only in label}
+    for label, (losses, shape, weight) in chosen.items():
         now, old, old_strict = Counter[str](), Counter[str](), 0
         for seed in range(nights):
             found = night(losses, shape, weight, models, seed)
@@ -315,11 +316,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--nights", type=int, default=500)
     parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--only", default="", help="only suite nights whose label contains this")
     options = parser.parse_args()
     for part in options.part or PARTS:
         start = time.perf_counter()
         print(f"\n### {part}, {options.nights} nights\n")
-        PARTS[part](options.nights)
+        if part == "suite":
+            suite(options.nights, options.only)
+        else:
+            PARTS[part](options.nights)
         print(f"\n{time.perf_counter() - start:.0f} s")
 
 

@@ -77,10 +77,18 @@ def test_a_metric_of_draws_is_not_split_by_cause() -> None:
 
 
 def test_a_task_without_a_difference_says_why() -> None:
-    task = compared(side_task([[None], [1.0]]), side_task([[1.0], [1.0]]))
+    task = compared(side_task([[None], [None]]), side_task([[1.0], [1.0]]))
     assert task.difference is None
     assert "no scored sample" in known(task.missing)
-    assert (task.excluded_base, task.excluded_tuned) == (1, 0)
+    assert (task.excluded_base, task.excluded_tuned) == (2, 0)
+
+
+def test_causes_are_those_of_the_problems_that_both_scored() -> None:
+    base = side_task([[1.0], [1.0]], statuses=(("correct",), ("correct",)))
+    tuned = side_task([[None], [0.0]], statuses=(("engine_error",), ("wrong",)))
+    task = compared(base, tuned)
+    assert (task.difference, task.left_out) == (-1.0, 1)
+    assert [part.status for part in known(task.causes).parts] == ["wrong"]
 
 
 def test_one_sample_per_problem_has_mcnemars_table() -> None:
