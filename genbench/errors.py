@@ -10,6 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from genbench.redaction import hidden_message
+
 _HERE = str(Path(__file__).parent)
 
 EXTRA_OF: Mapping[str, str] = MappingProxyType(
@@ -24,9 +26,15 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
 
 
 class GenbenchError(Exception):
-    """An error that the user can act on. The command line prints its message without a traceback."""
+    """An error that the user can act on. The command line prints its message without a traceback.
+
+    Its text has no secrets, because messages are also written to verdicts, logs and reports.
+    """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return hidden_message(super().__str__())
 
 
 class InputError(GenbenchError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from genbench.runs.rescore import score_folder
 from genbench.runs.rescored import copy_for_suite, moved_verdicts
 from genbench.runs.selection import load_tasks
 from genbench.runs.signals import StopSwitch, stop_on_signals
+from genbench.runs.trust import read_kinds
 from genbench.store.folder import RunFolder
 
 __all__ = ["RunOptions", "RunReport", "latest_results", "merge", "prompts", "run", "score"]
@@ -90,6 +91,7 @@ def score(
     *,
     suite: str | Path | None = None,
     into: str | Path | None = None,
+    trust: Collection[str] = (),
 ) -> RunReport:
     """Verify a stored run without an engine.
 
@@ -100,15 +102,19 @@ def score(
         suite: an edited suite with corrected references or other verifier options. The run stays as it
             is, and its samples are scored in a new folder. The notes say which verdicts moved.
         into: the new folder; None: next to the folder of the run.
+        trust: what a run folder from elsewhere may do: code, network, environment, files.
 
     Raises:
-        RunFolderError: not a run folder, a damaged line, or other data than the run was drawn from.
+        InputError: `trust` names something else.
+        RunFolderError: not a run folder, a damaged line, other data than the run was drawn from, or a stored
+            suite that asks for more than `trust` allows.
     """
+    trusted = read_kinds(trust)
     source, mirror = Path(run_dir), path_or_none(data_dir)
     place = source if suite is None else copy_for_suite(source, str(suite), mirror, path_or_none(into))
     switch = StopSwitch()
     with stop_on_signals(switch.stop):
-        results = score_folder(place, mirror, again, quiet, switch)
+        results = score_folder(place, mirror, again, quiet, switch, trusted=trusted)
     moved = [] if suite is None else moved_verdicts(source, place)
     page, notes = _write_report(_together(place))
     return RunReport({results.model: place}, {results.model: results}, page, (*moved, *notes))
@@ -119,12 +125,26 @@ def merge(
     into: str | Path | None = None,
     data_dir: str | Path | None = None,
     quiet: bool = False,
+    *,
+    trust: Collection[str] = (),
 ) -> RunReport:
     """Join the parts of one run, verify samples without a verdict, and write the report.
 
     See `genbench.runs.merge` for what counts as a part of one run.
+
+    Args:
+        trust: what run folders from elsewhere may do: code, network, environment, files.
+
+    Raises:
+        InputError: no parts of one run, or a stored suite that asks for more than `trust` allows.
     """
-    found = merging.merge(list(map(Path, runs)), path_or_none(into), path_or_none(data_dir), quiet)
+    found = merging.merge(
+        list(map(Path, runs)),
+        path_or_none(into),
+        path_or_none(data_dir),
+        quiet,
+        trusted=read_kinds(trust),
+    )
     page, notes = _write_report(list(found))
     folders = {path.name: path for path in found}
     return RunReport(folders, {path.name: results for path, results in found.items()}, page, notes)
@@ -132,7 +152,7 @@ def merge(
 
 def _together(run_dir: Path) -> list[Path]:
     """Return the finished runs of the same command, in the order of the suite. This run is one of them."""
-    names = RunFolder(run_dir).require_manifest().suite.config["models"]
+    names = RunFolder(run_dir).require_manifest().suite.config.get("models", {})
     place = run_dir.resolve()
     paths = [run_dir if place.parent / name == place else place.parent / name for name in names]
     found = [path for path in paths if RunFolder(path).results_path.is_file()]

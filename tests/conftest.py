@@ -18,6 +18,15 @@ ROOT = Path(__file__).resolve().parent.parent
 GOLD_VARIABLE = "GENBENCH_GOLD"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the key of run folders out of the home of whoever runs the tests."""
+    place = tmp_path_factory.getbasetemp()
+    # Workers of pytest-xdist have folders next to each other, and may share a run.
+    place = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
+    os.environ["XDG_STATE_HOME"] = str(place / "state")
+
+
 def shared_dir() -> Path | None:
     """The folder that holds gold/ and data/hub/: named by GENBENCH_GOLD, or beside the checkout."""
     named = os.environ.get(GOLD_VARIABLE)

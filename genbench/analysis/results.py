@@ -65,6 +65,8 @@ def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> TaskRes
     extra: dict[str, Any] = {}
     if any(has_instructions(parts) for own in table.parts for parts in own[:1]):
         extra["instructions"] = instruction_record(table.parts, seed, "(official" in item.version)
+    if table.forgeable:
+        extra["forgeable"] = table.forgeable
     if described.judge is not None:
         extra["judge"] = judged_record(described.judge, lead, table, judged, seed)
     return TaskResults(

@@ -83,6 +83,10 @@ class TaskResults(EstimateRecord):
     trace_counts: dict[str, Count] = Field(description="samples by the status of their trace")
     truncated_share: Share | None = Field(description="share that was cut off by the length limit")
     clamped: Count = Field(description="completions whose max_tokens was lowered to fit the context")
+    forgeable: Count | None = Field(
+        default=None,
+        description="samples that passed tests which a hostile program could fake; absent if there are none",
+    )
     tokens: TokenSums = Field(description="sums over the task")
     strata: dict[str, dict[str, StratumRecord]] = Field(description="by column, then by stratum")
     instructions: InstructionsRecord | None = Field(

@@ -36,6 +36,8 @@ class VerdictTable:
     statuses: Counter[Status] = field(default_factory=Counter)
     traces: Counter[TraceStatus] = field(default_factory=Counter)
     truncated: int = 0
+    forgeable: int = 0
+    """Samples with a score whose tests a hostile program could fake (see verifiers.code)."""
     seal: Seal = field(default_factory=Seal)
     _rows: dict[str, int] = field(init=False)
 
@@ -61,6 +63,7 @@ class VerdictTable:
         self.statuses[verdict.status] += 1
         self.traces[verdict.trace_status] += 1
         self.truncated += verdict.truncated
+        self.forgeable += bool(verdict.score) and verdict.detail.get("forgeable") is True
         return True
 
     @property
@@ -101,7 +104,12 @@ class VerdictTable:
 
 def estimate_seed(run_id: str, task: str) -> int:
     """Return the seed of a task's resampling. The same run gives the same bounds."""
-    return int.from_bytes(hashlib.sha256(f"{run_id}\0{task}".encode()).digest()[:8], "big") >> 1
+    return (
+        int.from_bytes(
+            hashlib.sha256(f"{run_id}\0{task}".encode("utf-8", "surrogatepass")).digest()[:8], "big"
+        )
+        >> 1
+    )
 
 
 def estimates(

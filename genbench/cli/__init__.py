@@ -9,6 +9,7 @@ import sys
 
 from genbench.cli import decide, exchange, judge, look, machine, plugins, run
 from genbench.cli.app import app
+from genbench.cli.output import lazy_module
 from genbench.errors import GenbenchError, lacking_extra
 
 __all__ = ["app", "decide", "exchange", "judge", "look", "machine", "main", "plugins", "run"]
@@ -22,13 +23,13 @@ def main() -> None:
     try:
         app()
     except GenbenchError as error:
-        print(f"genbench: {error}", file=sys.stderr)
+        _say(error)
         sys.exit(error.exit_code)
     except ModuleNotFoundError as error:
         lacking = lacking_extra(error)
         if lacking is None:
             raise
-        print(f"genbench: {lacking}", file=sys.stderr)
+        _say(lacking)
         sys.exit(lacking.exit_code)
     except KeyboardInterrupt:
         print("genbench: stopped at once; run the same command again to continue", file=sys.stderr)
@@ -36,3 +37,8 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+
+
+def _say(error: GenbenchError) -> None:
+    """Print an error. Names in it may be a stranger's, so control characters become visible."""
+    print(f"genbench: {lazy_module('reports.safe').printable(str(error))}", file=sys.stderr)

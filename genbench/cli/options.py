@@ -38,6 +38,14 @@ JsonOption = Annotated[
 ]
 RunArgument = Annotated[Path, typer.Argument(help="The folder of one run: RUN_DIR/<model>.")]
 SideArgument = Annotated[Path, typer.Argument(help="A run folder RUN_DIR/<model>, or a score file.")]
+TrustOption = Annotated[
+    list[str],
+    typer.Option(
+        "--trust-run",
+        metavar="KIND",
+        help="Let a run folder from elsewhere do this: code, network, environment or files. Repeatable.",
+    ),
+]
 AllowOption = Annotated[
     list[str],
     typer.Option("--allow", metavar="NAME", help="Compare in spite of this difference. Repeatable."),

@@ -24,7 +24,7 @@ def command_line() -> str:
 def say_written(lines: Iterable[object], to_stderr: bool) -> None:
     """Print the paths that were written. Use stderr when stdout is reserved for JSON."""
     for line in lines:
-        print(line, file=sys.stderr if to_stderr else sys.stdout)
+        print(_safe(line), file=sys.stderr if to_stderr else sys.stdout)
 
 
 def print_results(
@@ -40,7 +40,7 @@ def print_results(
         print_json({"folders": {name: str(path) for name, path in folders.items()}, "models": models})
     else:
         table = lazy_module("reports.text").run_table(results, folders, brief=brief)
-        print(lazy_module("reports.safe").printable(table))
+        print(_safe(table))
 
 
 def print_report(report: Any, as_json: bool) -> None:
@@ -62,7 +62,7 @@ def print_record(record: Any, text_module: str, as_json: bool) -> None:
     if as_json:
         print_json(record.to_json())
     else:
-        print(getattr(lazy_module(f"reports.{text_module}"), text_module)(record))
+        print(_safe(getattr(lazy_module(f"reports.{text_module}"), text_module)(record)))
 
 
 def print_json(record: Any) -> None:
@@ -73,4 +73,10 @@ def print_json(record: Any) -> None:
 def print_lines(lines: Iterable[object]) -> None:
     """Print each line as soon as it is made."""
     for line in lines:
-        print(line)
+        print(_safe(line))
+
+
+def _safe(text: object) -> str:
+    """Return a text with control characters as visible escapes. It may name things of a stranger."""
+    safe: str = lazy_module("reports.safe").printable(str(text))
+    return safe

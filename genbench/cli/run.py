@@ -19,6 +19,7 @@ from genbench.cli.options import (
     SuiteArgument,
     TaskOption,
     TestOption,
+    TrustOption,
 )
 from genbench.cli.output import command_line, lazy_module, print_report
 
@@ -129,17 +130,20 @@ def score(
         typer.Option(help="Score under this edited suite, in a new folder: references, verifier options."),
     ] = None,
     into: Annotated[Path | None, typer.Option(help="The new folder, with --suite.")] = None,
+    trust_run: TrustOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
     """Verify a stored run without an engine.
 
     Responses without a verdict are verified, then results and report are written anew. With --suite the
-    run keeps its references, and its samples are scored again in a folder of their own.
+    run keeps its references, and its samples are scored again in a folder of their own. A run that you did
+    not make is refused if its suite asks for code, the network, variables or other files.
     """
     pipeline = lazy_module("pipeline")
     if into is not None and suite is None:
         raise typer.BadParameter("goes with --suite", param_hint="--into")
-    _finish(pipeline.score(run_dir, data_dir=data_dir, again=again, suite=suite, into=into), as_json)
+    report = pipeline.score(run_dir, data_dir=data_dir, again=again, suite=suite, into=into, trust=trust_run)
+    _finish(report, as_json)
 
 
 @app.command(
@@ -154,13 +158,14 @@ def merge(
         Path | None, typer.Option(help="Where to write <model>/. Default: the folder of the shards.")
     ] = None,
     data_dir: DataOption = None,
+    trust_run: TrustOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
     """Join the parts of one run (see run --shard).
 
     Responses without a verdict are verified, then results and report are written.
     """
-    _finish(lazy_module("pipeline").merge(runs, into, data_dir=data_dir), as_json)
+    _finish(lazy_module("pipeline").merge(runs, into, data_dir=data_dir, trust=trust_run), as_json)
 
 
 def _finish(report: Any, as_json: bool) -> None:

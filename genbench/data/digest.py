@@ -34,4 +34,4 @@ def _canonical(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, bytes):
         return value.hex()
-    return value
+    return value if value is None or isinstance(value, str | int | float) else str(value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import datetime
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,19 +12,77 @@ import pyarrow.parquet as pq
 from genbench.errors import DataError
 from genbench.protocols import Row
 
+_KEPT = (str, int, float, bool, list, dict, bytes, datetime.date, datetime.time)
+_LEAST_LIMIT = 256 << 20
+_MOST_RATIO = 50
+"""A file may become this many times as large in memory. Data of benchmarks become 2 to 10 times as large."""
+_BATCH_BYTES = 64 << 20
+_FEWEST_ROWS, _MOST_ROWS = 4, 1024
+
 
 def read_parquet(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield row numbers (from 1) and rows as plain Python values.
 
     Raises:
-        DataError: the file is no Parquet, or damaged.
+        DataError: the file is no Parquet, damaged, or becomes far too large in memory.
     """
     number = 0
     try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=1024):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-    except pa.ArrowException as error:
+        for batch in read_batches(path):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, {name: _plain(value) for name, value in row.items()}
+    except (pa.ArrowException, UnicodeDecodeError, OverflowError, ValueError) as error:
         raise DataError(f"{path}: no readable Parquet file (after row {number}): {error}") from error
+
+
+def _plain(value: object) -> object:
+    """Return a value as it is if JSON or CSV could have it, or a date. Return any other value as text."""
+    if value is None or isinstance(value, _KEPT):
+        return value
+    return str(value)
+
+
+def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file in batches that fit into memory.
+
+    A value that a file stores once may stand in each of its rows, so that a small file fills any memory.
+
+    Args:
+        columns: the columns to read. None reads all.
+
+    Raises:
+        DataError: the file becomes far too large in memory. ArrowException: it is no Parquet, or damaged.
+    """
+    most = max(_LEAST_LIMIT, _MOST_RATIO * path.stat().st_size)
+    with pq.ParquetFile(path) as file:
+        facts = file.metadata
+        groups = [facts.row_group(index).total_byte_size for index in range(facts.num_row_groups)]
+        _require_within(path, sum(groups), most)
+        # The largest value may be the whole of its group, and be in every row.
+        rows = _BATCH_BYTES // max(1, *groups, 1)
+        size = min(max(rows, _FEWEST_ROWS), _MOST_ROWS)
+        done = 0
+        for batch in file.iter_batches(batch_size=size, columns=None if columns is None else [*columns]):
+            plain = _without_dictionaries(batch)
+            done += plain.nbytes
+            _require_within(path, done, most)
+            yield plain
+
+
+def _without_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch with each value written out, as Python makes them."""
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _require_within(path: Path, found: int, most: int) -> None:
+    if found > most:
+        size = path.stat().st_size
+        raise DataError(
+            f"{path}: {size:,} bytes become more than {most:,} in memory; if the file is right, convert it "
+            "to JSON Lines"
+        )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.engines.arguments import distribution
+from genbench.redaction import hidden_message
 
 _LOG_TAIL_LINES = 25
 _LOG_LINE_CHARS = 400
@@ -92,7 +93,11 @@ def variables(values: Mapping[str, str]) -> Iterator[None]:
 
 
 class LogFile(logging.FileHandler):
-    """A log that ignores a full disk. The run's own files report that once, without tracebacks."""
+    """A log without secrets that ignores a full disk. The run's own files report that once."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record without secrets. vLLM logs the arguments that it was given."""
+        return hidden_message(super().format(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's own name
         if not isinstance(sys.exc_info()[1], OSError):

@@ -206,7 +206,7 @@ class ReplayEngine:
         try:
             self._file.seek(-1 if offset is None else offset)
             item = completion_of(json.loads(self._file.readline()))
-        except (OSError, KeyError, TypeError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise self._changed(request) from error
         if (item.sample, item.turn) != (sample, request.turn):
             raise self._changed(request)
@@ -250,7 +250,7 @@ def _unreadable(path: Path, error: OSError) -> ResponsesError:
 def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ResponsesError(f"{path}:{number}: not valid JSON: {error}") from error
     if not isinstance(record, dict):
         raise ResponsesError(f"{path}:{number}: wanted an object, found {type(record).__name__}")

@@ -14,6 +14,8 @@ from genbench.store.jsonlines import replace
 from genbench.store.storedrun import StoredRun
 
 Written = list[Path]
+CARD = "README.md"
+_CARD_HEAD = b"---\nconfigs: "
 
 
 def export(run: str | Path, form: str, output: str | Path) -> Written:
@@ -42,6 +44,7 @@ def export(run: str | Path, form: str, output: str | Path) -> Written:
 
 def hub(run: StoredRun, results: Results, output: Path) -> Written:
     """Write a dataset repository: one Parquet file for each task, and a card that lists them as configs."""
+    _require_own_card(output / CARD)
     written = []
     for name in results.tasks:
         path = output / f"{name}.parquet"
@@ -58,5 +61,20 @@ def hub(run: StoredRun, results: Results, output: Path) -> Written:
         f"Run {results.run_id}, suite {results.suite}, model {results.model}.\n\n"
         f"| config | metric | value | n x k |\n|---|---|---|---|\n{rows}"
     )
-    replace(output / "README.md", card.encode())
-    return [*written, output / "README.md"]
+    replace(output / CARD, card.encode())
+    return [*written, output / CARD]
+
+
+def _require_own_card(path: Path) -> None:
+    """Refuse to replace a README that no export wrote. The user has named its folder, not the file.
+
+    Raises:
+        InputError: there is such a file.
+    """
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        if file.read(len(_CARD_HEAD)) != _CARD_HEAD:
+            raise InputError(
+                f"{path}: is there, and no export wrote it; move it away, or give another --output"
+            )

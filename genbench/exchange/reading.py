@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from genbench.data.parquet import read_batches
 from genbench.errors import InputError
 from genbench.store.jsonlines import encode, replace
 
@@ -48,7 +49,7 @@ def import_scores(source: str | Path, output: str | Path, choice: ImportChoice |
     source, output = Path(source), Path(output)
     try:
         lines = _lines(source, choice or ImportChoice())
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise InputError(f"{source}: cannot be read: {error}") from error
     if not lines:
         raise InputError(f"{source}: has no samples")
@@ -141,31 +142,50 @@ def _lighteval(source: Path, choice: ImportChoice) -> Iterator[Line]:
 
     The file has one row for each document, with its metrics in a struct.
     """
-    table = pq.read_table(source)
-    column = "metric" if "metric" in table.column_names else "metrics"
-    rows = table.select([name for name in ("doc", column) if name in table.column_names]).to_pylist()
-    metrics = dict.fromkeys(
-        name for row in rows for name, value in (row[column] or {}).items() if _is_number(value)
-    )
+    names = pq.read_schema(source).names
+    column = "metric" if "metric" in names else "metrics"
+    wanted = [name for name in ("doc", column) if name in names]
+    rows = [
+        _lighteval_row(source, number, row, column)
+        for number, row in enumerate(
+            row for batch in read_batches(source, wanted) for row in batch.to_pylist()
+        )
+    ]
+    metrics = dict.fromkeys(name for row in rows for name, value in row[column].items() if _is_number(value))
     metric = _one_of(source, "metric", metrics, choice.metric)
     task = choice.task or _STAMP.sub("", source.stem.removeprefix("details_")).replace("|", "_")
-    ids = [str((row.get("doc") or {}).get("id") or "") for row in rows]
+    ids = [str(row["doc"].get("id") or "") for row in rows]
     named = all(ids) and len(set(ids)) == len(ids)
     for number, row in enumerate(rows):
         yield {
             "task": task,
             "problem_id": ids[number] if named else str(number),
             "sample_index": 0,
-            "score": _score((row[column] or {}).get(metric), f"{source}: row {number}", metric),
+            "score": _score(row[column].get(metric), f"{source}: row {number}", metric),
         }
+
+
+def _lighteval_row(source: Path, number: int, row: Line, column: str) -> Line:
+    """Return a row with mappings for its document and its metrics.
+
+    Raises:
+        InputError: one of them is something else.
+    """
+    found = {name: row.get(name) or {} for name in ("doc", column)}
+    for name, value in found.items():
+        if not isinstance(value, Mapping):
+            raise InputError(f"{source}: row {number}: '{name}' is no struct; not details of lighteval")
+    return found
 
 
 def _own(source: Path, choice: ImportChoice) -> Iterator[Line]:
     """Yield the lines of the score file for samples.parquet or a dataset of `genbench export --to hf`."""
     columns = ["task", "problem_id", "sample_index", "score", "extracted"]
-    for batch in pq.ParquetFile(source).iter_batches(columns=columns):
+    for batch in read_batches(source, columns):
         for row in batch.to_pylist():
             if choice.task is None or row["task"] == choice.task:
+                if not isinstance(row["task"], str) or not isinstance(row["problem_id"], str):
+                    raise InputError(f"{source}: 'task' and 'problem_id' must be texts")
                 yield {**{key: row[key] for key in columns[:4]}, "answer": row["extracted"]}
 
 

@@ -14,6 +14,7 @@ from genbench.judges.forms.loading import load_form
 from genbench.judges.spec import JudgeSpec
 from genbench.suite import shipped
 from genbench.suite.judge import JudgeConfig
+from genbench.suite.yamlfile import read_yaml_file
 from genbench.types import STATUSES
 
 
@@ -43,7 +44,7 @@ def read_judge(path: Path, over: JudgeConfig) -> JudgeSpec:
         ConfigError: an unknown key or label, a prompt other than the pinned one, no engine, a revision
             that is not pinned, or a form that cannot be used.
     """
-    file = _engine_over(_validated(path), over)
+    file = _engine_over(validated_judge(path), over)
     form = load_form(file, path)
     spec = JudgeSpec(file, path, _pinned_prompt(file, path), form)
     if lacking := form.required_fields - spec.shows:
@@ -71,14 +72,13 @@ def _braced(names: frozenset[str]) -> str:
     return ", ".join("{" + name + "}" for name in sorted(names))
 
 
-def _validated(path: Path) -> JudgeFile:
-    from ruamel.yaml import YAML  # noqa: PLC0415  0.15 s that `--help` need not pay
-    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
+def validated_judge(path: Path) -> JudgeFile:
+    """Read a judge file and check its keys. Load nothing that it names.
 
-    try:
-        raw = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
+    Raises:
+        ConfigError: it cannot be read, or a key is unknown or wrong.
+    """
+    raw, _ = read_yaml_file(path)
     try:
         return JudgeFile.model_validate(raw)
     except ValidationError as error:

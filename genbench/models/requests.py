@@ -40,7 +40,7 @@ def sample_seed(run_seed: int, sample: SampleId, turn: int) -> int:
     are mixed, since vLLM's CPU build reads only the low 32.
     """
     identity = json.dumps([run_seed, sample.task, sample.problem_id, sample.sample_index, turn])
-    return int.from_bytes(hashlib.sha256(identity.encode()).digest()[:8], "big") >> 1
+    return int.from_bytes(hashlib.sha256(identity.encode("utf-8", "surrogatepass")).digest()[:8], "big") >> 1
 
 
 class RequestMaker:

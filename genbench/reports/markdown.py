@@ -11,6 +11,7 @@ from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
 from genbench.reports.report_record import Report, ReportedComparison
 from genbench.reports.safe import one_line
+from genbench.reports.text import forgeable_words
 from genbench.reports.why import signed
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~#$&]|:(?=//)|(?<=www)\.")
@@ -43,6 +44,12 @@ def escaped(text: str) -> str:
 def _notices(report: Report) -> list[str]:
     said = [f"{run.name}: {line}" for run in report.runs for line in run.results.failed]
     said += [f"{run.name}: {line}" for run in report.runs for line in run.results.warnings]
+    said += [
+        f"{run.name}/{name}: {forgeable_words(task.forgeable)}"
+        for run in report.runs
+        for name, task in run.results.tasks.items()
+        if task.forgeable
+    ]
     for item in report.comparisons:
         said += list(item.record.warnings) if item.record else []
         said += (item.refused or "").splitlines()

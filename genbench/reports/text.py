@@ -122,9 +122,16 @@ def _task_notices(task: TaskResults, brief: bool) -> list[str]:
         lines += _other_metrics(task)
         lines += _instructions(task.instructions) if task.instructions else []
     lines += judged_lines(task.judge) if task.judge else []
+    if task.forgeable:
+        lines.append(forgeable_words(task.forgeable))
     if task.clamped:
         lines.append(f"max_tokens was lowered to the context for {task.clamped} samples")
     return lines
+
+
+def forgeable_words(count: int) -> str:
+    """Return the notice on samples that passed tests which a hostile program could fake."""
+    return f"{count} samples passed tests that a hostile program could fake (`forgeable` in their detail)"
 
 
 def _other_metrics(task: TaskResults) -> list[str]:

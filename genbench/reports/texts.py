@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+from genbench.errors import InputError
+
+_CALL = b"genbenchTexts("
+"""The beginning of every script, by which a report knows its own files."""
+_SCRIPT = re.compile(r"\d+\.js")
 INLINE_CHARS = 800_000
 """Texts of up to this many characters of JSON stay in the page, so that small runs are one file."""
 CHUNK_CHARS = 1_000_000
@@ -46,7 +53,8 @@ class TextStore:
 
     def _spill(self) -> None:
         self._spilled = True
-        shutil.rmtree(self._draft, ignore_errors=True)
+        require_own(self.folder)
+        _remove(self._draft)
         self._draft.mkdir(parents=True)
         for number, body in enumerate(self._kept):
             self._write(number, body)
@@ -62,18 +70,25 @@ class TextStore:
         self._chunk += 1
 
     def _write(self, number: int, body: str) -> None:
-        (self._draft / f"{number}.js").write_text(f"genbenchTexts({number},{body});\n", encoding="ascii")
+        text = f"{_CALL.decode()}{number},{body});\n"
+        (self._draft / f"{number}.js").write_text(text, encoding="ascii")
 
     def publish(self) -> str | None:
         """Finish the store and rename its files.
 
         Return the folder's name, or None if all texts are inline.
+
+        Raises:
+            InputError: a folder of that name is there, and no report made it.
         """
         if self._current:
             self._close_chunk()
-        shutil.rmtree(self.folder, ignore_errors=True)
         if not self._spilled:
+            if _is_own(self.folder):
+                _remove(self.folder)
             return None
+        require_own(self.folder)
+        _remove(self.folder)
         self._draft.rename(self.folder)
         return self.folder.name
 
@@ -83,4 +98,44 @@ class TextStore:
 
     def discard(self) -> None:
         """Remove an unfinished draft."""
-        shutil.rmtree(self._draft, ignore_errors=True)
+        if self._spilled:
+            _remove(self._draft)
+
+
+def require_own(folder: Path) -> None:
+    """Refuse to replace a folder that is not a report's folder of texts.
+
+    Raises:
+        InputError: it contains something else. Nothing in it was touched.
+    """
+    if os.path.lexists(folder) and not _is_own(folder):
+        raise InputError(
+            f"{folder}: the long texts of the report go into a folder of this name, and there is one that no "
+            "report made; move it away, or give the page another name with --output"
+        )
+
+
+def _is_own(folder: Path) -> bool:
+    """Return whether a folder contains nothing but the scripts that a report writes."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    return all(_is_script(path) for path in folder.iterdir())
+
+
+def _is_script(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file() or not _SCRIPT.fullmatch(path.name):
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_CALL)) == _CALL
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of texts, if it is there.
+
+    Raises:
+        InputError: it contains something that no report wrote.
+    """
+    if not os.path.lexists(folder):
+        return
+    require_own(folder)
+    shutil.rmtree(folder)

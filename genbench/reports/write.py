@@ -21,6 +21,9 @@ from genbench.store.storedrun import StoredRun
 
 PAGE = "report.html"
 _MOST_RUNS = 6
+_HEAD_BYTES = 4096
+MARK = "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-"
+"""A part of the head of every page, by which a report knows an older page of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,8 @@ def write_page(
         InputError: no run, too many, or one that is not finished.
     """
     page = output or default_page(paths)
+    if output is None:
+        _require_own(page)
     tables = [path for path in paths if parquet and path not in untouched and _is_writable(path)]
     texts = TextStore(page.with_suffix(".files"))
     try:
@@ -88,6 +93,22 @@ def write_page(
     )
     replace(page, rendered.encode("utf-8", "backslashreplace"))
     return Written(page, page.with_name(folder) if folder else None, tuple(path / PARQUET for path in tables))
+
+
+def _require_own(page: Path) -> None:
+    """Refuse to replace a page that no report made, if the user did not name it.
+
+    Raises:
+        InputError: the file is something else.
+    """
+    if not page.is_file():
+        return
+    with page.open("rb") as file:
+        if MARK.encode() not in file.read(_HEAD_BYTES):
+            raise InputError(
+                f"{page}: is there, and no report of genbench; move it away, or say where the page goes with "
+                "--output FILE"
+            )
 
 
 def report_text(paths: Sequence[str | Path], form: str, *, allow: Sequence[str] = ()) -> str:

@@ -17,7 +17,7 @@ from genbench.analysis.results_record import Results
 from genbench.data.shard import Shard
 from genbench.errors import InputError, InterruptedRunError, RunFolderError
 from genbench.runs.mergedlines import merge_lines
-from genbench.runs.rereading import stored_tasks
+from genbench.runs.rereading import Trusted, check_allowed, keep_seal, stored_tasks
 from genbench.runs.rescore import score_folder
 from genbench.runs.signals import StopSwitch, stop_on_signals
 from genbench.store.contract import differences
@@ -50,13 +50,19 @@ class Part:
 
 
 def merge(
-    runs: Sequence[Path], into: Path | None = None, data_dir: Path | None = None, quiet: bool = False
+    runs: Sequence[Path],
+    into: Path | None = None,
+    data_dir: Path | None = None,
+    quiet: bool = False,
+    *,
+    trusted: Trusted = (),
 ) -> dict[Path, Results]:
     """Make one run folder of each model from its parts, verify what lacks a verdict, write results.
 
     Args:
         runs: run folders, folders of runs, or folders that contain `shard-I-of-N` folders.
         into: the folder of the merged runs. None means the folder that contains the shards.
+        trusted: what the user allows the stored suites to do (see trust).
 
     Returns:
         The merged folder of each model, and its results.
@@ -72,12 +78,14 @@ def merge(
         models[part.manifest.model.name].append(part)
     for name, own in models.items():
         _check_parts(own)
+        for part in own:
+            check_allowed(part.folder, part.manifest, data_dir, trusted)
         if (target / name).exists():
             raise RunFolderError(f"{target / name}: is there already; move it away, or give another --into")
     switch = StopSwitch()
     with stop_on_signals(switch.stop):
         return {
-            target / name: _merge_model(own, target / name, data_dir, quiet, switch)
+            target / name: _merge_model(own, target / name, data_dir, quiet, switch, trusted=trusted)
             for name, own in models.items()
         }
 
@@ -136,10 +144,17 @@ def _check_parts(parts: Sequence[Part]) -> None:
 
 
 def _merge_model(
-    parts: Sequence[Part], target: Path, data_dir: Path | None, quiet: bool, switch: StopSwitch
+    parts: Sequence[Part],
+    target: Path,
+    data_dir: Path | None,
+    quiet: bool,
+    switch: StopSwitch,
+    *,
+    trusted: Trusted,
 ) -> Results:
     """Write the merged run next to the target, and rename it to the target when it is complete."""
     half = target.with_name(f".{target.name}.merge-{os.getpid()}")
+    half.mkdir(parents=True)  # a folder of that name that is there already is not ours to remove
     try:
         with RunFolder.writer(half) as folder:
             counts = merge_lines([(part.folder, part.manifest) for part in parts], folder)
@@ -148,8 +163,9 @@ def _merge_model(
                 rows = folder.problems(task.name)
                 folder.write_problems(task.name, [rows[problem.problem_id] for problem in task.problems])
             folder.write_manifest(manifest)
+            keep_seal(parts[0].folder, parts[0].manifest, folder)
             _gather_logs(parts, half)
-        results = score_folder(half, data_dir, False, quiet, switch)
+        results = score_folder(half, data_dir, False, quiet, switch, trusted=trusted)
         half.rename(target)
     except BaseException as error:
         shutil.rmtree(half, ignore_errors=True)

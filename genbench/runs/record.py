@@ -125,6 +125,7 @@ def open_manifest(
     if any(item.task.entry.role == "test" for item in tasks.values()):
         manifest = manifest.model_copy(update={"test_uses": manifest.test_uses + 1})
     folder.write_manifest(manifest)
+    manifests.seal_folder(folder)
     return RunManifest(folder, manifest)
 
 

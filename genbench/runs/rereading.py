@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from genbench.errors import RunFolderError
 from genbench.models.prepared import Reasoning
 from genbench.runs.scoring import Split
+from genbench.runs.trust import Kind, require_trust, take_seal
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import Manifest
@@ -16,6 +18,9 @@ from genbench.suite.engine import STORED
 from genbench.suite.suitefile import Suite
 from genbench.tasks.load import load_task, selected_entries
 from genbench.tasks.loaded import LoadedTask
+
+Trusted = Collection[Kind]
+"""What the user allows a stored suite to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +37,20 @@ class RereadRun:
         return Reasoning.from_record(self.manifest.reasoning).split
 
 
-def reread(folder: RunFolder, data_dir: Path | None) -> RereadRun:
+def reread(folder: RunFolder, data_dir: Path | None, trusted: Collection[Kind]) -> RereadRun:
     """Read the data of a stored run again.
 
     Args:
         data_dir: the mirror, if its location has changed since the run.
+        trusted: what the user allows the stored suite to do (see trust).
 
     Raises:
-        RunFolderError: no run folder, or the data differ from those of the run.
+        RunFolderError: no run folder, data that differ from those of the run, or a stored suite that asks for
+            more than is allowed.
         DataError: the data are missing.
     """
     manifest = folder.require_manifest()
+    require_trust(folder, manifest, data_dir, trusted)
     return RereadRun(manifest, stored_suite(manifest), tuple(stored_tasks(folder, manifest, data_dir)))
 
 
@@ -83,3 +91,17 @@ def _as_drawn(folder: RunFolder, task: LoadedTask, manifest: Manifest) -> Loaded
             f"{folder.path}: task {task.name}: the data have only {len(kept)} of its problems"
         )
     return replace(task, problems=kept, k=manifest.tasks[task.name].k)
+
+
+def check_allowed(folder: RunFolder, manifest: Manifest, data_dir: Path | None, trusted: Trusted) -> None:
+    """Check that a stored suite asks for nothing that is not allowed (see trust).
+
+    Raises:
+        RunFolderError: it does. The message lists what.
+    """
+    require_trust(folder, manifest, data_dir, trusted)
+
+
+def keep_seal(source: RunFolder, manifest: Manifest, target: RunFolder) -> None:
+    """Seal a folder that was made from a sealed one (see trust)."""
+    take_seal(source, manifest, target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from genbench.analysis.results_record import Results
@@ -13,10 +13,19 @@ from genbench.runs.rereading import reread
 from genbench.runs.scorepass import ScorePass
 from genbench.runs.scoring import readers_of
 from genbench.runs.signals import StopSwitch
+from genbench.runs.trust import EVERYTHING, Kind, require_trust
 from genbench.store.folder import RunFolder
 
 
-def score_folder(path: Path, data_dir: Path | None, again: bool, quiet: bool, switch: StopSwitch) -> Results:
+def score_folder(
+    path: Path,
+    data_dir: Path | None,
+    again: bool,
+    quiet: bool,
+    switch: StopSwitch,
+    *,
+    trusted: Collection[Kind] = (),
+) -> Results:
     """Verify the samples without a verdict of the current verifiers, and write results.json.
 
     All verdicts of a task are made anew if its lines were edited after results.json was written.
@@ -24,14 +33,17 @@ def score_folder(path: Path, data_dir: Path | None, again: bool, quiet: bool, sw
     Args:
         data_dir: the mirror, if its location has changed since the run.
         again: drop the existing verdicts first.
+        trusted: what the user allows the stored suite to do (see trust).
 
     Raises:
-        RunFolderError: no run folder, or its data differ from those that it was drawn for.
+        RunFolderError: no run folder, data that differ from those that it was drawn for, or a stored suite
+            that asks for more than is allowed.
         InterruptedRunError: stopped by a signal.
     """
-    RunFolder(path).require_manifest()
+    stored = RunFolder(path)
+    require_trust(stored, stored.require_manifest(), data_dir, trusted)
     with RunFolder.writer(path) as folder:
-        run = reread(folder, data_dir)
+        run = reread(folder, data_dir, trusted)
         judges = JudgeSession(run.suite, run.tasks, path)
         edited = edited_tasks(folder, readers_of(folder, run.tasks))
 
@@ -50,7 +62,8 @@ def judge_folders(
     Returns:
         The results of each model.
     """
-    runs = [reread(RunFolder(path), data_dir) for path in paths]
+    # The command that calls this has just written the suite of these folders.
+    runs = [reread(RunFolder(path), data_dir, EVERYTHING) for path in paths]
     judges = JudgeSession(runs[0].suite, runs[0].tasks, paths[0])
 
     async def work() -> dict[str, Results]:

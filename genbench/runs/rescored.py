@@ -10,7 +10,7 @@ from typing import Any
 
 from genbench.analysis.samples import reference_text
 from genbench.errors import RunFolderError
-from genbench.runs.rereading import stored_suite
+from genbench.runs.rereading import keep_seal, stored_suite
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import Manifest, SuiteRecord, TakenRecord, TaskRecord
@@ -162,6 +162,7 @@ def _write(
         ]
         update = {"suite": suite, "tasks": described, "taken_over": tuple(taken)}
         folder.write_manifest(manifest.model_copy(update=update))
+        keep_seal(source, manifest, folder)  # the rest of the suite is still the stored run's
 
 
 def _copy(source: Path, target: Path) -> None:

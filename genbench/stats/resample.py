@@ -62,7 +62,7 @@ def derive_seed(*parts: str) -> int:
     """
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:
-        data = part.encode()
+        data = part.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little") + data)
     return int.from_bytes(digest.digest(), "little") >> 1
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from genbench.store.folder import RunFolder
-from genbench.store.jsonlines import read_places
+from genbench.store.problemlines import ask_places
 
 
 class AskFile:
@@ -31,8 +31,8 @@ class AskFile:
         self._more: dict[int, list[int]] = {}
         self._last: tuple[str, list[dict[str, Any]]] = ("", [])
         path = folder.file(task, "asks")
-        for _, place, record in read_places(path):
-            row = self._rows.get(str(record["problem_id"]))
+        for place, record in ask_places(path):
+            row = self._rows.get(record["problem_id"])
             if row is None:
                 continue
             if self._first[row] < 0:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 from genbench.errors import InputError, RunFolderError
 from genbench.store.drawn import Drawn
+from genbench.store.foldercheck import check_files, check_names, hint_on
 from genbench.store.jsonlines import (
     NO_SPACE,
     Appender,
-    dumps,
     encode,
-    read_lines,
     rename,
     replace,
     replace_json,
@@ -24,6 +22,7 @@ from genbench.store.jsonlines import (
 from genbench.store.jsonrecord import JsonRecord
 from genbench.store.lock import FolderLock
 from genbench.store.manifest_record import Manifest
+from genbench.store.problemlines import asks_by_problem, problem_lines
 from genbench.store.records import (
     completion_to_record,
     verdict_to_record,
@@ -56,6 +55,8 @@ class RunFolder:
             RunLockedError: another process writes the folder.
             RunFolderError: the folder cannot be written.
         """
+        if path.is_dir():
+            check_files(path)
         lock = FolderLock(path)
         folder = cls(path)
         folder._lock = lock
@@ -87,30 +88,28 @@ class RunFolder:
         if record is None:
             return None
         try:
-            return Manifest.from_json(record, str(self.manifest_path))
+            found = Manifest.from_json(record, str(self.manifest_path))
         except InputError as error:
             raise RunFolderError(str(error)) from error
+        check_names(found, self.manifest_path)
+        return found
 
     def require_manifest(self) -> Manifest:
         """Read the manifest.
 
         Raises:
-            RunFolderError: the folder is not a run folder, or the file cannot be read.
+            RunFolderError: the folder is not a run folder, the file cannot be read, or the folder has
+                something in it that no run writes.
         """
+        check_files(self.path)
         manifest = self.manifest()
         if manifest is None:
-            raise RunFolderError(f"{self.path}: not a run folder (no manifest.json); {self._hint()}")
+            raise RunFolderError(f"{self.path}: not a run folder (no manifest.json); {hint_on(self.path)}")
         return manifest
 
-    def _hint(self) -> str:
-        inner = sorted(child.name for child in self.path.glob("*") if (child / "manifest.json").is_file())
-        if inner:
-            return f"it contains the runs {', '.join(inner)}: name one of them"
-        return "`genbench run` makes one"
-
     def write_manifest(self, manifest: Manifest) -> None:
-        """Write manifest.json by rename."""
-        replace_json(self.manifest_path, manifest.to_json())
+        """Write manifest.json by rename, without secrets."""
+        replace_json(self.manifest_path, manifest.without_secrets())
 
     def results(self) -> dict[str, Any] | None:
         """Read results.json as JSON (see analysis.results_record). Return None if the file does not exist."""
@@ -148,7 +147,7 @@ class RunFolder:
             record = json.loads(path.read_bytes())
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise RunFolderError(f"{path}: cannot be read: {error}") from error
         if not isinstance(record, dict) or record.get("format", FORMAT) != FORMAT:
             raise RunFolderError(f"{path}: written by another version of genbench")
@@ -160,11 +159,15 @@ class RunFolder:
 
     def write_problems(self, task: str, records: list[dict[str, Any]]) -> None:
         """Write problems.jsonl by rename, one line for each problem."""
-        replace(self.file(task, "problems"), "".join(dumps(record) + "\n" for record in records).encode())
+        replace(self.file(task, "problems"), b"".join(encode(record) for record in records))
 
     def problems(self, task: str) -> dict[str, dict[str, Any]]:
-        """Read problems.jsonl. Return problem_id -> line."""
-        return {str(record["problem_id"]): record for _, record in read_lines(self.file(task, "problems"))}
+        """Read problems.jsonl. Return problem_id -> line.
+
+        Raises:
+            RunFolderError: a line is damaged.
+        """
+        return {line["problem_id"]: line for line in problem_lines(self.file(task, "problems"))}
 
     def write_asks(self, task: str, records: list[dict[str, Any]]) -> None:
         """Write asks.jsonl, the first turns as people read them.
@@ -178,10 +181,7 @@ class RunFolder:
 
         Folders of older versions have no asks.jsonl. The result is then empty.
         """
-        found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        for _, record in read_lines(self.file(task, "asks")):
-            found[str(record["problem_id"])].append(record)
-        return found
+        return asks_by_problem(self.file(task, "asks"))
 
     def append_completion(self, item: Completion) -> None:
         """Append a line to completions.jsonl of its task."""

@@ -167,7 +167,7 @@ def read_places(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
                 return
             try:
                 record = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise RunFolderError(
                     f"{path}:{number}: not valid JSON ({error}); restore or delete the line, then run again"
                 ) from error

@@ -69,7 +69,7 @@ class FolderLock:
     def _owner(self) -> dict[str, Any]:
         try:
             record = json.loads(self._owner_path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return {}
         return record if isinstance(record, dict) else {}
 
@@ -111,10 +111,12 @@ def writer_of(folder: Path) -> Writer | None:
     """
     try:
         owner = json.loads((folder / "owner.json").read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, RecursionError):
         return None
     except OSError as error:
         raise RunFolderError(f"{folder}: cannot be read: {error.strerror}") from error
+    if not isinstance(owner, dict) or not _is_pid(owner.get("pid", 0)):
+        return None
     return Writer(
         host=str(owner.get("host", "?")),
         pid=int(owner.get("pid", 0)),
@@ -161,9 +163,14 @@ def _refusal(folder: Path, owner: dict[str, Any]) -> str:
     return f"{folder}: another run writes this folder ({who}); wait for it, or give another --run-dir"
 
 
+def _is_pid(value: object) -> bool:
+    """Return whether a value can be the number of a process. Larger numbers have no meaning to the kernel."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31
+
+
 def _is_gone(owner: dict[str, Any]) -> bool:
     """Return whether the recorded owner is known to have ended. Only its own host can know."""
-    if owner.get("host") != socket.gethostname() or not isinstance(owner.get("pid"), int):
+    if owner.get("host") != socket.gethostname() or not _is_pid(owner.get("pid")):
         return False
     try:
         os.kill(owner["pid"], 0)

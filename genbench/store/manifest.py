@@ -12,10 +12,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from genbench.errors import RunFolderError
+from genbench.redaction import without_secrets
 from genbench.store.contract import differences
 from genbench.store.edits import task_edits, text_diff
 from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import Binding, Manifest, TaskBinding
+from genbench.store.ownseal import seal
 
 _PACKAGES = (
     "genbench",
@@ -55,7 +57,7 @@ def machine() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "gpus": _gpus(),
         "environment": {
-            key: value
+            key: without_secrets(value, name=key)
             for key, value in sorted(os.environ.items())
             if (key.startswith("VLLM_") and "KEY" not in key)
             or key in ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES")
@@ -121,6 +123,11 @@ def merge(folder: RunFolder, new: Manifest) -> Manifest:
 def _suite_edits(old: Manifest, new: Manifest) -> list[str]:
     shared = [name for name in new.tasks if name in old.tasks]
     return [line for name in shared for line in task_edits(name, old.suite.config, new.suite.config)]
+
+
+def seal_folder(folder: RunFolder) -> None:
+    """Seal a folder whose suite this user has just run (see seal)."""
+    seal(folder)
 
 
 def check_same_run(folder: RunFolder, old: Binding, new: Binding, edits: Sequence[str] = ()) -> None:

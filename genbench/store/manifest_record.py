@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from genbench.redaction import hidden, secrets_of, without_secrets
 from genbench.store.jsonrecord import JsonRecord
 
 Count = Annotated[int, Field(ge=0)]
@@ -227,6 +229,16 @@ class Manifest(JsonRecord):
     taken_over: tuple[TakenRecord, ...] = Field(
         default=(), description="samples of an earlier run; absent if all were drawn here"
     )
+
+    def without_secrets(self) -> dict[str, Any]:
+        """Return the record as JSON values, without secrets of the suite and of environment variables."""
+        record = self.to_json()
+        secrets = secrets_of(record["suite"]["config"], os.environ)
+        record = dict(without_secrets(record, secrets))
+        record["suite"]["overrides"] = [hidden(text, secrets) for text in record["suite"]["overrides"]]
+        if "command" in record["origin"]:
+            record["origin"]["command"] = hidden(record["origin"]["command"], secrets)
+        return record
 
     @property
     def binding(self) -> Binding:

@@ -8,6 +8,11 @@ from typing import Any
 from genbench.types import STATUSES, Completion, SampleId, Verdict
 
 Record = dict[str, Any]
+_LARGEST = 1 << 64
+"""Seeds are numbers of 64 bits."""
+_LARGEST_INDEX = 1_000_000
+"""Samples of one problem. Sets of samples have a bit for each."""
+_LONGEST_SHOWN = 60
 
 
 def completion_to_record(item: Completion) -> Record:
@@ -107,7 +112,10 @@ def verdict_from_record(record: Record) -> Verdict:
 
 
 def _sample(record: Record) -> SampleId:
-    return SampleId(_text(record, "task"), _text(record, "problem_id"), _integer(record, "sample_index"))
+    index = _integer(record, "sample_index")
+    if index > _LARGEST_INDEX:
+        raise ValueError(f"'sample_index' is {index}, wanted at most {_LARGEST_INDEX:,}")
+    return SampleId(_text(record, "task"), _text(record, "problem_id"), index)
 
 
 def _text(record: Record, key: str) -> str:
@@ -119,11 +127,16 @@ def _text(record: Record, key: str) -> str:
 
 def _integer(record: Record, key: str) -> int:
     value = record.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _LARGEST:
         raise ValueError(
-            f"'{key}' is {value!r}, wanted a whole number" if key in record else f"'{key}' is missing"
+            f"'{key}' is {_shown(value)}, wanted a whole number" if key in record else f"'{key}' is missing"
         )
     return value
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def _optional_integer(record: Record, key: str) -> int | None:

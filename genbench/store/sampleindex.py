@@ -95,7 +95,7 @@ class SampleIndex:
     def _prompt_number(self, item: Completion) -> int:
         """Return the number of the sample's own prompt, or _USUAL if it has the prompt of its problem."""
         found = item.prompt_digest
-        if found is None or found == self._problems[item.sample.problem_id]["prompt_digest"]:
+        if found is None or found == self._problems[item.sample.problem_id].get("prompt_digest"):
             return _USUAL
         if found not in self._other_prompts:
             self._other_prompts[found] = len(self._prompt_names)
@@ -156,7 +156,9 @@ class SampleIndex:
             return None
         usual = number == _USUAL
         return (
-            self._problems[self._ids[at // self.k]]["prompt_digest"] if usual else self._prompt_names[number]
+            self._problems[self._ids[at // self.k]].get("prompt_digest")
+            if usual
+            else self._prompt_names[number]
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from genbench.errors import ConfigError, nearest
 
 PREFIX = "shipped:"
+_FOLDERS = ("suites", "judges", "checkpoints", "data")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -33,12 +34,26 @@ def resolve(text: str, base: Path) -> Path:
     """
     if text.startswith(PREFIX):
         first, _, rest = text.removeprefix(PREFIX).partition("/")
+        if first not in _FOLDERS or ".." in Path(rest).parts or Path(rest).is_absolute():
+            raise ConfigError(f"'{text}' does not ship with genbench; wanted {PREFIX}data/… or the like")
         place = folder(first) / rest
         if not place.exists():
             names = [f"{PREFIX}{first}/{entry.name}" for entry in sorted(place.parent.glob("*"))]
             raise ConfigError(f"'{text}' does not ship with genbench{nearest(text, names)}")
         return place
-    return base / Path(text).expanduser()
+    return base / at_home(text)
+
+
+def at_home(text: str) -> Path:
+    """Return a path with `~` as the home of its user.
+
+    Raises:
+        ConfigError: there is no such user, or no home.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"path '{text}': {error}; write the whole path") from None
 
 
 def suite_path(name: str) -> Path:

@@ -16,6 +16,9 @@ from genbench.suite.block import NAME_PATTERN
 from genbench.suite.config import Decoding, SuiteConfig
 from genbench.suite.engine import SuiteMistake
 from genbench.suite.messages import is_within, message, place
+from genbench.suite.names import FOLDER_RULE, model_mistake, task_mistake
+from genbench.suite.shipped import at_home
+from genbench.suite.yamlfile import read_yaml as read_yaml_text
 from genbench.suite.yamllines import Loc, read_yaml
 
 
@@ -109,24 +112,19 @@ def _model_from_option(raw: dict[str, Any], name: str, model_path: str) -> None:
     if not isinstance(raw.get("models"), dict):
         raw["models"] = {}
     here = raw["models"].get(name)
-    raw["models"][name] = (here if isinstance(here, dict) else {}) | {
-        "path": str(Path(model_path).expanduser())
-    }
-    if Path(model_path).expanduser().exists():
-        raw["models"][name]["path"] = str(Path(model_path).expanduser().resolve())
+    raw["models"][name] = (here if isinstance(here, dict) else {}) | {"path": str(at_home(model_path))}
+    if at_home(model_path).exists():
+        raw["models"][name]["path"] = str(at_home(model_path).resolve())
 
 
 def _apply_override(raw: dict[str, Any], text: str, lines: dict[Loc, int | str]) -> None:
-    from ruamel.yaml import YAML  # noqa: PLC0415
-    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
-
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise ConfigError(f"--set {text}: wanted KEY=VALUE, for instance decoding.temperature=0.7")
     try:
-        parsed = YAML(typ="safe").load(value)
-    except YAMLError as error:
-        raise ConfigError(f"--set {text}: the value is not valid YAML") from error
+        parsed, _ = read_yaml_text(value, "the value")
+    except ConfigError as error:
+        raise ConfigError(f"--set {text}: {error}") from error
     *parents, last = key.split(".")
     node: Any = raw
     loc: Loc = ()
@@ -176,6 +174,9 @@ def _check_tasks(suite: Suite) -> None:
     seen: dict[str, int] = {}
     for index, entry in enumerate(suite.config.tasks):
         where = suite.where("tasks", index)
+        mistake = task_mistake(entry.label)
+        if mistake is not None:
+            raise ConfigError(f"{where}: task name '{entry.label}' {mistake}")
         if entry.label in seen:
             first = suite.where("tasks", seen[entry.label]).rpartition(":")[2]
             raise ConfigError(
@@ -196,11 +197,9 @@ def _check_models(suite: Suite) -> None:
     """Refuse model names that are no folder names, and models that do not go with the engine."""
     models = suite.config.models
     for name in models:
-        if not re.fullmatch(NAME_PATTERN, name):
-            raise ConfigError(
-                f"{suite.where('models', name)}: model name '{name}' becomes a folder: "
-                "use letters, digits, '.', '_' and '-'"
-            )
+        mistake = model_mistake(name) if re.fullmatch(NAME_PATTERN, name) else FOLDER_RULE
+        if mistake is not None:
+            raise ConfigError(f"{suite.where('models', name)}: model name '{name}' {mistake}")
         with located(suite):
             suite.config.engine.check_model(name, models)
 

@@ -37,7 +37,7 @@ def option_order(order: Order, count: int, problem_id: str, sample_index: int) -
     draw = f"{problem_id}\0{sample_index}" if order == "per_sample" else problem_id
 
     def place(option: int) -> bytes:
-        return hashlib.sha256(f"{draw}\0{option}".encode()).digest()
+        return hashlib.sha256(f"{draw}\0{option}".encode("utf-8", "surrogatepass")).digest()
 
     return tuple(sorted(range(count), key=place))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from genbench.data.digest import rows_digest
-from genbench.data.parquet import read_parquet
+from genbench.data.parquet import read_batches, read_parquet
 from genbench.errors import DataError
 
 
@@ -50,3 +51,35 @@ def test_order_of_rows_and_values_decide_the_digest() -> None:
     assert rows_digest(rows[::-1], ("a", "b")) != whole
     assert rows_digest(rows, ("a",)) != whole
     assert rows_digest([{"b": "x", "a": 1, "c": 9}, {"b": "y", "a": 2}], ("a", "b")) == whole
+
+
+def test_small_file_that_fills_any_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.parquet"
+    words = pa.DictionaryArray.from_arrays(pa.array([0] * 700, pa.int32()), pa.array(["x" * 1_000_000]))
+    pq.write_table(pa.table({"id": [str(i) for i in range(700)], "question": words}), path)
+    assert path.stat().st_size < 1_000_000
+    with pytest.raises(DataError, match=r"bomb\.parquet: .* bytes become more than 268,435,456 in memory"):
+        for _ in read_parquet(path):
+            pass
+
+
+def test_repeated_text_of_ordinary_size_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"q": pa.array(["same"] * 3000).dictionary_encode()}), path)
+    rows = list(read_parquet(path))
+    assert len(rows) == 3000 and rows[-1] == (3000, {"q": "same"})
+
+
+def test_only_the_named_columns_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": [1, 2], "b": [3, 4]}), path)
+    assert [batch.to_pylist() for batch in read_batches(path, ["b"])] == [[{"b": 3}, {"b": 4}]]
+
+
+def test_value_that_json_has_no_kind_for_becomes_text(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    spans = pa.array([datetime.timedelta(seconds=5)], pa.duration("us"))
+    pq.write_table(pa.table({"span": spans, "price": pa.array([decimal.Decimal("1.50")])}), path)
+    ((_, row),) = read_parquet(path)
+    assert row == {"span": "0:00:05", "price": "1.50"}
+    assert rows_digest([row], ["span", "price"])

@@ -188,3 +188,28 @@ def test_real_lighteval_details_of_several_samples_import_as_means(tmp_path: Pat
 def test_an_unknown_format_is_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--to: unknown exporter 'lmeval'; did you mean 'lm-eval'"):
         export(folder, "lmeval", tmp_path)
+
+
+def test_export_replaces_a_card_of_its_own_and_no_other_readme(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "ex"
+    export(folder, "hf", out)
+    export(folder, "hf", out)
+    (out / "README.md").write_text("mine")
+    with pytest.raises(InputError, match="no export wrote it"):
+        export(folder, "hf", out)
+    assert (out / "README.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"metric": ["x"], "doc": [{"id": "1"}]},
+        {"metrics": [{"acc": 1.0}], "doc": ["x"]},
+        {"task": [1], "problem_id": ["p"], "sample_index": [0], "score": [1.0], "extracted": ["a"]},
+    ],
+)
+def test_columns_of_another_kind_are_a_message(tmp_path: Path, columns: dict[str, list[object]]) -> None:
+    source = tmp_path / "details_x.parquet"
+    pq.write_table(pa.table(columns), source)
+    with pytest.raises(InputError, match=r"details_x\.parquet: "):
+        import_scores(source, tmp_path / "out.jsonl")

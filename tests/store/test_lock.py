@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import RunFolderError, RunLockedError
-from genbench.store.lock import FolderLock
+from genbench.store.lock import FolderLock, writer_of
 
 HOLD = """
 import sys, time
@@ -89,3 +89,13 @@ def test_a_folder_below_a_file_is_an_error_of_the_user(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RunFolderError, match="cannot be written"):
         FolderLock(tmp_path / "file" / "run")
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", "null", '{"pid": "x"}', '{"pid": -1}', '{"pid": 1e9}', "[" * 100_000]
+)
+def test_owner_that_no_run_wrote_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "owner.json").write_text(content)
+    assert writer_of(tmp_path) is None
+    with FolderLock(tmp_path):
+        assert writer_of(tmp_path) is not None
