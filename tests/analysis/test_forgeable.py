@@ -23,9 +23,13 @@ def verdict(index: int, score: float | None, **detail: object) -> Verdict:
 
 def test_only_passed_samples_with_such_tests_are_counted() -> None:
     table = VerdictTable([Problem("t", "p", {})], k=5)
-    for index, (score, detail) in enumerate(
-        [(1.0, {"forgeable": True}), (0.0, {"forgeable": True}), (1.0, {}), (1.0, {"forgeable": "yes"})]
-    ):
+    cases: list[tuple[float, dict[str, object]]] = [
+        (1.0, {"forgeable": True}),
+        (0.0, {"forgeable": True}),
+        (1.0, {}),
+        (1.0, {"forgeable": "yes"}),
+    ]
+    for index, (score, detail) in enumerate(cases):
         assert table.add(verdict(index, score, **detail))
     assert table.forgeable == 1
 

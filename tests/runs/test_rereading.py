@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> RunFolder:
 
 
 def test_tasks_have_the_problems_that_the_run_asked(folder: RunFolder) -> None:
-    run = reread(folder, None)
+    run = reread(folder, None, ())
     (task,) = run.tasks
     assert [problem.problem_id for problem in task.problems] == ["q0", "q1", "q2", "q3"]
     assert task.k == 2 and task.reference(task.problems[1], 0) == "\\boxed{2}"
@@ -43,11 +43,11 @@ def test_the_suite_comes_from_the_manifest_if_its_file_is_gone(folder: RunFolder
     (tmp_path / "suite.yaml").unlink()
     suite = stored_suite(folder.require_manifest())
     assert suite.config.decoding.max_tokens == 16 and suite.config.engine.kind.endswith("RuleEngine")
-    assert len(reread(folder, None).tasks) == 1
+    assert len(reread(folder, None, ()).tasks) == 1
 
 
 def test_completions_are_split_as_in_the_run(folder: RunFolder) -> None:
-    answer = reread(folder, None).split(completion("q0", 0, "<think>a</think>b"))
+    answer = reread(folder, None, ()).split(completion("q0", 0, "<think>a</think>b"))
     assert (answer.trace, answer.text) == ("a", "b")
 
 
@@ -56,22 +56,22 @@ def test_a_reference_that_changed_is_refused(folder: RunFolder, tmp_path: Path) 
     rows[2]["sum"] = "\\boxed{99}"
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(RunFolderError, match=r"task sums, problem q2: the reference in .* --data-dir"):
-        reread(folder, None)
+        reread(folder, None, ())
 
 
 def test_a_problem_that_is_gone_from_the_data_is_refused(folder: RunFolder, tmp_path: Path) -> None:
     lines = (tmp_path / "rows.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "rows.jsonl").write_text("".join(lines[:3]))
     with pytest.raises(RunFolderError, match="only 3 of its problems"):
-        reread(folder, None)
+        reread(folder, None, ())
 
 
 def test_data_that_are_missing_are_named(folder: RunFolder, tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").unlink()
     with pytest.raises(DataError, match=r"rows\.jsonl"):
-        reread(folder, None)
+        reread(folder, None, ())
 
 
 def test_a_folder_without_a_manifest_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="not a run folder"):
-        reread(RunFolder(tmp_path), None)
+        reread(RunFolder(tmp_path), None, ())

@@ -55,7 +55,7 @@ def test_a_pass_that_is_stopped_says_how_to_continue(path: Path) -> None:
     switch.stop("Ctrl-C")
     RunFolder(path).file("sums", "verdicts").unlink()
     with RunFolder.writer(path) as folder:
-        run = reread(folder, None)
+        run = reread(folder, None, ())
         judges = JudgeSession(run.suite, run.tasks, path)
         with pytest.raises(InterruptedRunError, match="stopped by Ctrl-C; continue with: genbench score"):
             asyncio.run(ScorePass(judges, switch, quiet=True).run(folder, run))
