@@ -76,7 +76,9 @@ class Task(Protocol):
     """
 
     @property
-    def info(self) -> TaskInfo: ...
+    def info(self) -> TaskInfo:
+        """Return the facts of the benchmark: its name, data, verifier and metrics."""
+        ...
 
     def problems(self, rows: Sequence[Row]) -> list[Problem]:
         """Return all problems in the dataset's order. Their ids are unique and stable."""

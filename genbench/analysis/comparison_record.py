@@ -94,7 +94,7 @@ class CausesRecord(JsonRecord):
     leading: Status | None = Field(
         description="the status that moved the score most in the direction of the difference"
     )
-    parts: tuple[CauseRecord, ...] = Field(description="largest first")
+    parts: tuple[CauseRecord, ...] = Field(description="contributions of the statuses, largest first")
 
 
 class TransitionRecord(JsonRecord):
@@ -116,8 +116,8 @@ class TokenUse(JsonRecord):
 class TokensRecord(JsonRecord):
     """Completion tokens of both sides."""
 
-    base: TokenUse = Field(description="of base")
-    tuned: TokenUse = Field(description="of tuned")
+    base: TokenUse = Field(description="token use of base")
+    tuned: TokenUse = Field(description="token use of tuned")
     per_correct_ratio: float | None = Field(description="tuned's tokens per correct answer over base's")
 
 
@@ -125,14 +125,18 @@ class InstructionTable(JsonRecord):
     """The kinds of instruction of a task, each with its paired difference."""
 
     mode: Literal["strict", "loose"] = Field(description="the form whose results the table shows")
-    kinds: tuple[StratumDifference, ...] = Field(description="`n` counts the prompts that ask for the kind")
+    kinds: tuple[StratumDifference, ...] = Field(
+        description="differences by kind of instruction; `n` counts the prompts that ask for it"
+    )
 
 
 class JudgeFigures(JsonRecord):
     """The figures of one run's results about its judge. Null means that nothing was recorded."""
 
     unscored: Count | None = Field(description="samples without a verdict of the judge")
-    accuracy: CascadeAccuracy | None = Field(description="only the rule, and the rule and judge together")
+    accuracy: CascadeAccuracy | None = Field(
+        description="accuracy of the rule only, and of rule and judge together"
+    )
     pairwise: PairwiseRecord | None = Field(description="outcomes of pairs")
     attempts: AttemptsRecord | None = Field(
         description="of judges with a label for answers that attempt nothing"
@@ -142,8 +146,8 @@ class JudgeFigures(JsonRecord):
 class JudgePair(JsonRecord):
     """The judges' figures of both sides."""
 
-    base: JudgeFigures = Field(description="of base")
-    tuned: JudgeFigures = Field(description="of tuned")
+    base: JudgeFigures = Field(description="figures of base")
+    tuned: JudgeFigures = Field(description="figures of tuned")
 
 
 class ComparedTask(PairedRecord):
@@ -152,7 +156,7 @@ class ComparedTask(PairedRecord):
     metric: str = Field(description="name with its k: avg@8; avg@k if the sides have different k")
     verdict: GateVerdict = Field(description="the gate's decision")
     gating: bool = Field(description="whether the task is in the gate's family")
-    margin: Share = Field(description="a loss that counts as none")
+    margin: Share = Field(description="largest loss that counts as none")
     alpha: Share = Field(description="level of the test of the (adjusted) p values")
     finds: Share | None = Field(
         description="smallest drop found with 80% power at the strictest level that the gate may use"
@@ -166,17 +170,19 @@ class ComparedTask(PairedRecord):
     few_problems: bool = Field(description="whether there are too few problems for the test's error rate")
     ragged: bool = Field(description="whether problems have different numbers of samples")
     shared_seeds: bool = Field(description="whether sample j was drawn with one seed in both")
-    mcnemar: McNemarRecord | None = Field(description="at k = 1 and scores of 0 and 1")
+    mcnemar: McNemarRecord | None = Field(description="McNemar's test; only at k = 1 with scores of 0 and 1")
     causes: CausesRecord | None = Field(
         description="null for score files, which have no statuses, and for metrics that are no mean"
     )
     transitions: tuple[TransitionRecord, ...] | None = Field(
         description="samples by status in base and in tuned; null for score files"
     )
-    tokens: TokensRecord | None = Field(description="null if nobody counted tokens")
-    strata: dict[str, tuple[StratumDifference, ...]] = Field(description="by column")
-    instructions: InstructionTable | None = Field(description="of instruction tasks")
-    judge: JudgePair | None = Field(description="null if no judge was asked")
+    tokens: TokensRecord | None = Field(description="tokens of both sides; null if they were not counted")
+    strata: dict[str, tuple[StratumDifference, ...]] = Field(description="differences by column")
+    instructions: InstructionTable | None = Field(
+        description="differences by instruction; only of instruction tasks"
+    )
+    judge: JudgePair | None = Field(description="figures of the judge; null if no judge was asked")
     noise: NoiseBand | None = Field(description="the stored false-alarm band, see `genbench noise`")
 
 
@@ -186,7 +192,7 @@ class SuiteVerdict(JsonRecord):
     pooled_difference: SignedShare | None = Field(
         description="inverse-variance mean of the gating tasks' differences"
     )
-    ci: DifferenceInterval | None = Field(description="its 95% interval")
+    ci: DifferenceInterval | None = Field(description="95% interval of `difference`")
     p_regression: Share = Field(description="one-sided p value of a drop")
     p_improvement: Share = Field(description="one-sided p value of a gain")
     tasks: tuple[str, ...] = Field(description="the gating tasks")
@@ -214,16 +220,16 @@ class Comparison(JsonRecord):
     """Two sides compared, task by task and as a suite."""
 
     format: Literal[1] = Field(description="version of this record")
-    base: SideRecord = Field(description="what is compared with")
-    tuned: SideRecord = Field(description="what is compared")
+    base: SideRecord = Field(description="the side that is compared with")
+    tuned: SideRecord = Field(description="the side that is compared")
     tasks: dict[str, ComparedTask] = Field(description="the tasks of both sides, by name")
     suite: SuiteVerdict = Field(description="the decision on the suite")
     allowed: tuple[str, ...] = Field(description="differences that --allow let through")
-    warnings: tuple[str, ...] = Field(description="what makes the numbers doubtful")
+    warnings: tuple[str, ...] = Field(description="reasons to doubt the numbers")
     circumstances: tuple[str, ...] = Field(
         description="differences that change only rounding or speed; empty with --strict-contract"
     )
-    notes: tuple[str, ...] = Field(description="what the reader should know")
+    notes: tuple[str, ...] = Field(description="facts that the reader should know")
     gate: bool = Field(description="whether --gate was given")
     strict: bool = Field(description="whether --strict was given")
     exit_code: Literal[0, 1] = Field(

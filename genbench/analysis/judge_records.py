@@ -19,22 +19,22 @@ class AccuracyRecord(JsonRecord):
 class CascadeAccuracy(JsonRecord):
     """The accuracies of a cascade of a rule and a judge."""
 
-    rule: AccuracyRecord = Field(description="only the rule")
-    cascade: AccuracyRecord = Field(description="the rule and the judge together")
+    rule: AccuracyRecord = Field(description="accuracy of the rule only")
+    cascade: AccuracyRecord = Field(description="accuracy of the rule and the judge together")
 
 
 class PositionBias(JsonRecord):
     """Shares of the compared pairs in which one position won in both orders."""
 
-    first: Share = Field(description="the answer shown first won in both orders")
-    second: Share = Field(description="the answer shown second won in both orders")
+    first: Share = Field(description="share of pairs in which the answer shown first won in both orders")
+    second: Share = Field(description="share of pairs in which the answer shown second won in both orders")
 
 
 class MeanChars(JsonRecord):
     """Mean lengths of the compared answers, in characters."""
 
-    answer: float = Field(description="of the model under test")
-    baseline: float = Field(description="of its opponent")
+    answer: float = Field(description="mean length of the model's answers")
+    baseline: float = Field(description="mean length of the opponent's answers")
 
 
 class LengthControlledRate(JsonRecord):
@@ -45,20 +45,22 @@ class LengthControlledRate(JsonRecord):
         "s its root mean square; null if it cannot be given"
     )
     ci: Interval | None = Field(description="95% interval, clustered by problem")
-    slope: float | None = Field(description="log odds; positive if longer answers win")
+    slope: float | None = Field(description="log odds of the length; positive if longer answers win")
     missing: str | None = Field(description="why there is no value; null if it is given")
 
 
 class PairwiseRecord(JsonRecord):
     """Outcomes of a model's answers compared with its opponent's."""
 
-    win_rate: Share | None = Field(description="ties and verdicts that flip with the order are half a win")
+    win_rate: Share | None = Field(
+        description="share of wins; ties and verdicts that flip with the order are half a win"
+    )
     ci: Interval | None = Field(description="95% interval for new questions of this kind")
     n: Count = Field(description="samples with a score")
     wins: Count = Field(description="samples that won")
     ties: Count = Field(description="samples that tied, or whose verdict flipped with the order")
     losses: Count = Field(description="samples that lost")
-    unanswered: Count = Field(description="decided without the judge, because one side never answered")
+    unanswered: Count = Field(description="samples decided without the judge because one side never answered")
     compared: Count = Field(description="samples that the judge compared; the keys below are about these")
     flipped: Count | None = Field(default=None, description="verdicts that flipped with the order")
     flip_rate: Share | None = Field(default=None, description="share of the verdicts that flipped")
@@ -72,8 +74,10 @@ class PairwiseRecord(JsonRecord):
 class AttemptsRecord(JsonRecord):
     """Shares of attempted answers (Wei et al. 2024, SimpleQA, section 3)."""
 
-    correct: Share | None = Field(description="of all samples")
-    not_attempted: Share | None = Field(description="of all samples")
-    incorrect: Share | None = Field(description="of all samples")
-    correct_given_attempted: Share | None = Field(description="correct among the attempted")
+    correct: Share | None = Field(description="share of all samples that are correct")
+    not_attempted: Share | None = Field(description="share of all samples that attempt no answer")
+    incorrect: Share | None = Field(description="share of all samples that are incorrect")
+    correct_given_attempted: Share | None = Field(
+        description="share of the attempted samples that are correct"
+    )
     f1: Share | None = Field(description="harmonic mean of correct and correct_given_attempted")

@@ -14,7 +14,7 @@ class RankedRun(JsonRecord):
     """A run that was ranked."""
 
     path: str = Field(description="the run folder")
-    model_identity: str | None = Field(description="who the model is")
+    model_identity: str | None = Field(description="digest of the model")
 
 
 class RankingJudge(JsonRecord):
@@ -22,7 +22,7 @@ class RankingJudge(JsonRecord):
 
     name: str = Field(description="the judge's name")
     digest: str = Field(description="digest of prompt, labels and settings")
-    unpinned: bool = Field(description="whether its verdicts cannot be reproduced")
+    unpinned: bool = Field(description="whether the judge's verdicts cannot be reproduced")
 
 
 class RankedModel(JsonRecord):
@@ -33,11 +33,11 @@ class RankedModel(JsonRecord):
     se: float | None = Field(description="standard error, clustered by problem")
     ci: tuple[float, float] | None = Field(description="95% interval of the strength, in log odds")
     beats_reference: Share | None = Field(description="chance of winning a pair against the reference")
-    beats_reference_ci: Interval | None = Field(description="its 95% interval")
+    beats_reference_ci: Interval | None = Field(description="95% interval of `beats_reference`")
     pairs: Count = Field(description="pairs of this model")
-    wins: Count = Field(description="pairs that it won")
-    ties: Count = Field(description="pairs that it tied")
-    losses: Count = Field(description="pairs that it lost")
+    wins: Count = Field(description="pairs that the model won")
+    ties: Count = Field(description="pairs that the model tied")
+    losses: Count = Field(description="pairs that the model lost")
 
 
 class RankedTask(JsonRecord):
@@ -46,16 +46,18 @@ class RankedTask(JsonRecord):
     judge: RankingJudge = Field(description="the judge of the pairs")
     pairs: Count = Field(description="pairs with a score")
     problems: Count = Field(description="problems, which are the clusters of the intervals")
-    itself: Count = Field(description="runs that were compared with their own answers, and left out")
+    itself: Count = Field(
+        description="number of runs left out because they were compared with their own answers"
+    )
     reference: str | None = Field(description="the model at strength 0")
-    models: tuple[RankedModel, ...] = Field(description="strongest first")
-    missing: str | None = Field(description="why there are no strengths; null if there are")
+    models: tuple[RankedModel, ...] = Field(description="models, strongest first")
+    missing: str | None = Field(description="why there are no strengths; null if they are given")
 
 
 class Ranking(JsonRecord):
     """Several models ranked by the pairs that their stored runs were judged in."""
 
     format: Literal[1] = Field(description="version of this record")
-    runs: tuple[RankedRun, ...] = Field(description="the runs")
-    tasks: dict[str, RankedTask] = Field(description="by task")
+    runs: tuple[RankedRun, ...] = Field(description="the ranked runs")
+    tasks: dict[str, RankedTask] = Field(description="rankings by task")
     allowed: tuple[str, ...] = Field(description="differences that --allow let through")

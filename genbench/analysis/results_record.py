@@ -17,8 +17,8 @@ from genbench.types import Status
 class TokenSums(JsonRecord):
     """Sums of tokens. All are null if tokens were not counted, as for imported responses."""
 
-    prompt: Count | None = Field(description="of all prompts")
-    completion: Count | None = Field(description="of all completions")
+    prompt: Count | None = Field(description="tokens of all prompts")
+    completion: Count | None = Field(description="tokens of all completions")
     trace: Count | None = Field(description="of the reasoning traces; null if any was not counted")
     answer: Count | None = Field(description="of the answers; null if any trace was not counted")
     per_correct: float | None = Field(description="completion tokens per correct answer")
@@ -27,19 +27,19 @@ class TokenSums(JsonRecord):
 class TotalTokens(JsonRecord):
     """Sums of tokens over all tasks, each null if any task's is."""
 
-    prompt: Count | None = Field(description="of all prompts")
+    prompt: Count | None = Field(description="tokens of all prompts")
     trace: Count | None = Field(description="of the reasoning traces")
     answer: Count | None = Field(description="of the answers")
-    completion: Count | None = Field(description="of all completions")
+    completion: Count | None = Field(description="tokens of all completions")
 
 
 class InstructionKind(JsonRecord):
     """How often one kind of instruction was followed."""
 
-    instruction: str = Field(description="as `change_case:english_capital`")
+    instruction: str = Field(description="the kind of instruction, such as `change_case:english_capital`")
     n: Count = Field(description="instructions of this kind in all samples")
-    strict: Share = Field(description="share that was followed")
-    loose: Share = Field(description="share that was followed, under the loose reading")
+    strict: Share = Field(description="share of the instructions that were followed")
+    loose: Share = Field(description="share that was followed under the loose reading")
     defect: str | None = Field(default=None, description="what the official checker gets wrong")
 
 
@@ -47,7 +47,7 @@ class InstructionsRecord(JsonRecord):
     """Instruction following as the field reports it."""
 
     turns: tuple[dict[str, Bounded], ...] = Field(description="the four accuracies of each turn")
-    kinds: tuple[InstructionKind, ...] = Field(description="by kind of instruction")
+    kinds: tuple[InstructionKind, ...] = Field(description="results by kind of instruction")
     mean_of_turns: float | None = Field(
         default=None, description="mean of the four over the turns, as Multi-IF is published"
     )
@@ -57,11 +57,16 @@ class JudgedRecord(JudgeRecord):
     """The LLM judge of a task, and figures of its verdicts beyond their mean."""
 
     unscored: Count = Field(description="samples that the judge left without a verdict")
-    unscored_share: Share | None = Field(description="of all samples; null if there are none")
-    accuracy: CascadeAccuracy | None = Field(default=None, description="absent without a rule before it")
+    unscored_share: Share | None = Field(
+        description="share of the samples without a verdict of the judge; null if there are no samples"
+    )
+    accuracy: CascadeAccuracy | None = Field(
+        default=None, description="accuracy of rule and cascade; absent without a rule before the judge"
+    )
     decided_by: dict[str, Count] | None = Field(default=None, description="samples by who decided them")
     attempts: AttemptsRecord | None = Field(
-        default=None, description="absent unless the judge tells answers that venture nothing"
+        default=None,
+        description="figures of attempts; absent unless a label means that nothing was attempted",
     )
     pairwise: PairwiseRecord | None = Field(default=None, description="absent unless answers are compared")
 
@@ -88,7 +93,7 @@ class TaskResults(EstimateRecord):
         description="samples that passed tests which a hostile program could fake; absent if there are none",
     )
     tokens: TokenSums = Field(description="sums over the task")
-    strata: dict[str, dict[str, StratumRecord]] = Field(description="by column, then by stratum")
+    strata: dict[str, dict[str, StratumRecord]] = Field(description="estimates by column, then by stratum")
     instructions: InstructionsRecord | None = Field(
         default=None, description="absent unless the task checks instructions"
     )
@@ -98,7 +103,7 @@ class TaskResults(EstimateRecord):
     chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
     published: tuple[PublishedRecord, ...] = Field(default=(), description="what others report")
     verifier: VerifierRecord = Field(description="what graded the answers")
-    cost: float | None = Field(default=None, description="in the suite's currency; null without a price")
+    cost: float | None = Field(default=None, description="cost in the suite's currency; null without a price")
     seal: TaskSeal | None = Field(default=None, description="the lines behind it; absent in older runs")
 
 
@@ -107,36 +112,38 @@ class TotalsRecord(JsonRecord):
 
     samples: Count = Field(description="samples with a verdict")
     drawn: Count = Field(description="samples drawn in all attempts")
-    drawn_now: Count = Field(description="by the last attempt")
-    reused_now: Count = Field(description="that were on disk when the last attempt began")
+    drawn_now: Count = Field(description="samples drawn by the last attempt")
+    reused_now: Count = Field(description="samples that were on disk when the last attempt began")
     attempts: Count = Field(description="commands that worked on the folder")
     generation_s: float = Field(description="seconds of drawing in all attempts")
     seconds: float = Field(description="seconds of all attempts")
     tokens_per_s: float | None = Field(description="completion tokens per second of drawing")
     tokens: TotalTokens | None = Field(default=None, description="absent in older runs")
-    gpu_busy: Share | None = Field(default=None, description="mean over the GPUs that worked, while drawing")
-    cost: float | None = Field(default=None, description="in `currency`; null without a price")
-    currency: str | None = Field(default=None, description="of the suite's price")
+    gpu_busy: Share | None = Field(
+        default=None, description="share of the drawing in which the GPUs worked, mean over those used"
+    )
+    cost: float | None = Field(default=None, description="cost in the suite's currency; null without a price")
+    currency: str | None = Field(default=None, description="currency of the suite's price")
 
 
 class Results(JsonRecord):
     """results.json: the scores of one run."""
 
-    format: int = Field(description="of the run folder")
-    run_id: str = Field(description="names the run in the seeds of resampling")
+    format: int = Field(description="version of the run folder's format")
+    run_id: str = Field(description="name of the run in the seeds of resampling")
     suite: str = Field(description="the suite's name")
     model: str = Field(description="the model's name in the suite")
     model_path: str = Field(description="the model's path in the suite")
     model_identity: str = Field(description="digest of its weights, or of the ready responses")
-    run_seed: Count = Field(description="every sample's seed derives from it")
+    run_seed: Count = Field(description="run seed, from which every sample's seed derives")
     shard: str | None = Field(default=None, description="I/N if the run is one part of a job array")
-    tasks: dict[str, TaskResults] = Field(description="by name")
-    totals: TotalsRecord = Field(description="what the run took")
-    warnings: tuple[str, ...] = Field(description="what must be said of the run")
-    trust_remote_code: bool = Field(description="the model's own code was run")
+    tasks: dict[str, TaskResults] = Field(description="results by task")
+    totals: TotalsRecord = Field(description="time and tokens of the whole run")
+    warnings: tuple[str, ...] = Field(description="reservations about the run")
+    trust_remote_code: bool = Field(description="whether the model's own code was run")
     test_uses: Count = Field(description="commands that used a task of role test")
-    max_excluded_share: Share = Field(description="of a task's samples, as the suite allows")
-    failed: tuple[str, ...] = Field(description="lines `TASK: why`: tasks whose numbers must not be used")
+    max_excluded_share: Share = Field(description="largest share of a task's samples that may be excluded")
+    failed: tuple[str, ...] = Field(description="tasks whose numbers must not be used, as lines `TASK: why`")
 
 
 def read_results(folder: RunFolder) -> Results | None:

@@ -100,6 +100,7 @@ class LogFile(logging.FileHandler):
         return hidden_message(super().format(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's own name
+        """Ignore errors of the operating system. Report any other as logging does."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handleError(record)
 

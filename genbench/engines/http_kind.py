@@ -40,17 +40,22 @@ class HttpConfig(ServedModel, EngineConfig):
 
     kind: Literal["http"] = "http"
     api: Literal["vllm", "openai"] = Field(
-        "vllm", description="sampling fields that the servers take: vLLM's, or only those of OpenAI's API"
+        "vllm", description="sampling fields that the servers accept: vLLM's, or only those of OpenAI's API"
     )
     prompts: Literal["token_ids", "chat"] = Field(
-        "token_ids", description="token ids to /completions, or messages to /chat/completions"
+        "token_ids",
+        description="whether prompts are token ids for /completions or messages for /chat/completions",
     )
     api_key_env: ApiKeyEnv | None = None
-    concurrency: int = Field(64, ge=1, description="requests in flight per server")
-    timeout_s: float = Field(1800.0, gt=0, description="for one whole reply")
-    retries: int = Field(6, ge=0, description="of one request at one server, before it is drawn later")
-    outage_s: float = Field(600.0, gt=0, description="seconds after which a server that is gone is given up")
-    max_model_len: int | None = Field(None, ge=16, description="None: what the servers or the model state")
+    concurrency: int = Field(64, ge=1, description="number of requests in flight at each server")
+    timeout_s: float = Field(1800.0, gt=0, description="seconds for one whole reply")
+    retries: int = Field(6, ge=0, description="retries of one request at one server before it is drawn later")
+    outage_s: float = Field(
+        600.0, gt=0, description="seconds after which a server that does not answer is given up"
+    )
+    max_model_len: int | None = Field(
+        None, ge=16, description="context in tokens; default: what the servers or the model state"
+    )
 
     def check_model(self, name: str, models: Mapping[str, ModelConfig]) -> None:
         """Refuse a model that has no server, is served twice, or is rendered by the server against the suite.

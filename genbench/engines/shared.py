@@ -16,9 +16,21 @@ from genbench.types import Completion, Request
 class SharedEngine(Protocol):
     """An engine that can go on with the adapter and the decoding of another model."""
 
-    async def start(self) -> None: ...
-    async def generate(self, request: Request, attempt: int) -> Completion: ...
-    async def close(self) -> None: ...
+    async def start(self) -> None:
+        """Load the model. Raise EngineError if it cannot be loaded."""
+        ...
+
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        """Return the completion of a request.
+
+        Raises:
+            EngineDiedError: the engine has died and must be started again.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Free the devices of the engine."""
+        ...
 
     def serve(self, settings: Any) -> None:
         """Go on with another model. Its settings have an equal `share_key`."""

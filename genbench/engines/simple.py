@@ -20,7 +20,7 @@ _SPEED_ONLY = frozenset({"concurrency"})
 class SimpleConfig(EngineConfig):
     """The keys of a simple engine's `engine:` block. Subclasses add their own, which are terms of a run."""
 
-    concurrency: int = Field(16, ge=1, description="requests in flight")
+    concurrency: int = Field(16, ge=1, description="number of requests in flight")
 
 
 class SimpleEngine(ABC):

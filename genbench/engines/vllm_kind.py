@@ -30,9 +30,12 @@ class VllmConfig(EngineConfig):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     kind: Literal["vllm"] = "vllm"
-    replicas: int = Field(1, ge=1, description="engines that work in parallel, each with GPUs of its own")
+    replicas: int = Field(
+        1, ge=1, description="number of engines that work in parallel, each on its own GPUs"
+    )
     share: bool = Field(
-        False, description="one engine, with LoRA on, for all models of one checkpoint: it and its adapters"
+        False,
+        description="whether one engine with LoRA serves all models of one checkpoint: it and its adapters",
     )
     load_timeout_s: float = Field(3600.0, gt=0, description="seconds after which loading fails")
     stall_timeout_s: float = Field(
@@ -40,9 +43,9 @@ class VllmConfig(EngineConfig):
     )
     max_num_seqs: int = Field(256, ge=1)
     max_num_batched_tokens: int | None = Field(
-        None, ge=1, description="None: 8192, on CPU at least max_model_len"
+        None, ge=1, description="tokens of one step; default: 8192, on CPU at least max_model_len"
     )
-    max_model_len: int | None = Field(None, ge=16, description="None: the model's own context")
+    max_model_len: int | None = Field(None, ge=16, description="context in tokens; default: the model's own")
 
     @property
     def extra(self) -> dict[str, Any]:

@@ -23,14 +23,20 @@ class JudgeFile(Strict):
     prompt: str = Field(description="the prompt file, relative to this file")
     prompt_digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
     labels: dict[str, float] = Field(default_factory=dict)
-    statuses: dict[str, Status] = Field(default_factory=dict, description="of labels that score 0")
-    dimensions: dict[str, str] = Field(default_factory=dict, description="rubric: name -> what it means")
-    points: int = Field(5, ge=2, le=9, description="rubric: each dimension is scored from 1 to this")
-    reason: bool = Field(False, description="one short sentence before the verdict")
-    options: dict[str, Any] = Field(default_factory=dict, description="keys of a form from outside")
+    statuses: dict[str, Status] = Field(
+        default_factory=dict, description="statuses of the labels that score 0"
+    )
+    dimensions: dict[str, str] = Field(
+        default_factory=dict, description="rubrics: the meaning of each dimension by its name"
+    )
+    points: int = Field(5, ge=2, le=9, description="rubrics: highest score of a dimension; the lowest is 1")
+    reason: bool = Field(False, description="whether the judge writes one short sentence before its verdict")
+    options: dict[str, Any] = Field(default_factory=dict, description="options of a form from a plug-in")
     decoding: Decoding = Decoding(temperature=0, top_p=1, max_tokens=256)
     max_answer_chars: int = Field(12000, ge=200)
-    calibration: str | None = Field(None, description="JSON Lines with question, reference, answer, label")
+    calibration: str | None = Field(
+        None, description="JSON Lines file with question, reference, answer and label"
+    )
     model: JudgeModel | None = None
     server: JudgeServer | None = None
     allow_unpinned: bool = False

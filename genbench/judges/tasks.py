@@ -19,11 +19,15 @@ JUDGE = "judge"
 class JudgedBy(Strict):
     """The options under a judged task's `verifier:`."""
 
-    judge: str | None = Field(None, description="a shipped judge or a judge file; None: the suite's")
+    judge: str | None = Field(
+        None, description="name of a shipped judge, or a judge file; default: the suite's judge"
+    )
     cascade: tuple[str, ...] = (JUDGE,)
-    rule: dict[str, Any] = Field(default_factory=dict, description="options of the rule before the judge")
+    rule: dict[str, Any] = Field(
+        default_factory=dict, description="options of the rule that runs before the judge"
+    )
     baseline: str | None = Field(
-        None, description="pairs: the folder of a stored run; None: the task's reference is the opponent"
+        None, description="pairs: folder of a stored run; default: the task's reference is the opponent"
     )
 
 

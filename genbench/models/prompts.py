@@ -29,8 +29,14 @@ class ChatTokenizer(Protocol):
     """The part of a transformers tokenizer that is used here."""
 
     @property
-    def bos_token_id(self) -> int | None: ...
-    def apply_chat_template(self, conversation: list[dict[str, str]], **options: Any) -> Any: ...
+    def bos_token_id(self) -> int | None:
+        """Return the id of the token that begins every text, or None if there is none."""
+        ...
+
+    def apply_chat_template(self, conversation: list[dict[str, str]], **options: Any) -> Any:
+        """Return the text or the token ids of a conversation."""
+        ...
+
     def __call__(self, text: str, **options: Any) -> Any: ...
 
 

@@ -16,15 +16,29 @@ class Rendered(Protocol):
     """A prompt as the model reads it."""
 
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """Return the prompt as text."""
+        ...
+
     @property
-    def token_ids(self) -> tuple[int, ...] | None: ...
+    def token_ids(self) -> tuple[int, ...] | None:
+        """Return the token ids of the prompt, or None if there is no tokenizer."""
+        ...
+
     @property
-    def opened_trace(self) -> bool: ...
+    def opened_trace(self) -> bool:
+        """Tell whether the prompt ends inside a reasoning trace."""
+        ...
+
     @property
-    def digest(self) -> str: ...
+    def digest(self) -> str:
+        """Return the SHA-256 of the token ids, or of the text if there are none."""
+        ...
+
     @property
-    def messages(self) -> tuple[Message, ...]: ...
+    def messages(self) -> tuple[Message, ...]:
+        """Return the messages that the prompt was rendered from."""
+        ...
 
 
 Render = Callable[[str, tuple[Message, ...]], Rendered]

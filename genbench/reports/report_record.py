@@ -25,9 +25,9 @@ class SuspiciousReference(JsonRecord):
 class ExcludedSamples(JsonRecord):
     """Samples that were excluded for one reason."""
 
-    status: Status = Field(description="their status")
-    why: str = Field(description="the reason")
-    samples: Count = Field(description="how many")
+    status: Status = Field(description="status of these samples")
+    why: str = Field(description="reason of the exclusion")
+    samples: Count = Field(description="number of these samples")
     first: tuple[str, Count] = Field(description="problem_id and sample_index of the first")
 
 
@@ -62,10 +62,10 @@ class ReportedRun(JsonRecord):
 
     name: str = Field(description="unique among the runs of the report")
     path: str = Field(description="the run folder")
-    created: str | None = Field(description="when the run was begun")
-    terms: dict[str, Any] = Field(description="the decoding contract, as the manifest has it")
-    results: Results = Field(description="results.json of the run")
-    health: dict[str, TaskHealthRecord] = Field(description="by task")
+    created: str | None = Field(description="time at which the run began")
+    terms: dict[str, Any] = Field(description="decoding contract as in the manifest")
+    results: Results = Field(description="content of results.json")
+    health: dict[str, TaskHealthRecord] = Field(description="health of the data by task")
 
 
 class PublishedScore(JsonRecord):
@@ -74,8 +74,8 @@ class PublishedScore(JsonRecord):
     task: str = Field(description="the task")
     model: str = Field(description="the model, as its source names it")
     value: Share = Field(description="the score")
-    source: str = Field(description="who reports it")
-    decoding: str = Field(description="how it was decoded, as far as the source says")
+    source: str = Field(description="source of the score")
+    decoding: str = Field(description="decoding as far as the source states it")
     of: Literal["this model", "its family", "the suite"] = Field(
         description="why it is shown: of the model under test, of its family, or named by the suite"
     )
@@ -106,11 +106,11 @@ class Report(JsonRecord):
     title: str = Field(description="the suites of the runs")
     tasks: tuple[str, ...] = Field(description="all tasks of all runs, in order")
     published: tuple[PublishedScore, ...] = Field(
-        description="what others report for the models, and the suite's own references"
+        description="scores that others report for the models, and the suite's own references"
     )
     runs: tuple[ReportedRun, ...] = Field(description="the runs, the first of which is the base")
     doubtful: tuple[DoubtfulReference, ...] = Field(
         description="references against which several runs agree on one other answer"
     )
     comparisons: tuple[ReportedComparison, ...] = Field(description="each further run against the first")
-    lead: str = Field(description="the answer in a sentence")
+    lead: str = Field(description="the main result in a sentence")

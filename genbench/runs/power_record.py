@@ -16,7 +16,7 @@ class ComponentsRecord(JsonRecord):
     between: float = Field(description="variance of the problems' true means")
     within: float = Field(description="variance of the samples of one problem")
     change: float = Field(description="variance of the true means' difference between base and tuned")
-    source: str = Field(description="where they come from")
+    source: str = Field(description="source of the variances")
 
 
 class DropAtK(JsonRecord):
@@ -33,23 +33,25 @@ class PlannedTask(JsonRecord):
     k_base: Count = Field(description="samples of each problem of base")
     k_tuned: Count = Field(description="samples of each problem of tuned")
     mde: Share = Field(description="smallest drop that a one-sided 5% test finds with 80% power")
-    mde_gate: Share | None = Field(description="at `gate_alpha`; null for tasks that do not gate")
-    mde_at: tuple[DropAtK, ...] = Field(description="at other k")
-    mde_floor: Share = Field(description="with endless samples of both runs")
+    mde_gate: Share | None = Field(
+        description="the same at level `gate_alpha`; null for tasks that do not gate"
+    )
+    mde_at: tuple[DropAtK, ...] = Field(description="smallest detectable drop at other k")
+    mde_floor: Share = Field(description="smallest detectable drop with unlimited samples of both runs")
     finds: bool = Field(description="whether the plan finds the wanted drop")
     k_needed: Count | None = Field(description="samples of each problem that find it; null if no k does")
     problems_needed: Count = Field(description="problems that find it at this k")
     gating: bool = Field(description="whether the task is in the gate's family")
-    components: ComponentsRecord = Field(description="the variances that the plan rests on")
+    components: ComponentsRecord = Field(description="variances that the plan is based on")
 
 
 class PowerPlan(JsonRecord):
     """The smallest drop that a suite can find, task by task."""
 
     format: Literal[1] = Field(description="version of this record")
-    suite: str = Field(description="the suite, as it was given")
-    base: str | None = Field(description="the stored base whose variances are used; null: assumed ones")
-    detect: Share = Field(description="the drop to find")
+    suite: str = Field(description="suite as it was given on the command line")
+    base: str | None = Field(description="stored base whose variances are used; null if they are assumed")
+    detect: Share = Field(description="drop that the plan must find")
     alpha: Share = Field(description="level of the test of one task")
     gate_alpha: Share = Field(description="the strictest level that the gate may use for a task")
-    tasks: dict[str, PlannedTask] = Field(description="by task")
+    tasks: dict[str, PlannedTask] = Field(description="plans by task")

@@ -104,6 +104,7 @@ class Sandbox:
             raise
 
     def close(self) -> None:
+        """End the worker, and with it every process in the cage."""
         if self._worker is not None:
             self._worker.close()
             self._worker = None

@@ -55,6 +55,7 @@ class Checks:
             self._readable.add(kind)
 
     def close(self) -> None:
+        """Free the memory file."""
         os.close(self.fd)
 
 
@@ -180,6 +181,7 @@ def memory_file(stack: ExitStack, name: str) -> int:
 
 
 def write_all(fd: int, data: bytes) -> None:
+    """Write all of `data` to a descriptor, in several calls if one is not enough."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]

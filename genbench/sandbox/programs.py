@@ -27,6 +27,7 @@ class Limits:
 
     @property
     def output_bytes(self) -> int:
+        """Return the cap on one test's output in bytes."""
         return self.output_mib << 20
 
     def total(self, tests: int) -> float:

@@ -65,6 +65,7 @@ class Files:
 
     @property
     def all(self) -> list[int]:
+        """Return the descriptors in the order in which the zygote expects them."""
         return [self.job, self.inputs, self.output, self.errors]
 
 

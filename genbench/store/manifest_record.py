@@ -18,18 +18,20 @@ class SuiteRecord(JsonRecord):
     """The suite that was run."""
 
     name: str = Field(description="the suite's name")
-    path: str = Field(description="the file")
-    overrides: tuple[str, ...] = Field(description="what `--set` changed, in order")
+    path: str = Field(description="path of the suite file")
+    overrides: tuple[str, ...] = Field(description="changes by `--set`, in order")
     digest: str = Field(description="sha256 of the whole configuration")
     git: str | None = Field(description="commit of the suite's folder, with + if it was dirty")
-    config: dict[str, Any] = Field(description="the whole configuration, see suites/suite.schema.json")
+    config: dict[str, Any] = Field(description="whole configuration, see suites/suite.schema.json")
 
 
 class OriginRecord(JsonRecord):
     """The origin of a run's data, from which `genbench score` and `genbench merge` read it again."""
 
-    data_dir: str | None = Field(default=None, description="the mirror of the data; null: the hub")
-    limit: int | None = Field(default=None, description="the `--limit` of the last command")
+    data_dir: str | None = Field(
+        default=None, description="folder with a mirror of the data; null if the hub was used"
+    )
+    limit: int | None = Field(default=None, description="value of `--limit` in the last command")
     problems: dict[str, tuple[str, ...]] | None = Field(
         default=None, description="the problems of each task, if a subset was answered or merged"
     )
@@ -44,44 +46,46 @@ class ModelRecord(JsonRecord):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    name: str = Field(description="its name in the suite")
+    name: str = Field(description="name of the model in the suite")
     path: str = Field(description="a local folder, a hub id, or shipped:checkpoints/NAME")
     revision: str | None = Field(default=None, description="hub commit")
     adapter: str | None = Field(default=None, description="LoRA adapter")
-    dtype: str = Field(default="bfloat16", description="of the weights")
+    dtype: str = Field(default="bfloat16", description="data type of the weights")
     tokenizer: str | None = Field(default=None, description="a tokenizer other than the model's own")
     chat_template: str | None = Field(default=None, description="a file that replaces the model's template")
-    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict, description="for the chat template")
-    system_prompt: str | None = Field(default=None, description="put before every chat")
+    chat_template_kwargs: dict[str, Any] = Field(
+        default_factory=dict, description="arguments of the chat template"
+    )
+    system_prompt: str | None = Field(default=None, description="system prompt of every chat")
     prompt_style: str = Field(default="chat", description="chat, plain or few_shot")
-    shots: int = Field(default=4, description="exemplars if the style is few_shot")
-    trust_remote_code: bool = Field(description="the model's own code was run")
-    server: dict[str, Any] | None = Field(default=None, description="where it is served, with engine http")
+    shots: int = Field(default=4, description="number of exemplars if the style is few_shot")
+    trust_remote_code: bool = Field(description="whether the model's own code was run")
+    server: dict[str, Any] | None = Field(default=None, description="servers of the model, with engine http")
 
 
 class ReasoningRecord(JsonRecord):
     """The tags and tokens that separate reasoning traces from answers."""
 
-    format: str = Field(description="the name of the format")
+    format: str = Field(description="name of the trace format")
     open: tuple[str, ...] = Field(description="tags that open a trace")
-    close: tuple[str, ...] = Field(description="tags that close it")
+    close: tuple[str, ...] = Field(description="tags that close a trace")
     end_tokens: tuple[str, ...] = Field(description="special tokens that end a turn")
 
 
 class VerifierRecord(JsonRecord):
     """The verifier of a task."""
 
-    name: str = Field(description="as the suite names it")
-    version: str = Field(description="everything that can change a finding")
-    digest: str = Field(description="of name, options and version; verdicts carry it")
+    name: str = Field(description="name of the verifier in the suite")
+    version: str = Field(description="version of everything that can change a finding")
+    digest: str = Field(description="digest of name, options and version, which every verdict carries")
 
 
 class PublishedRecord(JsonRecord):
     """A score that someone else reported."""
 
     model: str = Field(description="the model that was measured")
-    value: Share = Field(description="fraction of 1")
-    source: str = Field(description="where it is reported")
+    value: Share = Field(description="score as a fraction of 1")
+    source: str = Field(description="source of the score")
     decoding: str = Field(description="how its samples were drawn")
     of: Literal["this model", "its family", "the suite"] = Field(
         description="why it is shown: the name of the model under test is this one, begins with it, "
@@ -92,9 +96,9 @@ class PublishedRecord(JsonRecord):
 class OpponentRecord(JsonRecord):
     """The stored run with whose answers the answers are compared."""
 
-    name: str = Field(description="its model's name")
-    identity: str = Field(description="its model's identity")
-    digest: str = Field(description="of its answers")
+    name: str = Field(description="name of the opponent's model")
+    identity: str = Field(description="digest of the opponent's model")
+    digest: str = Field(description="digest of the opponent's answers")
 
 
 class CanaryRecord(JsonRecord):
@@ -107,55 +111,57 @@ class CanaryRecord(JsonRecord):
 class JudgeRecord(JsonRecord):
     """The LLM judge of a task."""
 
-    name: str = Field(description="the judge file's name")
-    digest: str = Field(description="of everything that can change its verdicts")
-    form: str = Field(description="label, pairwise, rubric, checklist, or a form from outside")
-    in_pairs: bool = Field(default=False, description="answers are compared with an opponent's")
-    prompt_digest: str = Field(description="of its prompt")
-    unpinned: bool = Field(description="its revision is not pinned, so its verdicts cannot be made again")
-    cascade: tuple[str, ...] = Field(description="the verifiers in order, the judge last")
-    statuses: dict[str, str] = Field(description="the status of each label")
+    name: str = Field(description="name in the judge file")
+    digest: str = Field(description="digest of everything that can change a verdict")
+    form: str = Field(description="label, pairwise, rubric, checklist, or the name of a plug-in's form")
+    in_pairs: bool = Field(default=False, description="whether answers are compared with an opponent's")
+    prompt_digest: str = Field(description="digest of the judge's prompt")
+    unpinned: bool = Field(
+        description="whether its revision is not pinned, so that verdicts cannot be reproduced"
+    )
+    cascade: tuple[str, ...] = Field(description="verifiers in order, with the judge last")
+    statuses: dict[str, str] = Field(description="status of each label")
     baseline: OpponentRecord | None = Field(description="the opponent of pairs; null if there is none")
-    engine: dict[str, Any] = Field(description="who answers, as the engine or server describes itself")
-    canary: CanaryRecord | None = Field(description="null if nothing was asked")
+    engine: dict[str, Any] = Field(description="the judge's engine or server as it describes itself")
+    canary: CanaryRecord | None = Field(description="labels of the canary cases; null if nothing was asked")
 
 
 class TaskRecord(JsonRecord):
     """One task of a run, as the manifest describes it."""
 
-    judge: JudgeRecord | None = Field(default=None, description="absent if no LLM judges the task")
-    version: str = Field(description="of the task: its prompt, references and grading")
+    judge: JudgeRecord | None = Field(default=None, description="the judge; absent if no LLM judges the task")
+    version: str = Field(description="version of the task: its prompt, references and grading")
     k: Count = Field(description="samples of each problem")
     n: Count = Field(description="problems in force")
     of: Count = Field(description="problems of the whole task")
     role: str = Field(description="validation or test")
-    gating: bool = Field(description="the gate counts it")
-    margin: float | None = Field(description="non-inferiority margin, points of 100")
-    headline: str = Field(description="the metric that represents the task")
+    gating: bool = Field(description="whether the gate counts the task")
+    margin: float | None = Field(description="non-inferiority margin in points of 100")
+    headline: str = Field(description="metric that represents the task")
     metrics: tuple[str, ...] = Field(description="all metrics")
     chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
-    published: tuple[PublishedRecord, ...] = Field(default=(), description="what others report")
-    decoding: dict[str, Any] = Field(description="sampling fields; the run seed is kept apart")
-    verifier: VerifierRecord = Field(description="what graded the answers")
-    data: dict[str, Any] = Field(default_factory=dict, description="where the rows came from")
+    published: tuple[PublishedRecord, ...] = Field(default=(), description="scores that others report")
+    decoding: dict[str, Any] = Field(description="sampling fields without the run seed")
+    verifier: VerifierRecord = Field(description="verifier that graded the answers")
+    data: dict[str, Any] = Field(default_factory=dict, description="source of the rows")
     data_digest: str | None = Field(description="sha256 of the rows")
 
 
 class AttemptRecord(JsonRecord):
     """One command that worked on the folder. The keys from `ended` on are absent if it was killed."""
 
-    attempt: Count = Field(description="number from 1")
-    started: str = Field(description="local time with offset")
-    pid: int = Field(default=0, description="its process")
-    circumstances: dict[str, Any] = Field(description="what moves only rounding or speed")
+    attempt: Count = Field(description="number of the attempt, from 1")
+    started: str = Field(description="start in local time with offset")
+    pid: int = Field(default=0, description="process id")
+    circumstances: dict[str, Any] = Field(description="settings that change only rounding or speed")
     reused: Count = Field(default=0, description="samples that were on disk when it began")
-    ended: str | None = Field(default=None, description="local time with offset")
+    ended: str | None = Field(default=None, description="end in local time with offset")
     interrupted: str | None = Field(default=None, description="the signal or limit that stopped it")
     drawn: Count = Field(default=0, description="samples drawn")
     verdicts: Count = Field(default=0, description="verdicts made")
     completion_tokens: Count = Field(default=0, description="tokens drawn")
     generation_s: float = Field(default=0.0, description="seconds of drawing")
-    seconds: float = Field(default=0.0, description="seconds in all")
+    seconds: float = Field(default=0.0, description="seconds of the whole attempt")
     healed_bytes: Count = Field(default=0, description="bytes of torn lines that were cut")
     gpu_busy: dict[str, float] | None = Field(
         default=None, description="share of the drawing in which each GPU worked"
@@ -170,29 +176,29 @@ class AttemptRecord(JsonRecord):
 class MergedRecord(JsonRecord):
     """The folders that were merged into this one."""
 
-    from_: tuple[str, ...] = Field(alias="from", description="their paths")
-    attempts: Count = Field(description="attempts that they had in all")
+    from_: tuple[str, ...] = Field(alias="from", description="paths of the merged folders")
+    attempts: Count = Field(description="attempts of the merged folders in all")
 
 
 class ScoredRecord(JsonRecord):
     """One `genbench score` on the folder."""
 
     at: str = Field(description="local time with offset")
-    again: bool = Field(description="all verdicts were made anew")
+    again: bool = Field(description="whether all verdicts were made anew")
 
 
 class TakenRecord(JsonRecord):
     """Samples of one task that were copied from an earlier run, because nothing about them changed."""
 
     task: str = Field(description="the task")
-    run: str = Field(description="the folder that they were drawn in")
-    samples: Count = Field(description="how many")
+    run: str = Field(description="folder in which the samples were drawn")
+    samples: Count = Field(description="number of samples")
 
 
 class TaskBinding(JsonRecord):
     """The properties of a task that may not change while its folder is continued."""
 
-    version: str = Field(description="of the task")
+    version: str = Field(description="version of the task")
     data_digest: str | None = Field(description="sha256 of the rows")
     decoding: dict[str, Any] = Field(description="sampling fields")
 
@@ -200,32 +206,36 @@ class TaskBinding(JsonRecord):
 class Binding(JsonRecord):
     """The properties that identify a folder's run. A folder is continued only if all of them are the same."""
 
-    model_identity: str = Field(description="who the model is")
-    run_seed: Count = Field(description="every sample's seed derives from it")
-    terms: dict[str, Any] = Field(description="the decoding contract")
-    reasoning: ReasoningRecord = Field(description="how traces are told from answers")
+    model_identity: str = Field(description="digest of the weights, or of the ready responses")
+    run_seed: Count = Field(description="run seed, from which every sample's seed derives")
+    terms: dict[str, Any] = Field(description="decoding contract: everything that shapes the draws")
+    reasoning: ReasoningRecord = Field(description="format by which traces are told from answers")
     tasks: dict[str, TaskBinding] = Field(description="by name")
 
 
 class Manifest(JsonRecord):
     """The content of manifest.json: the model, suite, terms, tasks and attempts of a run."""
 
-    format: int = Field(description="of the run folder")
-    run_id: str = Field(description="names the run in the seeds of resampling")
-    suite: SuiteRecord = Field(description="what was run")
-    origin: OriginRecord = Field(description="where the data came from")
+    format: int = Field(description="version of the run folder's format")
+    run_id: str = Field(description="name of the run in the seeds of resampling")
+    suite: SuiteRecord = Field(description="suite that was run")
+    origin: OriginRecord = Field(description="source of the data, and the options of the commands")
     model: ModelRecord = Field(description="the model under test")
-    model_identity: str = Field(description="digest of its weights, or of the ready responses")
-    run_seed: Count = Field(description="every sample's seed derives from it")
-    terms: dict[str, Any] = Field(description="the decoding contract: what shapes the draws")
-    reasoning: ReasoningRecord = Field(description="how traces are told from answers")
+    model_identity: str = Field(description="digest of the weights, or of the ready responses")
+    run_seed: Count = Field(description="run seed, from which every sample's seed derives")
+    terms: dict[str, Any] = Field(description="decoding contract: everything that shapes the draws")
+    reasoning: ReasoningRecord = Field(description="format by which traces are told from answers")
     tasks: dict[str, TaskRecord] = Field(description="by name")
-    warnings: tuple[str, ...] = Field(default=(), description="what must be said of the run")
-    created: str | None = Field(default=None, description="when the folder was begun")
-    attempts: tuple[AttemptRecord, ...] = Field(default=(), description="in order")
+    warnings: tuple[str, ...] = Field(default=(), description="reservations about the run")
+    created: str | None = Field(default=None, description="time at which the folder was created")
+    attempts: tuple[AttemptRecord, ...] = Field(default=(), description="attempts in order")
     test_uses: Count = Field(default=0, description="commands that used a task of role test")
-    merged: MergedRecord | None = Field(default=None, description="absent if nothing was merged")
-    scored: tuple[ScoredRecord, ...] = Field(default=(), description="absent if nothing was scored again")
+    merged: MergedRecord | None = Field(
+        default=None, description="merged folders; absent if nothing was merged"
+    )
+    scored: tuple[ScoredRecord, ...] = Field(
+        default=(), description="times at which the run was scored again; absent if there are none"
+    )
     taken_over: tuple[TakenRecord, ...] = Field(
         default=(), description="samples of an earlier run; absent if all were drawn here"
     )

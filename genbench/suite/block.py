@@ -12,11 +12,13 @@ NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 BaseUrl = Annotated[
     str,
     Field(
-        pattern=r"^https?://[^\s@?#]+$", description="ends before /completions, mostly in /v1; no key in it"
+        pattern=r"^https?://[^\s@?#]+$",
+        description="address of the API up to /completions, usually ending in /v1; without a key",
     ),
 ]
 ApiKeyEnv = Annotated[
-    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="the variable with the key; never the key")
+    str,
+    Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="name of the environment variable with the key"),
 ]
 
 

@@ -26,18 +26,18 @@ class Decoding(Strict):
 
     temperature: float = Field(0.6, ge=0, le=2)
     top_p: float = Field(0.95, gt=0, le=1)
-    top_k: int = Field(0, ge=0, description="0: off")
+    top_k: int = Field(0, ge=0, description="number of most likely tokens to sample from; 0 switches it off")
     min_p: float = Field(0.0, ge=0, le=1)
     presence_penalty: float = Field(0.0, ge=-2, le=2)
     frequency_penalty: float = Field(0.0, ge=-2, le=2)
     repetition_penalty: float = Field(1.0, gt=0, le=2)
-    max_tokens: int = Field(32768, ge=1, description="new tokens per turn, trace included")
+    max_tokens: int = Field(32768, ge=1, description="new tokens of each turn, the trace included")
     min_tokens: int = Field(0, ge=0)
     stop: tuple[StopText, ...] = ()
     stop_token_ids: tuple[TokenId, ...] = ()
     ignore_eos: bool = False
     thinking_token_budget: int | None = Field(None, ge=1)
-    seed: int = Field(0, ge=0, le=MAX_SEED, description="the run seed; every sample's seed derives from it")
+    seed: int = Field(0, ge=0, le=MAX_SEED, description="run seed, from which every sample's seed derives")
 
     @field_validator("temperature")
     @classmethod
@@ -81,10 +81,10 @@ class ServedModel(Strict):
     """Where one model is served, and what is declared about it. Its keys override those of the engine."""
 
     base_urls: tuple[BaseUrl, ...] | None = Field(None, min_length=1)
-    model: str | None = Field(None, description="its name at the servers; None: the path as written")
+    model: str | None = Field(None, description="name at the servers; default: the path as written")
     declared: dict[str, Any] = Field(
         default_factory=dict,
-        description="facts that no server proves, such as quantization; they are terms of the run",
+        description="facts that no server can prove, such as quantization; they are terms of the run",
     )
 
 
@@ -93,18 +93,18 @@ class ModelConfig(Strict):
 
     path: str = Field(description="a local folder, a hub id, or shipped:checkpoints/NAME")
     revision: str | None = Field(
-        None, description="hub commit; without it the current one is taken and recorded"
+        None, description="commit on the hub; default: the current one, which is recorded"
     )
     adapter: str | None = Field(None, description="LoRA adapter: a local folder or a hub id")
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "bfloat16"
     tokenizer: str | None = None
-    chat_template: str | None = Field(None, description="a file that replaces the model's own template")
+    chat_template: str | None = Field(None, description="file that replaces the model's own template")
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     system_prompt: str | None = None
     prompt_style: Literal["chat", "plain", "few_shot"] = "chat"
-    shots: int = Field(4, ge=1, description="exemplars under prompt_style few_shot")
+    shots: int = Field(4, ge=1, description="number of exemplars under prompt_style few_shot")
     trust_remote_code: bool = False
-    server: ServedModel | None = Field(None, description="with engine.kind http: where this model is served")
+    server: ServedModel | None = Field(None, description="servers of this model; only with engine.kind http")
 
 
 class TraceTags(Strict):
@@ -141,33 +141,38 @@ class Turn(Strict):
     """One further turn of a conversation."""
 
     prompt: str
-    instructions: str | None = Field(None, description="kinds ifeval, ifbench: its column of instruction ids")
-    kwargs: str | None = Field(None, description="their column of arguments")
+    instructions: str | None = Field(
+        None, description="column of instruction ids; only for the kinds ifeval and ifbench"
+    )
+    kwargs: str | None = Field(
+        None, description="column of the instructions' arguments; only for the kinds ifeval and ifbench"
+    )
 
 
 class Reference(Strict):
     """A score to compare a task's own with. Reports show it, and no verdict uses it."""
 
-    model: str = Field(description="whose score it is")
-    value: float | None = Field(None, ge=0, le=100, description="points of 100; None: the published one")
-    source: str = Field("the suite", description="who reports it")
-    decoding: str = Field("not stated", description="under which decoding")
+    model: str = Field(description="model whose score it is")
+    value: float | None = Field(None, ge=0, le=100, description="points of 100; default: the published ones")
+    source: str = Field("the suite", description="source of the score")
+    decoding: str = Field("not stated", description="decoding of the score")
 
 
 class TaskEntry(Strict):
     """One task of a suite: a task by name (`task`), or one of the suite's own (`name`, `data` and `kind`)."""
 
     task: str | None = Field(
-        None, description="a built-in or a plug-in (see `genbench tasks`), or package.module:attribute"
+        None, description="built-in task or plug-in (see `genbench tasks`), or package.module:attribute"
     )
     name: str | None = Field(None, pattern=NAME_PATTERN)
     kind: str | None = Field(
-        None, description="of a task of your own: a preset of verifier, columns and prompt, as math or choice"
+        None,
+        description="preset of verifier, columns and prompt for a task of your own, such as math or choice",
     )
     data: DataSource | None = None
     prompt: str | None = None
     turns: tuple[str | Turn, ...] = Field(
-        (), description="prompts of further turns, asked with the model's own replies before them"
+        (), description="prompts of further turns, which are asked after the model's own replies"
     )
     system: str | None = None
     shots: tuple[tuple[str, str], ...] = ()
@@ -175,16 +180,18 @@ class TaskEntry(Strict):
     limit: int | None = Field(None, ge=1)
     role: Literal["validation", "test"] = "validation"
     gating: bool = False
-    margin: float | None = Field(None, gt=0, description="points of 100 that count as no loss")
+    margin: float | None = Field(None, gt=0, description="loss in points of 100 that counts as none")
     metrics: tuple[str, ...] | None = Field(
-        None, min_length=1, description="acc, avg@k, pass@k, pass^k, maj@k, or those of plug-ins"
+        None, min_length=1, description="acc, avg@k, pass@k, pass^k, maj@k, or metrics of plug-ins"
     )
     reference: Reference | None = Field(None, description="a score that reports show next to the task's own")
     decoding: DecodingOverride = DecodingOverride()
-    options: dict[str, Any] = Field(default_factory=dict, description="of the built-in: release, window …")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="the task's own, such as release, window"
+    )
     verifier: dict[str, Any] = Field(
         default_factory=dict,
-        description="use: a verifier's name or package.module:Class; the other keys are its options",
+        description="`use` is a verifier's name or package.module:Class; the other keys are its options",
     )
 
     @model_validator(mode="after")
@@ -237,15 +244,19 @@ class TaskEntry(Strict):
 class VerifyConfig(Strict):
     """How answers are verified."""
 
-    workers: int | None = Field(None, ge=1, description="None: cores less one, at least one")
-    nice: int = Field(10, ge=0, le=19, description="CPU priority of verifiers, so that the engine goes first")
+    workers: int | None = Field(
+        None, ge=1, description="worker processes; default: the number of cores less one, at least one"
+    )
+    nice: int = Field(
+        10, ge=0, le=19, description="CPU priority of the workers; a high value lets the engine go first"
+    )
     load_timeout_s: float = Field(900.0, gt=0, description="seconds after which loading a verifier fails")
 
 
 class Price(Strict):
     """The price of drawing samples: of a machine by the hour, or of a server by its tokens."""
 
-    per_hour: float | None = Field(None, ge=0, description="all devices of the engine together")
+    per_hour: float | None = Field(None, ge=0, description="price of one hour of all devices together")
     per_million_prompt_tokens: float | None = Field(None, ge=0)
     per_million_completion_tokens: float | None = Field(None, ge=0)
     currency: str = "USD"
@@ -267,7 +278,7 @@ def _names_or_entries(schema: dict[str, Any]) -> None:
 class SuiteConfig(Strict):
     """A suite: models, engine, decoding, tasks."""
 
-    name: str | None = Field(None, pattern=NAME_PATTERN, description="None: the file's name")
+    name: str | None = Field(None, pattern=NAME_PATTERN, description="default: the name of the file")
     models: dict[str, ModelConfig] = Field(min_length=1)
     engine: Annotated[EngineConfig, ByKind()] = Field(default_factory=default_engine)
     decoding: Decoding = Decoding()
@@ -276,7 +287,7 @@ class SuiteConfig(Strict):
     verify: VerifyConfig = VerifyConfig()
     judge: JudgeConfig = JudgeConfig()
     max_excluded_share: float = Field(0.01, ge=0, le=1)
-    price: Price | None = Field(None, description="for the cost of each task in results and tables")
+    price: Price | None = Field(None, description="prices, from which results give the cost of each task")
 
     def decoding_of(self, task: TaskEntry) -> Decoding:
         """Return the suite's decoding with the task's own keys."""

@@ -32,12 +32,16 @@ class JudgeServer(Strict):
 
     base_url: BaseUrl
     model: str
-    revision: str | None = Field(None, description="what the server is said to serve; reported as declared")
+    revision: str | None = Field(
+        None, description="revision that the server is said to serve; it is reported as declared"
+    )
     api_key_env: ApiKeyEnv | None = None
     concurrency: int = Field(16, ge=1)
     timeout_s: float = Field(120.0, gt=0)
     retries: int = Field(6, ge=0)
-    structured: Literal["vllm", "none"] = Field("vllm", description="how replies are held to their form")
+    structured: Literal["vllm", "none"] = Field(
+        "vllm", description="how the server is made to reply in the wanted form"
+    )
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -23,11 +23,15 @@ class Fields(Strict):
     """The meaning of the columns of a row."""
 
     question: str = "question"
-    id: str | None = Field(None, description="None: a problem is known by its place, from 0")
-    reference: str | dict[str, str] | None = Field(None, description="a column, or names with columns")
-    options: str | tuple[str, ...] = Field("options", description="a column with a list, or a column each")
+    id: str | None = Field(None, description="column of problem ids; default: the row number, from 0")
+    reference: str | dict[str, str] | None = Field(
+        None, description="column of the reference, or several columns by name"
+    )
+    options: str | tuple[str, ...] = Field(
+        "options", description="column with a list of options, or one column for each option"
+    )
     instructions: str | None = Field(None, description="IFEval's column of instruction ids")
-    kwargs: str | None = Field(None, description="IFEval's column of their arguments")
+    kwargs: str | None = Field(None, description="IFEval's column of the instructions' arguments")
     group: str | None = None
     strata: dict[str, str] | tuple[str, ...] = ()
 

@@ -30,12 +30,19 @@ class ChoiceVerifier:
 
     @property
     def version(self) -> str:
+        """Return the version of the rules by which options are read."""
         return f"choice {_VERSION}"
 
     def time_limit_s(self, case: Case) -> float:
+        """Return the seconds after which the verifier is stopped."""
         return _TIME_LIMIT_S
 
     def verify(self, case: Case) -> Finding:
+        """Return 1 if the answer settles on the option of the reference, else 0 or "no_answer".
+
+        Raises:
+            DataError: the reference is malformed.
+        """
         letter, options = _read_reference(case.reference)
         picked = self._reader(options).pick(case.answer.text, guess=not case.answer.truncated)
         if picked is None:
@@ -48,6 +55,7 @@ class ChoiceVerifier:
         return Finding(float(picked.letters == letter), extracted=chosen, detail=detail)
 
     def close(self) -> None:
+        """Forget the readers of earlier options."""
         self._reader.cache_clear()
 
 

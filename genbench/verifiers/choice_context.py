@@ -107,10 +107,14 @@ class Placed(Protocol):
     """Anything with a place in a text and a letter."""
 
     @property
-    def start(self) -> int: ...
+    def start(self) -> int:
+        """Return the index of its first character."""
+        ...
 
     @property
-    def letter(self) -> str: ...
+    def letter(self) -> str:
+        """Return the letter of its option."""
+        ...
 
 
 def lead(before: str) -> Lead:

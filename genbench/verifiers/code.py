@@ -86,10 +86,15 @@ class CodeVerifier:
         return f"code {_VERSION}, {self._mode}, tier {box.cage.tier}, {box.interpreter}"
 
     def time_limit_s(self, case: Case) -> float:
+        """Return twice the limit of all tests of the problem, and some seconds for starting the sandbox."""
         checks = self._checks_of(case.reference["tests"])
         return 2 * self._limits_of(case.reference).total(len(checks.all)) + _SLACK_S
 
     def verify(self, case: Case) -> Finding:
+        """Run the answer's program against the tests of the reference.
+
+        Return 1 if every test passes. Otherwise the reason names the first failure.
+        """
         reference = case.reference
         code = extract(case.answer.text, fences=reference.get("fences", "required"))
         facts: dict[str, Any] = {"mode": self._mode, "tier": self._sandbox().cage.tier}
@@ -108,6 +113,7 @@ class CodeVerifier:
         code_reference.check_reference(reference)
 
     def close(self) -> None:
+        """End the sandbox and free the tests in memory."""
         if self._box is not None:
             self._box.close()
             self._box = None

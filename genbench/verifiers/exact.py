@@ -56,12 +56,15 @@ class ExactVerifier:
 
     @property
     def version(self) -> str:
+        """Return the version of the rules of normalisation."""
         return f"exact {_VERSION}"
 
     def time_limit_s(self, case: Case) -> float:
+        """Return the seconds after which the verifier is stopped."""
         return _TIME_LIMIT_S
 
     def verify(self, case: Case) -> Finding:
+        """Return 1 if the normalised answer is an accepted text, else 0, or "no_answer" if it is empty."""
         answer = self._normalised(self._extracted(case.answer.text))
         if not answer:
             return Finding(0.0, "no_answer")

@@ -71,10 +71,12 @@ class MathVerifier:
 
     @property
     def version(self) -> str:
+        """Return the version of the rules, and those of the libraries that read and compare expressions."""
         libraries = " ".join(f"{name} {version(name)}" for name in _LIBRARIES)
         return f"math {_VERSION}; {libraries}"
 
     def time_limit_s(self, case: Case) -> float:
+        """Return the seconds for one answer. The first one may also load the algebra."""
         return _TIME_LIMIT_S + (_LOADING_S if self._algebra is None else 0.0)
 
     def check(self, reference: Any) -> None:
@@ -91,6 +93,10 @@ class MathVerifier:
                 raise DataError(f"math reference {text!r}: it divides by zero; want an answer with a value")
 
     def verify(self, case: Case) -> Finding:
+        """Return 1 if the answer states the value of a reference, else 0.
+
+        The reason is "no_answer" if it states none.
+        """
         texts = acceptable_texts(case.reference, "math")
         stated = self._stated(case.answer)
         if stated is None:
@@ -117,6 +123,7 @@ class MathVerifier:
         return Finding(float(correct), "wrong", extracted=answer.vote, detail=detail)
 
     def close(self) -> None:
+        """Free the algebra."""
         self._algebra = None
 
     def _stated(self, answer: Answer) -> Stated | None:

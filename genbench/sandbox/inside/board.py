@@ -72,4 +72,5 @@ class Board:
         return status, end
 
     def close(self) -> None:
+        """Unmap the page."""
         self._page.close()

@@ -28,6 +28,7 @@ def check(result: int, what: str) -> int:
 
 
 def prctl(option: int, value: int) -> None:
+    """Set an option of this process. Raise OSError if the kernel refuses it."""
     check(_LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl({option})")
 
 

@@ -155,6 +155,7 @@ def _stream(fd: int, how: str, *, errors: str = "strict", buffering: int = -1) -
 
 
 def flush() -> None:
+    """Write out what the program's standard streams still buffer."""
     for stream in (sys.stdout, sys.__stdout__, sys.stderr):
         if stream is not None and not stream.closed:
             stream.flush()

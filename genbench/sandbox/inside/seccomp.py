@@ -86,6 +86,7 @@ class Filter:
     pid_at: int
 
     def for_process(self, pid: int) -> bytes:
+        """Return the filter with a process id in place of the placeholder."""
         code = bytearray(self.code)
         struct.pack_into("<I", code, self.pid_at, pid)
         return bytes(code)

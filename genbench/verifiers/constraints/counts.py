@@ -26,11 +26,14 @@ KEYWORD_COUNTS = (1, 2, 3, 5, 7)
 
 
 class WordCountRange(Kwargs):
+    """The kwargs of `count:word_count_range`."""
+
     min_words: Count
     max_words: Count
 
 
 def word_count_range(text: Text, want: WordCountRange) -> Fault:
+    """Require a number of words between two bounds, both included."""
     found = len(text.words)
     if want.min_words <= found <= want.max_words:
         return None
@@ -38,6 +41,8 @@ def word_count_range(text: Text, want: WordCountRange) -> Fault:
 
 
 class AtLeastN(Kwargs):
+    """The kwargs of `count:unique_word_count`, `count:person_names` and `count:pronouns`."""
+
     N: Count
 
 
@@ -48,6 +53,8 @@ def unique_word_count(text: Text, want: AtLeastN) -> Fault:
 
 
 class AtLeastSmallN(Kwargs):
+    """The kwargs of `count:conjunctions`."""
+
     small_n: Count
 
 
@@ -58,11 +65,14 @@ def conjunctions(text: Text, want: AtLeastSmallN) -> Fault:
 
 
 def person_names(text: Text, want: AtLeastN) -> Fault:
+    """Count different names of the official list."""
     found = len(set(NAMES.findall(text.raw)))
     return compared(found, "at least", want.N, "different names of the list")
 
 
 class ExactlyN(Kwargs):
+    """The kwargs of `count:numbers`."""
+
     N: Count
 
 
@@ -81,10 +91,13 @@ def punctuation(text: Text, _: NoKwargs) -> Fault:
 
 
 class EveryNth(Kwargs):
+    """The kwargs of `count:words_japanese`."""
+
     N: Ordinal
 
 
 def words_japanese(text: Text, want: EveryNth) -> Fault:
+    """Require Japanese for every N-th word. Numbers are exempt."""
     for token in text.raw.split()[want.N - 1 :: want.N]:
         word = token.strip(EDGE)
         if word and not word.isdigit() and not JAPANESE.search(word):
@@ -93,12 +106,15 @@ def words_japanese(text: Text, want: EveryNth) -> Fault:
 
 
 def pronouns(text: Text, want: AtLeastN) -> Fault:
+    """Count pronouns. Words with a slash between them count as two."""
     tokens = text.of(text.raw.replace("/", " ").lower()).tokens
     found = sum(1 for token in tokens if token in PRONOUNS)
     return compared(found, "at least", want.N, "pronouns")
 
 
 class KeywordsMultiple(Kwargs):
+    """The kwargs of `count:keywords_multiple`."""
+
     keyword1: Trimmed
     keyword2: Trimmed
     keyword3: Trimmed
@@ -107,6 +123,7 @@ class KeywordsMultiple(Kwargs):
 
 
 def keywords_multiple(text: Text, want: KeywordsMultiple) -> Fault:
+    """Require five keywords 1, 2, 3, 5 and 7 times. They are also counted inside other words."""
     keywords = (want.keyword1, want.keyword2, want.keyword3, want.keyword4, want.keyword5)
     for keyword, times in zip(keywords, KEYWORD_COUNTS, strict=True):
         if fault := equal(text.lower.count(keyword.lower()), times, f"times {quoted(keyword)}"):

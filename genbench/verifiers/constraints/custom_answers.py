@@ -34,6 +34,7 @@ def ascii_only(text: str) -> str:
 
 
 def multiples(text: Text, _: NoKwargs) -> Fault:
+    """Require the multiples of 7 from 14 to 49, in order, as the only numbers."""
     found = NUMBER.findall(text.raw.replace(",", ", "))
     return None if found == MULTIPLES else f"the numbers are not {', '.join(MULTIPLES)}"
 
@@ -74,6 +75,7 @@ def reverse_newline(text: Text, _: NoKwargs) -> Fault:
 
 
 def word_reverse(text: Text, _: NoKwargs) -> Fault:
+    """Require one sentence that names the bald eagle, with its words in reverse order."""
     backwards = " ".join(reversed(unmarked(text.lower.strip()).split()))
     if "bald eagle" not in backwards:
         return "read backwards, it does not name the bald eagle"
@@ -82,10 +84,12 @@ def word_reverse(text: Text, _: NoKwargs) -> Fault:
 
 
 def character_reverse(text: Text, _: NoKwargs) -> Fault:
+    """Look for the bald eagle with its letters in reverse order."""
     return None if "elgae dlab" in text.lower else "no 'elgae dlab'"
 
 
 def sentence_alphabet(text: Text, _: NoKwargs) -> Fault:
+    """Require 26 sentences that begin with the letters of the alphabet in order."""
     if fault := equal(len(text.sentences), 26, "sentences"):
         return fault
     for sentence, letter in zip(text.sentences, LETTERS, strict=True):
@@ -95,6 +99,7 @@ def sentence_alphabet(text: Text, _: NoKwargs) -> Fault:
 
 
 def european_capitals_sort(text: Text, _: NoKwargs) -> Fault:
+    """Require the capitals of the official list in its order, separated by commas."""
     found = [piece.strip() for piece in ascii_only(text.raw).split(",") if piece.strip()]
     if fault := equal(len(found), len(CAPITALS), "capitals"):
         return fault

@@ -17,6 +17,7 @@ MARK = re.compile(r"[^\w\s]")
 
 
 def csv_city(text: Text, _: NoKwargs) -> Fault:
+    """Require a table of a header and seven records. Values are not checked."""
     table = _records(text.raw, records=8)
     if isinstance(table, str):
         return table

@@ -33,10 +33,13 @@ POSTSCRIPTS = {"P.S.": re.compile(r"p\.\s?s\."), "P.P.S": re.compile(r"p\.\s?p\.
 
 
 class NumberPlaceholders(Kwargs):
+    """The kwargs of `detectable_content:number_placeholders`."""
+
     num_placeholders: Count
 
 
 def number_placeholders(text: Text, want: NumberPlaceholders) -> Fault:
+    """Count texts in square brackets."""
     found = sum(_placeholders(line) for line in text.lines)
     return compared(found, "at least", want.num_placeholders, "placeholders in square brackets")
 
@@ -55,6 +58,8 @@ def _lower_pattern(marker: str) -> str:
 
 
 class Postscript(Kwargs):
+    """The kwargs of `detectable_content:postscript`."""
+
     postscript_marker: Annotated[TrimmedPattern, AfterValidator(_lower_pattern)]
 
 
@@ -65,10 +70,13 @@ def postscript(text: Text, want: Postscript) -> Fault:
 
 
 def postscript_fault(want: Postscript) -> str:
+    """Return the fault of a text without the postscript."""
     return f"no postscript marked {quoted(want.postscript_marker)}"
 
 
 class NumberBulletLists(Kwargs):
+    """The kwargs of `detectable_format:number_bullet_lists`."""
+
     num_bullets: Count
 
 
@@ -103,6 +111,8 @@ def constrained_response(text: Text, _: NoKwargs) -> Fault:
 
 
 class NumberHighlights(Kwargs):
+    """The kwargs of `detectable_format:number_highlighted_sections`."""
+
     num_highlights: Count
 
 
@@ -116,11 +126,14 @@ def number_highlighted_sections(text: Text, want: NumberHighlights) -> Fault:
 
 
 class MultipleSections(Kwargs):
+    """The kwargs of `detectable_format:multiple_sections`."""
+
     section_spliter: TrimmedPattern
     num_sections: Count
 
 
 def multiple_sections(text: Text, want: MultipleSections) -> Fault:
+    """Count markers that a number follows."""
     found = sum(1 for _ in re.finditer(rf"{want.section_spliter}\s?\d+", text.raw))
     return compared(found, "at least", want.num_sections, f"sections marked {quoted(want.section_spliter)}")
 
@@ -145,6 +158,7 @@ def unfenced(text: str) -> str:
 
 
 def title(text: Text, _: NoKwargs) -> Fault:
+    """Look for a line with a title in double angular brackets."""
     titles = (_title(line) for line in text.lines)
     return None if any(titles) else "no title in <<double angular brackets>>"
 

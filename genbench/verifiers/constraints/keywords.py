@@ -31,6 +31,8 @@ def _one_character(value: str) -> str:
 
 
 class Existence(Kwargs):
+    """The kwargs of `keywords:existence`."""
+
     keywords: Annotated[tuple[Pattern, ...], Field(min_length=1)]
 
 
@@ -41,34 +43,44 @@ def existence(text: Text, want: Existence) -> Fault:
 
 
 def missing_fault(missing: list[str]) -> Fault:
+    """Return the fault of missing keywords, or None if none is missing."""
     return f"{', '.join(map(quoted, missing))} not found" if missing else None
 
 
 class Frequency(Kwargs):
+    """The kwargs of `keywords:frequency`."""
+
     keyword: TrimmedPattern
     frequency: Count
     relation: Relation
 
 
 def frequency(text: Text, want: Frequency) -> Fault:
+    """Count a keyword without regard to case, inside other words too."""
     found = sum(1 for _ in re.finditer(want.keyword, text.raw, re.IGNORECASE))
     return compared(found, want.relation, want.frequency, f"times {quoted(want.keyword)}")
 
 
 class ForbiddenWords(Kwargs):
+    """The kwargs of `keywords:forbidden_words`."""
+
     forbidden_words: Annotated[tuple[Pattern, ...], Field(min_length=1)]
 
 
 def forbidden_words(text: Text, want: ForbiddenWords) -> Fault:
+    """Look for each forbidden word as a whole word, without regard to case."""
     found = [w for w in want.forbidden_words if re.search(rf"\b{w}\b", text.raw, re.IGNORECASE)]
     return forbidden_fault(found)
 
 
 def forbidden_fault(found: list[str]) -> Fault:
+    """Return the fault of forbidden words that were found, or None if there are none."""
     return f"holds the forbidden {', '.join(map(quoted, found))}" if found else None
 
 
 class LetterFrequency(Kwargs):
+    """The kwargs of `keywords:letter_frequency`."""
+
     letter: Annotated[str, AfterValidator(_one_character)]
     let_frequency: Count
     let_relation: Relation

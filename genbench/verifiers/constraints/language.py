@@ -34,10 +34,13 @@ def _known(code: str) -> str:
 
 
 class ResponseLanguage(Kwargs):
+    """The kwargs of `language:response_language`."""
+
     language: Annotated[str, AfterValidator(_known)]
 
 
 def response_language(text: Text, want: ResponseLanguage) -> Fault:
+    """Compare the language of the text with the wanted one."""
     return language_fault(text.language, want.language)
 
 
@@ -47,11 +50,14 @@ def language_fault(found: str | None, wanted: str) -> Fault:
 
 
 class CapitalWordFrequency(Kwargs):
+    """The kwargs of `change_case:capital_word_frequency`."""
+
     capital_frequency: Count
     capital_relation: Relation
 
 
 def capital_word_frequency(text: Text, want: CapitalWordFrequency) -> Fault:
+    """Count word tokens in capitals."""
     found = sum(1 for token in text.tokens if token.isupper())
     return compared(found, want.capital_relation, want.capital_frequency, "words in capitals")
 
@@ -62,10 +68,12 @@ def english_capital(text: Text, _: NoKwargs) -> Fault:
 
 
 def english_lowercase(text: Text, _: NoKwargs) -> Fault:
+    """Require English in small letters."""
     return lowercase_fault(text.raw) or language_fault(text.language, "en")
 
 
 def capitals_fault(text: str) -> Fault:
+    """Return the fault of a text that is not all in capitals."""
     if text.isupper():
         return None
     small = next((char for char in text if char.islower()), None)
@@ -73,6 +81,7 @@ def capitals_fault(text: str) -> Fault:
 
 
 def lowercase_fault(text: str) -> Fault:
+    """Return the fault of a text that is not all in small letters."""
     if text.islower():
         return None
     capital = next((char for char in text if char.isupper() or char.istitle()), None)

@@ -14,6 +14,7 @@ from genbench.verifiers.constraints.wordlists import unmarked
 
 
 def newline(text: Text, _: NoKwargs) -> Fault:
+    """Require one word on each line. Blank lines and marks do not count."""
     body = unmarked(text.raw).strip()
     lines, words = sum(1 for line in body.split("\n") if line), len(body.split())
     return None if lines == words else f"{words} words on {lines} lines, one word a line wanted"
@@ -36,6 +37,7 @@ def line_indent(text: Text, _: NoKwargs) -> Fault:
 
 
 def indent_fault(lines: list[str]) -> Fault:
+    """Return the fault of lines whose indents do not grow from each to the next."""
     indents = [len(line) - len(line.lstrip(" ")) for line in lines]
     for place in range(1, len(indents)):
         if indents[place] <= indents[place - 1]:
@@ -63,6 +65,8 @@ def _without_most_blanks(lines: list[str]) -> list[str]:
 
 
 class Separator(Kwargs):
+    """The kwargs of `format:list`."""
+
     sep: Annotated[str, Field(min_length=1)]
 
 

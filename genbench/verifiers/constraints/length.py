@@ -25,15 +25,20 @@ WORD_END = frozenset(".,?!'\"")
 
 
 class NumberSentences(Kwargs):
+    """The kwargs of `length_constraints:number_sentences`."""
+
     num_sentences: Count
     relation: Relation
 
 
 def number_sentences(text: Text, want: NumberSentences) -> Fault:
+    """Count sentences."""
     return compared(len(text.sentences), want.relation, want.num_sentences, "sentences")
 
 
 class NumberParagraphs(Kwargs):
+    """The kwargs of `length_constraints:number_paragraphs`."""
+
     num_paragraphs: Count
 
 
@@ -47,15 +52,20 @@ def number_paragraphs(text: Text, want: NumberParagraphs) -> Fault:
 
 
 class NumberWords(Kwargs):
+    """The kwargs of `length_constraints:number_words`."""
+
     num_words: Count
     relation: Relation
 
 
 def number_words(text: Text, want: NumberWords) -> Fault:
+    """Count words."""
     return compared(len(text.words), want.relation, want.num_words, "words")
 
 
 class NthParagraphFirstWord(Kwargs):
+    """The kwargs of `length_constraints:nth_paragraph_first_word`."""
+
     num_paragraphs: Count
     nth_paragraph: Ordinal
     first_word: Trimmed

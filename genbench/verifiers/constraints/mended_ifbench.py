@@ -16,11 +16,13 @@ NAPOLEON = (date(1769, 8, 15), date(1821, 5, 5))
 
 
 def conjunctions(text: Text, want: counts.AtLeastSmallN) -> Fault:
+    """Count different conjunctions. Case and marks make no difference."""
     found = {word for token in text.lower.split() if (word := token.strip(EDGE)) in CONJUNCTIONS}
     return compared(len(found), "at least", want.small_n, "different conjunctions")
 
 
 def overlap(text: Text, want: ratios.Overlap) -> Fault:
+    """Compare trigrams of words."""
     return ratios.overlap_fault(_trigrams(text.raw), _trigrams(want.reference_text), want)
 
 
@@ -30,6 +32,7 @@ def _trigrams(text: str) -> set[tuple[str, ...]]:
 
 
 def sentence_words(text: Text, want: NoKwargs) -> Fault:
+    """Require three sentences of equal length that share no word."""
     if fault := ratios.sentence_words(text, want):
         return fault
     seen: set[str] = set()
@@ -42,20 +45,24 @@ def sentence_words(text: Text, want: NoKwargs) -> Fault:
 
 
 def quote_unquote(text: Text, _: NoKwargs) -> Fault:
+    """Require something after every quotation. Curly double quotes are quotes."""
     straight = text.raw.translate(CURLY).replace(shape.QUOTED_QUOTE, "")
     return shape.quotation_fault("".join(straight.split()))
 
 
 def line_indent(text: Text, _: NoKwargs) -> Fault:
+    """Require each line to be indented more than the one before. Blank lines do not matter."""
     return layout.indent_fault([line for line in text.lines if line.strip()])
 
 
 def listed(text: Text, want: layout.Separator) -> Fault:
+    """Count lines that begin with the separator."""
     found = sum(1 for line in text.lines if line.lstrip().startswith(want.sep.strip()))
     return compared(found, "at least", 2, f"list items marked {quoted(want.sep)}")
 
 
 def options(text: Text, want: shape.Options) -> Fault:
+    """Require one of the options, without regard to outer blanks."""
     return shape.options(text.of(text.stripped), want)
 
 
@@ -101,11 +108,13 @@ def no_bullets_bullets(text: Text, want: NoKwargs) -> Fault:
 
 
 def repeat_span(text: Text, want: repeats.RepeatSpan) -> Fault:
+    """Compare a span of words. Both ends are included."""
     words = want.prompt_to_repeat.split()[want.n_start : want.n_end + 1]
     return repeats.span_fault(text, " ".join(words))
 
 
 def date_format_list(text: Text, want: NoKwargs) -> Fault:
+    """Require dates in Napoleon's life that exist in the calendar."""
     if fault := custom_answers.date_format_list(text, want):
         return fault
     for piece in (piece.strip() for piece in text.stripped.split(",")):

@@ -39,29 +39,38 @@ def _word(word: str) -> re.Pattern[str]:
 
 
 class Existence(Kwargs):
+    """The kwargs of `keywords:existence`."""
+
     keywords: Annotated[tuple[Trimmed, ...], Field(min_length=1)]
 
 
 def existence(text: Text, want: Existence) -> Fault:
+    """Look for every keyword as a whole word."""
     return keywords.missing_fault([word for word in want.keywords if not _word(word).search(text.raw)])
 
 
 class Frequency(Kwargs):
+    """The kwargs of `keywords:frequency`."""
+
     keyword: Trimmed
     frequency: Count
     relation: Relation
 
 
 def frequency(text: Text, want: Frequency) -> Fault:
+    """Count a keyword as a whole word."""
     found = sum(1 for _ in _word(want.keyword).finditer(text.raw))
     return compared(found, want.relation, want.frequency, f"times {quoted(want.keyword)}")
 
 
 class ForbiddenWords(Kwargs):
+    """The kwargs of `keywords:forbidden_words`."""
+
     forbidden_words: Annotated[tuple[Trimmed, ...], Field(min_length=1)]
 
 
 def forbidden_words(text: Text, want: ForbiddenWords) -> Fault:
+    """Look for each forbidden word literally, as a whole word."""
     return keywords.forbidden_fault([word for word in want.forbidden_words if _word(word).search(text.raw)])
 
 
@@ -83,15 +92,18 @@ def english_capital(text: Text, _: NoKwargs) -> Fault:
 
 
 def english_lowercase(text: Text, _: NoKwargs) -> Fault:
+    """Require English in small letters. A text whose language cannot be told is a fault."""
     return language.lowercase_fault(text.raw) or _language_fault(text.language, "en")
 
 
 def number_sentences(text: Text, want: length.NumberSentences) -> Fault:
+    """Count sentences. The number of a list item does not count."""
     found = sum(1 for sentence in text.sentences if not LIST_NUMBER.fullmatch(sentence))
     return compared(found, want.relation, want.num_sentences, "sentences")
 
 
 def number_paragraphs(text: Text, want: length.NumberParagraphs) -> Fault:
+    """Count pieces with text between lines that are `***`."""
     found, open_piece = 0, False
     for line in text.lines:
         divides = DIVIDER_LINE.fullmatch(line) is not None
@@ -101,6 +113,7 @@ def number_paragraphs(text: Text, want: length.NumberParagraphs) -> Fault:
 
 
 def nth_paragraph_first_word(text: Text, want: length.NthParagraphFirstWord) -> Fault:
+    """Check a paragraph's first word. Blank paragraphs and Markdown before the word are ignored."""
     paragraphs = [piece.strip() for piece in text.raw.split("\n\n") if piece.strip()]
     if want.nth_paragraph > len(paragraphs):
         return f"{len(paragraphs)} paragraphs, so none has number {want.nth_paragraph}"
@@ -122,31 +135,38 @@ def postscript(text: Text, want: format.Postscript) -> Fault:
 
 
 def number_bullet_lists(text: Text, want: format.NumberBulletLists) -> Fault:
+    """Count lines that begin with a bullet. Horizontal rules do not count."""
     found = sum(1 for line in text.lines if BULLET.match(line) and not RULE_LINE.fullmatch(line))
     return equal(found, want.num_bullets, "bullet points")
 
 
 def constrained_response(text: Text, _: NoKwargs) -> Fault:
+    """Require one of the sentences as the whole answer."""
     exact = text.stripped in format.OPTIONS
     return None if exact else f"{quoted(text.stripped)} is none of the three allowed answers"
 
 
 def number_highlighted_sections(text: Text, want: format.NumberHighlights) -> Fault:
+    """Count texts between equal runs of one to three stars."""
     found = sum(1 for _ in HIGHLIGHT.finditer(text.raw))
     return compared(found, "at least", want.num_highlights, "highlighted sections")
 
 
 class MultipleSections(Kwargs):
+    """The kwargs of `detectable_format:multiple_sections`."""
+
     section_spliter: Trimmed
     num_sections: Count
 
 
 def multiple_sections(text: Text, want: MultipleSections) -> Fault:
+    """Count literal markers that a number follows."""
     found = sum(1 for _ in re.finditer(rf"{re.escape(want.section_spliter)}\s?\d+", text.raw))
     return compared(found, "at least", want.num_sections, f"sections marked {quoted(want.section_spliter)}")
 
 
 def json_format(text: Text, _: NoKwargs) -> Fault:
+    """Require a JSON object or array. `NaN` and the infinities are refused."""
     try:
         value = json.loads(format.unfenced(text.raw), parse_constant=_refused)
     except RecursionError:

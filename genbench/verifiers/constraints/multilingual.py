@@ -24,6 +24,7 @@ QUOTES = ('""', "“”", "「」")
 
 
 def number_sentences(text: Text, want: NumberSentences) -> Fault:
+    """Count sentences by the marks of the text's language."""
     return compared(_sentences(text), want.relation, want.num_sentences, "sentences")
 
 

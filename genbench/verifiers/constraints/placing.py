@@ -41,12 +41,15 @@ def paragraph_last_first(text: Text, _: NoKwargs) -> Fault:
 
 
 class KeywordAtPlace(Kwargs):
+    """The kwargs of `words:keywords_specific_position`."""
+
     keyword: Trimmed
     n: Ordinal
     m: Ordinal
 
 
 def keywords_specific_position(text: Text, want: KeywordAtPlace) -> Fault:
+    """Require the keyword as word `m` of sentence `n`. Marks are not words."""
     if len(text.sentences) < want.n:
         return f"{len(text.sentences)} sentences, so none has number {want.n}"
     tokens = text.tools.tokens(text.sentences[want.n - 1])
@@ -61,6 +64,8 @@ def keywords_specific_position(text: Text, want: KeywordAtPlace) -> Fault:
 
 
 class KeywordAtEnds(Kwargs):
+    """The kwargs of `words:words_position`."""
+
     keyword: Trimmed
 
 
@@ -77,11 +82,14 @@ def words_position(text: Text, want: KeywordAtEnds) -> Fault:
 
 
 class KeywordInSentence(Kwargs):
+    """The kwargs of `sentence:keyword`."""
+
     word: Trimmed
     N: Ordinal
 
 
 def keyword(text: Text, want: KeywordInSentence) -> Fault:
+    """Look for the keyword as a whole word in sentence `N`."""
     if len(text.sentences) < want.N:
         return f"{len(text.sentences)} sentences, so none has number {want.N}"
     if re.search(rf"\b{re.escape(want.word)}\b", text.sentences[want.N - 1], re.IGNORECASE):
@@ -90,6 +98,7 @@ def keyword(text: Text, want: KeywordInSentence) -> Fault:
 
 
 def alliteration_increment(text: Text, _: NoKwargs) -> Fault:
+    """Require each sentence to alliterate more than the one before."""
     before = -1
     for place, sentence in enumerate(text.sentences, 1):
         score = _alliteration(sentence)
@@ -111,10 +120,13 @@ def _alliteration(sentence: str) -> int:
 
 
 class Increment(Kwargs):
+    """The kwargs of `sentence:increment`."""
+
     small_n: int
 
 
 def increment(text: Text, want: Increment) -> Fault:
+    """Require each sentence to have `small_n` words more than the one before."""
     counts = [len(unmarked(sentence).split()) for sentence in text.sentences]
     for place in range(1, len(counts)):
         if counts[place] != counts[place - 1] + want.small_n:

@@ -19,10 +19,13 @@ Percentage = Annotated[float, Field(ge=0, le=100)]
 
 
 class StopWords(Kwargs):
+    """The kwargs of `ratio:stop_words`."""
+
     percentage: Percentage
 
 
 def stop_words(text: Text, want: StopWords) -> Fault:
+    """Require at most a share of stop words, in percent of the words."""
     if not text.words:
         return "no words"
     share = 100 * sum(1 for word in text.words if word.lower() in STOP_WORDS) / len(text.words)
@@ -36,6 +39,7 @@ def _endings(text: Text) -> Counter[str]:
 
 
 def sentence_type(text: Text, _: NoKwargs) -> Fault:
+    """Require two declarative sentences for each question, by their last characters."""
     ends = _endings(text)
     if ends["."] == 2 * ends["?"]:
         return None
@@ -43,6 +47,7 @@ def sentence_type(text: Text, _: NoKwargs) -> Fault:
 
 
 def sentence_balance(text: Text, _: NoKwargs) -> Fault:
+    """Require as many sentences with a full stop as with a question mark and with an exclamation mark."""
     ends = _endings(text)
     if ends["."] == ends["?"] == ends["!"]:
         return None
@@ -50,6 +55,8 @@ def sentence_balance(text: Text, _: NoKwargs) -> Fault:
 
 
 class Overlap(Kwargs):
+    """The kwargs of `ratio:overlap`."""
+
     reference_text: str
     percentage: Percentage
 

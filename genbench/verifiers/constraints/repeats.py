@@ -15,10 +15,13 @@ PromptText = Annotated[str, Field(min_length=1)]
 
 
 class RepeatChange(Kwargs):
+    """The kwargs of `repeat:repeat_change`."""
+
     prompt_to_repeat: PromptText
 
 
 def repeat_change(text: Text, want: RepeatChange) -> Fault:
+    """Require the prompt with only its first word changed."""
     if text.raw == want.prompt_to_repeat:
         return "the request is repeated without a change"
     same = text.raw.split()[1:] == want.prompt_to_repeat.split()[1:]
@@ -26,11 +29,14 @@ def repeat_change(text: Text, want: RepeatChange) -> Fault:
 
 
 def repeat_simple(text: Text, _: NoKwargs) -> Fault:
+    """Require one fixed sentence as the whole text, in any case."""
     same = text.stripped.lower() == ONLY.lower()
     return None if same else f"{quoted(text.stripped)} is not {quoted(ONLY)}"
 
 
 class RepeatSpan(Kwargs):
+    """The kwargs of `repeat:repeat_span`."""
+
     prompt_to_repeat: PromptText
     n_start: Count
     n_end: Count

@@ -22,6 +22,7 @@ def person_names(text: Text, want: counts.AtLeastN) -> Fault:
 
 
 def pronouns(text: Text, want: counts.AtLeastN) -> Fault:
+    """Count pronouns of the paper's list. Words are tokens between blanks without marks."""
     found = sum(1 for word in unmarked(text.lower).split() if word in PRONOUNS)
     return compared(found, "at least", want.N, "pronouns")
 

@@ -52,6 +52,8 @@ def quotes(text: Text, _: NoKwargs) -> Fault:
 
 
 class Options(Kwargs):
+    """The kwargs of `format:options`."""
+
     options: Trimmed
 
 
@@ -95,11 +97,13 @@ def title_case(text: Text, _: NoKwargs) -> Fault:
 
 
 def output_template(text: Text, _: NoKwargs) -> Fault:
+    """Look for the three headings of the template."""
     missing = [part for part in TEMPLATE if part not in text.raw]
     return f"no {', '.join(map(quoted, missing))}" if missing else None
 
 
 def no_whitespace(text: Text, _: NoKwargs) -> Fault:
+    """Refuse any blank."""
     blank = next((char for char in text.raw if char.isspace()), None)
     return f"holds the blank {blank!r}" if blank else None
 

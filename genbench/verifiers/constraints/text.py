@@ -13,13 +13,21 @@ WORD = re.compile(r"\w+")
 class Tools(Protocol):
     """The tools that a text is read with."""
 
-    def sentences(self, text: str) -> list[str]: ...
+    def sentences(self, text: str) -> list[str]:
+        """Return the sentences of a text."""
+        ...
 
-    def tokens(self, text: str) -> list[str]: ...
+    def tokens(self, text: str) -> list[str]:
+        """Return the word tokens of each sentence of a text in one list."""
+        ...
 
-    def language(self, text: str) -> str | None: ...
+    def language(self, text: str) -> str | None:
+        """Return the ISO 639-1 code of the text's language, or None if it has no letters."""
+        ...
 
-    def first_tag(self, tokens: list[str]) -> str: ...
+    def first_tag(self, tokens: list[str]) -> str:
+        """Return the part-of-speech tag of the first token."""
+        ...
 
 
 class Text:
@@ -31,10 +39,12 @@ class Text:
 
     @cached_property
     def stripped(self) -> str:
+        """The text without outer blanks."""
         return self.raw.strip()
 
     @cached_property
     def lower(self) -> str:
+        """The text in small letters."""
         return self.raw.lower()
 
     @cached_property
@@ -44,10 +54,12 @@ class Text:
 
     @cached_property
     def words(self) -> list[str]:
+        """The words by the official code's pattern."""
         return WORD.findall(self.raw)
 
     @cached_property
     def sentences(self) -> list[str]:
+        """The sentences by nltk."""
         return self.tools.sentences(self.raw)
 
     @cached_property

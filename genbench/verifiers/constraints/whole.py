@@ -9,6 +9,7 @@ SEPARATOR = "******"
 
 
 def two_responses(text: Text, _: NoKwargs) -> Fault:
+    """Require two different answers with the separator between them."""
     pieces = text.raw.split(SEPARATOR)
     blank = [index for index, piece in enumerate(pieces) if not piece.strip()]
     if any(0 < index < len(pieces) - 1 for index in blank):
@@ -20,10 +21,13 @@ def two_responses(text: Text, _: NoKwargs) -> Fault:
 
 
 class RepeatPrompt(Kwargs):
+    """The kwargs of `combination:repeat_prompt`."""
+
     prompt_to_repeat: Trimmed
 
 
 def repeat_prompt(text: Text, want: RepeatPrompt) -> Fault:
+    """Require the prompt at the start, in any case."""
     wanted = want.prompt_to_repeat
     if text.stripped.lower().startswith(wanted.lower()):
         return None
@@ -31,10 +35,13 @@ def repeat_prompt(text: Text, want: RepeatPrompt) -> Fault:
 
 
 class EndPhrase(Kwargs):
+    """The kwargs of `startend:end_checker`."""
+
     end_phrase: Trimmed
 
 
 def end_checker(text: Text, want: EndPhrase) -> Fault:
+    """Require the phrase at the end, in any case. Quotation marks after it are ignored."""
     body = text.stripped.strip('"').lower()
     if body.endswith(want.end_phrase.lower()):
         return None
@@ -42,12 +49,14 @@ def end_checker(text: Text, want: EndPhrase) -> Fault:
 
 
 def quotation(text: Text, _: NoKwargs) -> Fault:
+    """Require double quotation marks around the whole text."""
     body = text.stripped
     quotes = len(body) >= 2 and body[0] == body[-1] == '"'
     return None if quotes else "not wrapped in double quotation marks"
 
 
 def no_comma(text: Text, _: NoKwargs) -> Fault:
+    """Refuse any comma."""
     commas = text.raw.count(",")
     return f"holds commas ({commas}), none wanted" if commas else None
 

@@ -15,7 +15,9 @@ PADDED = (r" \1 ", r" \g<0> ")
 class Replacer(Protocol):
     """The part of a compiled pattern that nltk's tokenizer calls."""
 
-    def sub(self, replacement: str, text: str, /) -> str: ...
+    def sub(self, replacement: str, text: str, /) -> str:
+        """Return the text with each match replaced."""
+        ...
 
 
 class Pad:
@@ -25,6 +27,7 @@ class Pad:
         self._padded = [(character, f" {character} ") for character in characters]
 
     def sub(self, _: str, text: str) -> str:
+        """Return the text with blanks around each of the characters."""
         for character, padded in self._padded:
             text = text.replace(character, padded)
         return text
@@ -37,6 +40,7 @@ class Swap:
         self._old, self._new = old, new
 
     def sub(self, _: str, text: str) -> str:
+        """Return the text with the new text in place of the old one."""
         return text.replace(self._old, self._new)
 
 
@@ -49,6 +53,7 @@ class Expand:
         self._filled = template.replace(r"\1", "{0}").replace(r"\2", "{1}").replace(r"\3", "{2}").format
 
     def sub(self, _: str, text: str) -> str:
+        """Return the text with each match replaced by the filled template."""
         if self._whole:
             return self._pattern.sub(lambda match: f" {match[0]} ", text)
         return self._pattern.sub(lambda match: self._filled(*match.groups()), text)
@@ -62,6 +67,7 @@ class Contraction:
         self._word = "".join(re.findall(r"\(([a-z']+)\)", pattern.pattern))
 
     def sub(self, replacement: str, text: str) -> str:
+        """Return the text with each match replaced, if the word is in it."""
         if text.isascii() and self._word not in text.lower():
             return text
         return self._pattern.sub(replacement, text)
@@ -108,6 +114,7 @@ class WordTokenizer(NLTKWordTokenizer):  # type: ignore[misc]  # nltk has no typ
     CONTRACTIONS3: ClassVar = [Contraction(pattern) for pattern in NLTKWordTokenizer.CONTRACTIONS3]
 
     def tokens(self, sentence: str) -> list[str]:
+        """Return the word tokens of a sentence."""
         # Two of the patterns are quadratic in the length of one run of blanks. What they and the others
         # see of a run is its first and its last character, so the middle can go.
         found: list[str] = self.tokenize(LONG_GAP.sub(r"\1\2", sentence))

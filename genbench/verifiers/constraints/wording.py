@@ -23,6 +23,7 @@ def plain_words(text: Text) -> list[str]:
 
 
 def alphabet(text: Text, _: NoKwargs) -> Fault:
+    """Require initials in alphabetical order, with `a` after `z`."""
     initials = [word[0].lower() for word in unmarked(text.raw).split()]
     if not initials or initials[0] not in ALPHABET:
         return "the first word does not begin with a letter from a to z"
@@ -35,6 +36,7 @@ def alphabet(text: Text, _: NoKwargs) -> Fault:
 
 
 def vowel(text: Text, _: NoKwargs) -> Fault:
+    """Require one paragraph with at most three different vowels."""
     if "\n" in text.stripped:
         return "more than one paragraph"
     found = sorted(set("aeiou") & set(text.stripped.lower()))
@@ -42,6 +44,7 @@ def vowel(text: Text, _: NoKwargs) -> Fault:
 
 
 def consonants(text: Text, _: NoKwargs) -> Fault:
+    """Require two consonants in a row in each word."""
     for token in text.lower.split():
         if not CONSONANT_PAIR.search(token):
             return f"{quoted(token)} has no two consonants in a row"
@@ -49,11 +52,13 @@ def consonants(text: Text, _: NoKwargs) -> Fault:
 
 
 def palindrome(text: Text, _: NoKwargs) -> Fault:
+    """Count palindromes of at least five letters."""
     found = sum(1 for word in plain_words(text) if len(word) >= 5 and word == word[::-1])
     return compared(found, "at least", 10, "palindromes of five letters or more")
 
 
 def prime_lengths(text: Text, _: NoKwargs) -> Fault:
+    """Require each word's length to be a prime below 100."""
     for word in unmarked(text.raw).split():
         if len(word) not in PRIMES:
             return f"{quoted(word)} has {len(word)} letters, a prime below 100 wanted"
@@ -61,15 +66,19 @@ def prime_lengths(text: Text, _: NoKwargs) -> Fault:
 
 
 def start_verb(text: Text, _: NoKwargs) -> Fault:
+    """Require a verb as first word."""
     tag = text.tools.first_tag(text.tokens) if text.tokens else "nothing"
     return None if "VB" in tag else f"the first word is tagged {tag}, not as a verb"
 
 
 class Repeats(Kwargs):
+    """The kwargs of `words:repeats`."""
+
     small_n: Count
 
 
 def repeats(text: Text, want: Repeats) -> Fault:
+    """Require that no word comes more often than wanted."""
     word, times = max(Counter(plain_words(text)).items(), key=lambda pair: pair[1], default=("", 0))
     if times <= want.small_n:
         return None
@@ -90,6 +99,7 @@ def odd_even_syllables(text: Text, _: NoKwargs) -> Fault:
 
 
 def no_consecutive(text: Text, _: NoKwargs) -> Fault:
+    """Require different initials of neighbouring words."""
     words = plain_words(text)
     for first, second in pairwise(words):
         if first[0] == second[0]:
