@@ -1,8 +1,8 @@
-"""IFEval rows checked per second on one core, beside the same rules without anything remembered.
+"""IFEval rows checked per second on one core, compared with the same rules without caches.
 
     python benchmarks/constraints.py [FOLDER]
 
-FOLDER holds gold/ and data/hub/ (default: GENBENCH_GOLD, or ../shared). The plain way judges every
+FOLDER contains gold/ and data/hub/ (default: GENBENCH_GOLD, or ../shared). The plain way checks every
 instruction strictly and then loosely over all eight variants, until one follows, with nltk and langdetect as
 they come: splitter and detector run anew for each. Both ways must give the same verdicts. Best of five.
 """

@@ -3,7 +3,7 @@
     python benchmarks/coverage.py [--reps 1000] [--part intervals|others|rerun|paired|gate]
 
 Problems' true means are drawn from a beta law with the given mean and ICC (share of a score's
-variance that lies between problems); base and tuned are coupled by a Gaussian copula. Prints
+variance that is between problems). Base and tuned are coupled by a Gaussian copula. Prints
 Markdown tables. One thread; about nine minutes for all parts on a quiet machine.
 """
 

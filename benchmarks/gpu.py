@@ -6,13 +6,13 @@
 
 Parts, each in a process of its own so that one that fails does not end the others:
 
-    ratio      `genbench run` beside the bare engine, alternating rounds of the same requests
+    ratio      `genbench run` against the bare engine, alternating rounds of the same requests
     sampling   tokens/s with seeds, without seeds, and without detokenization, one engine, rounds in turn
     invariant  tokens/s with VLLM_BATCH_INVARIANT=1, and the share of texts that stay equal in another batch
     plain      the same without it
     watermark  preemptions and wall time in a tight KV cache, watermark 0 and 0.05
     start      seconds to the first token: compile cache empty, then filled
-    reload     other weights into a running engine: seconds beside a fresh engine, and whether texts are equal
+    reload     other weights into a running engine: seconds against a fresh engine, and whether texts are equal
 
 Prints one Markdown table. Figures go into RESULTS.md with machine, versions and date.
 """

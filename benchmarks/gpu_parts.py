@@ -20,7 +20,7 @@ GREEDY_PROBES = 16
 
 
 def ratio(place: Place) -> list[dict[str, Any]]:
-    """`genbench run` beside the bare engine; the engine is shared, so neither arm pays for its start."""
+    """Compare `genbench run` with the bare engine. They share it, so neither arm pays for its start."""
     from benchmarks import throughput  # noqa: PLC0415
     from genbench.engines import environment as engine_environment  # noqa: PLC0415
 
@@ -172,7 +172,7 @@ async def first_token(arguments: Mapping[str, Any]) -> None:
 
 
 async def reload(place: Place) -> list[dict[str, Any]]:
-    """Sleep at level 2, read another checkpoint's weights, wake; beside a fresh engine of the same files."""
+    """Sleep at level 2, read another checkpoint's weights and wake. Compare with a fresh engine."""
     first, second = place.model("first", weights_seed=1), place.model("second", weights_seed=2)
 
     async def probe(bare: Bare) -> dict[int, tuple[int, ...]]:

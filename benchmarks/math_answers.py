@@ -1,4 +1,4 @@
-"""Math verification: answers a second, beside plain math-verify, and what hostile answers cost.
+"""Math verification: answers a second, compared with plain math-verify, and what hostile answers cost.
 
 Two processes share the work in both arms. The arms alternate, and CPU seconds are compared, since the
 machine may be busy with other work. `python benchmarks/math_answers.py MATH500.jsonl` takes a file with
@@ -111,8 +111,10 @@ def integers(count: int) -> list[Pair]:
 
 
 def mixed(path: Path) -> list[Pair]:
-    """Every reference against its own solution, itself as sympy spells it, the next problem's solution
-    and the next answer alone in a box: half right, half wrong."""
+    """Return each reference with four answers, two right and two wrong.
+
+    They are its own solution, its spelling by sympy, the next problem's solution and the next answer, boxed.
+    """
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     pairs: list[Pair] = []
     for row, following in zip(rows, rows[1:] + rows[:1], strict=True):

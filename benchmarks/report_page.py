@@ -3,8 +3,8 @@
     python benchmarks/report_page.py [--models 2] [--trace-tokens 8000] [--folder DIR]
 
 Ready responses with long traces go through `run --responses` for 30 x 64, 198 x 8, 541 x 1 and 268 x 16
-samples a model, then the page is opened over file:// five times, and samples whose texts lie beside it are
-looked at. Exits with 1 where the page has 3 MB or more, or took 2 s or more to open in the median.
+samples a model, then the page is opened over file:// five times, and samples whose texts are next to it are
+looked at. Exits with 1 if the page has 3 MB or more, or took 2 s or more to open in the median.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def main() -> int:
         written = write_page(folders)
         wrote_s = time.monotonic() - begun
         size = written.page.stat().st_size
-        beside = sum(file.stat().st_size for file in written.texts.glob("*")) if written.texts else 0
+        outside = sum(file.stat().st_size for file in written.texts.glob("*")) if written.texts else 0
         browser = chromium()
         try:
             opened = [open_s(browser, written.page.as_uri()) for _ in range(OPENED)]
@@ -158,7 +158,7 @@ def main() -> int:
             browser.quit()
     samples = given.models * sum(n * k for n, k in SIZES.values())
     print(f"{samples:,} samples; replayed in {made_s:.0f} s, report alone in {wrote_s:.0f} s")
-    print(f"page {size / 1e6:.2f} MB, texts beside it {beside / 1e6:.0f} MB")
+    print(f"page {size / 1e6:.2f} MB, texts next to it {outside / 1e6:.0f} MB")
     print(f"opened in {statistics.median(opened):.2f} s ({min(opened):.2f} to {max(opened):.2f})")
     print(f"a sample's texts in {max(looked):.2f} s at most")
     return int(size >= BAR_BYTES or statistics.median(opened) >= BAR_S)

@@ -1,8 +1,8 @@
-"""What judging programs costs: CPU per program and programs a second, next to two ways without a cage.
+"""What running programs costs: CPU per program and programs a second, next to two ways without a cage.
 
     python benchmarks/sandbox.py [--rounds 3] [--workers 2] [--skip-slow]
 
-CPU is that of the whole process tree, so that it holds on a machine that does other work too.
+CPU is that of the whole process tree, so that it is right on a busy machine too.
 """
 
 from __future__ import annotations

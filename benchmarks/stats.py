@@ -1,4 +1,4 @@
-"""Seconds and memory of a suite's statistics, beside scipy.stats.bootstrap in the same run.
+"""Seconds and memory of a suite's statistics, compared with scipy.stats.bootstrap in the same run.
 
     python benchmarks/stats.py
 

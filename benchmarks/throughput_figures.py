@@ -75,14 +75,14 @@ def report(samples: int, ours: list[Clock], raw: list[Clock], sleeping: list[Clo
         f"ratio: median {median:.3f} [{low:.3f}, {high:.3f}] of {len(ratios)} pairs; at most {BAR}: {verdict}"
     )
     generation = statistics.median(m.generation / r.generation for m, r in zip(ours, raw, strict=True))
-    print(f"first request to last token alone: median {generation:.3f}")
+    print(f"first request to last token: median {generation:.3f}")
     print(f"starved: {starved:.2%} of the wall in the worst round (at most {STARVED_SHARE:.0%})")
     print(
         f"before the first and after the last token: median {edges:.2f} s, worst "
         f"{max(clock.edges for clock in ours):.2f} s (at most {EDGES_S} s)"
     )
     before = [statistics.median(clock.before for clock in arm) for arm in (ours, raw)]
-    print(f"before the first token alone: {before[0]:.2f} s, bare {before[1]:.2f} s")
+    print(f"before the first token: {before[0]:.2f} s, bare {before[1]:.2f} s")
     cpu = statistics.median(clock.verify_cpu for clock in ours)
     host = [statistics.median(clock.host_cpu for clock in arm) for arm in (ours, raw)]
     print(f"verification: {cpu:.1f} CPU s, {1000 * cpu / samples:.1f} ms a sample")

@@ -172,7 +172,7 @@ class PlugIn:
 def find(category: Category, name: str, folder: Path | str | None = None) -> PlugIn:
     """Return what `name` means: a built-in, an entry of an installed package, or `module:attr`.
 
-    `folder` is where a `module:attr` may lie besides the installed packages.
+    `folder` is searched for a `module:attr` in addition to the installed packages.
 
     Raises:
         ConfigError: nothing has that name, or two packages have it.

@@ -28,7 +28,7 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 def shared_dir() -> Path | None:
-    """The folder that holds gold/ and data/hub/: named by GENBENCH_GOLD, or beside the checkout."""
+    """Return the folder with gold/ and data/hub/: GENBENCH_GOLD, or one next to the checkout."""
     named = os.environ.get(GOLD_VARIABLE)
     place = Path(named) if named else ROOT.parent / "shared"
     return place if (place / "gold").is_dir() else None

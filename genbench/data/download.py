@@ -55,7 +55,7 @@ def _load(dataset: HubDataset, revision: str | None) -> datasets.Dataset:
 def _probe(dataset: HubDataset, name: str) -> tuple[str | None, str | None]:
     """Return (commit, None) from the hub, or (None, why it could not be asked).
 
-    Asked once and first: `load_dataset` alone retries for 25 s before it says that there is no network
+    Ask once, before `load_dataset`, which retries for 25 s before it says that there is no network
     (measured with datasets 5.2).
     """
     try:

@@ -19,7 +19,7 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
 
     With `data_dir` only the mirror `DIR/<org>/<name>/<config>/<split>.jsonl|parquet` is read. The
     provenance has source, repo, config, split, revision, path, rows, columns, digest, pinned_digest
-    and `warning` (None, or how the rows of a mirror, or of the hub where no revision is pinned, differ
+    and `warning` (None, or how the rows of a mirror, or of the hub if no revision is pinned, differ
     from those that were pinned).
 
     Raises:

@@ -42,8 +42,8 @@ class Shard:
         """Return the name of the folder with this part's runs."""
         return f"shard-{self.index}-of-{self.of}"
 
-    def holds(self, task: str, problem_id: str) -> bool:
-        """Return whether the problem is in this part.
+    def contains(self, task: str, problem_id: str) -> bool:
+        """Tell whether the problem is in this part.
 
         The task is hashed too: a limit takes the smallest hashes of only the ids, and parts of what it
         leaves must be even.

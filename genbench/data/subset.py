@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def nested_subset(ids: Sequence[str], n: int | None) -> list[str]:
     """Return the `n` ids with the smallest SHA-256, in their given order. None returns all of them.
 
-    The subset of a smaller limit lies within that of a larger one, and neither depends on the
+    The subset of a smaller limit is part of that of a larger one, and neither depends on the
     order of the rows.
     """
     if n is None or n >= len(ids):

@@ -57,7 +57,7 @@ def load_failure(error: Exception, settings: VllmSettings, log_start: int = 0) -
     last = f"last lines of {settings.log}:\n{tail}"
     if cause is None and _NO_WORDS.search(str(error)):
         return EngineDiedError(
-            "the engine was killed while it loaded; by the kernel, where the machine has too little memory "
+            "the engine was killed while it loaded, by the kernel if the machine has too little memory "
             f"(`dmesg` tells)\n{last}"
         )
     # The engine's configuration, which is logged as information, names every setting.

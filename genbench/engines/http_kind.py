@@ -188,7 +188,7 @@ def _check_decoding(task: str, decoding: Decoding, engine: HttpConfig) -> None:
             raise SuiteMistake(
                 ("decoding",),
                 f"task {task}: decoding.{key} is {found!r}, but OpenAI's API has no such field: leave it "
-                "out, or say engine.api: vllm where the servers take it",
+                "out, or set engine.api: vllm if the servers accept it",
             )
     if len(decoding.stop) > _OPENAI_STOPS:
         raise SuiteMistake(

@@ -19,15 +19,15 @@ from genbench.suite.config import Decoding, ModelConfig
 class ModelSource:
     """One model of a suite: its name, its block under `models:`, and the decoding of each task.
 
-    `folder` is the folder of the suite file, which relative paths start from. `beside` are the blocks of
-    all models of the suite, since models can share an engine.
+    `folder` is the folder of the suite file, which relative paths start from. `suite_models` are the blocks
+    of all models of the suite, since models can share an engine.
     """
 
     name: str
     config: ModelConfig
     folder: Path
     decodings: Mapping[str, Decoding]
-    beside: Sequence[ModelConfig] = ()
+    suite_models: Sequence[ModelConfig] = ()
 
 
 @dataclass(frozen=True, slots=True)

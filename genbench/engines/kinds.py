@@ -15,7 +15,7 @@ def engine_kind(config: EngineConfig, folder: Path | None = None) -> EngineKind:
     """Return the kind of engine of a suite, made with the suite's `engine:` block.
 
     Args:
-        folder: a folder that may have the module of the engine, besides the installed packages.
+        folder: a folder that is searched for the engine's module, in addition to the installed packages.
 
     Raises:
         ConfigError: there is no such kind. EngineError: it belongs to another package and failed.

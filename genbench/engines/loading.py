@@ -13,7 +13,7 @@ _END_S = 20.0
 """Seconds within which a load returns after its processes were killed, or never."""
 
 
-async def load_beside(work: Callable[[], T], limit_s: float, discard: Callable[[T], None]) -> T:
+async def load_in_thread(work: Callable[[], T], limit_s: float, discard: Callable[[T], None]) -> T:
     """Run `work` in a thread of its own, so that other engines and signal handlers go on.
 
     Args:

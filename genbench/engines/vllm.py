@@ -23,7 +23,7 @@ from genbench.engines import devices
 from genbench.engines.advice import load_failure
 from genbench.engines.environment import log_tail, output_to, variables
 from genbench.engines.guard import EngineGuard, kill_with_descendants
-from genbench.engines.loading import load_beside
+from genbench.engines.loading import load_in_thread
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.engines.watchdog import Watchdog
 from genbench.errors import EngineDiedError, RequestFailedError
@@ -72,7 +72,7 @@ class VllmEngine:
             guard.__enter__()
             try:
                 with output_to(settings.log), variables(_replica_variables(settings)):
-                    self._engine = await load_beside(
+                    self._engine = await load_in_thread(
                         lambda: AsyncLLM.from_engine_args(self._arguments()),
                         settings.load_timeout_s,
                         AsyncLLM.shutdown,

@@ -229,7 +229,7 @@ def _lora_rank(config: VllmConfig, model: ModelSource, adapter: Checkpoint | Non
     """
     adapters = [adapter] if adapter is not None else []
     if config.share:
-        alike = [other for other in model.beside if other.path == model.config.path and other.adapter]
+        alike = [other for other in model.suite_models if other.path == model.config.path and other.adapter]
         adapters += [find(str(other.adapter), None, model.folder) for other in alike]
     if not adapters:
         return None

@@ -177,7 +177,7 @@ def _check_engine_keys(model: JudgeModel) -> None:
         where = f"judge.model.engine.{key}"
         if key in _LOOSENS:
             raise ConfigError(
-                f"{where}: under a reasoning parser vLLM holds replies to their form only after the trace, "
+                f"{where}: under a reasoning parser vLLM enforces the form of replies only after the trace, "
                 "so verdicts would not parse; remove it"
             )
         if key in arguments.PINNED:

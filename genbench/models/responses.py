@@ -48,7 +48,7 @@ def read_responses(
 
     Args:
         other_tasks: tasks of the suite that this run leaves out. Their lines are ignored.
-        model: the model of the suite that the responses stand for.
+        model: the model of the suite that gave the responses.
         models: all models of the suite. If there are several, each line must name its own.
         subset: leave problems without any line out of the run, instead of refusing the file.
 

@@ -25,7 +25,7 @@ class TraceFormat:
     harmony: bool = False
     """Channels instead of tags: the answer is the content of the `final` channel."""
     close_ends_any_message: bool = False
-    """The close tag ends answers too: if it is an end token, it alone shows no trace."""
+    """The close tag ends answers too. If it is an end token, it is no sign of a trace by itself."""
 
     @property
     def nests(self) -> bool:

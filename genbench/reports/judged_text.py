@@ -43,7 +43,7 @@ def _pairs(judge: JudgedRecord) -> Iterator[str]:
     if pairs is None or pairs.win_rate is None:
         return
     against = f"run {judge.baseline.name}" if judge.baseline else "the reference column"
-    unasked = f", {pairs.unanswered} of them where one side never answered" if pairs.unanswered else ""
+    unasked = f", {pairs.unanswered} of them because one side never answered" if pairs.unanswered else ""
     yield (
         f"win rate {points(pairs.win_rate)} {interval(pairs.ci)} against {against}: "
         f"{pairs.wins} wins, {pairs.ties} ties, {pairs.losses} losses{unasked}"

@@ -128,7 +128,7 @@ def report_text(paths: Sequence[str | Path], form: str, *, allow: Sequence[str] 
 
 
 def _is_writable(folder: Path) -> bool:
-    """Tell whether files can be written into a folder. Permissions alone do not tell for network mounts."""
+    """Tell whether files can be written into a folder. Network mounts make permissions unreliable."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return True
@@ -148,7 +148,7 @@ def default_page(paths: Sequence[Path]) -> Path:
         return paths[0] / PAGE
     parents = {path.resolve().parent for path in paths}
     if len(parents) > 1:
-        raise InputError("the runs are in different folders: say where the page goes with --output FILE")
+        raise InputError("the runs are in different folders: name the page with --output FILE")
     return paths[0].parent / PAGE
 
 

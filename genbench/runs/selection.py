@@ -29,7 +29,7 @@ def in_shard(tasks: Sequence[LoadedTask], part: Shard | None) -> list[LoadedTask
     if part is None:
         return list(tasks)
     kept = [
-        only(task, frozenset(p.problem_id for p in task.problems if part.holds(task.name, p.problem_id)))
+        only(task, frozenset(p.problem_id for p in task.problems if part.contains(task.name, p.problem_id)))
         for task in tasks
     ]
     return [task for task in kept if task.problems]

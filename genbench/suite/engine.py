@@ -66,7 +66,7 @@ def config_class(kind: str, folder: Path | None = None) -> type[EngineConfig]:
     """Return the configuration class of a kind of engine: a registered name, or "module:Class".
 
     Args:
-        folder: a folder that may have the module, besides the installed packages.
+        folder: a folder that is searched for the module, in addition to the installed packages.
 
     Raises:
         ConfigError: there is no such engine, or it has no class `Config`.

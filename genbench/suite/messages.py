@@ -16,7 +16,7 @@ from genbench.suite.yamllines import Loc
 
 
 def is_within(loc: Loc, outer: Loc) -> bool:
-    """Tell whether one error lies inside another. An item that is wrong also makes its list too short."""
+    """Tell whether one error is inside another. An item that is wrong also makes its list too short."""
     return len(loc) > len(outer) and loc[: len(outer)] == outer
 
 

@@ -11,7 +11,7 @@ from genbench.errors import ConfigError
 from genbench.suite.suitefile import Suite, checked_suite
 
 _PLACE = "command-line"
-"""Stands for the file of the suite in messages. Relative paths start from the working folder."""
+"""The name of the suite in messages, which has no file. Relative paths start from the working folder."""
 _NAME_CHARS = 60
 
 

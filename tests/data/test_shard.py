@@ -14,19 +14,19 @@ IDS = [f"problem-{number}" for number in range(2000)]
 @pytest.mark.parametrize("of", [1, 2, 7, 16])
 def test_every_problem_is_in_exactly_one_part(of: int) -> None:
     parts = [Shard(index, of) for index in range(1, of + 1)]
-    assert all(sum(part.holds("task", name) for part in parts) == 1 for name in IDS)
+    assert all(sum(part.contains("task", name) for part in parts) == 1 for name in IDS)
 
 
 def test_parts_are_about_even_also_after_a_limit() -> None:
     kept = nested_subset(IDS, 800)
-    sizes = [sum(Shard(index, 4).holds("task", name) for name in kept) for index in range(1, 5)]
+    sizes = [sum(Shard(index, 4).contains("task", name) for name in kept) for index in range(1, 5)]
     # Binomial(800, 1/4): mean 200, standard deviation 12.2.
     assert all(150 < size < 250 for size in sizes)
 
 
 def test_another_task_is_parted_otherwise() -> None:
-    first = [Shard(1, 2).holds("a", name) for name in IDS]
-    second = [Shard(1, 2).holds("b", name) for name in IDS]
+    first = [Shard(1, 2).contains("a", name) for name in IDS]
+    second = [Shard(1, 2).contains("b", name) for name in IDS]
     assert 800 < sum(one == two for one, two in zip(first, second, strict=True)) < 1200
 
 

@@ -90,7 +90,7 @@ def test_an_engine_that_ended_without_a_word_was_killed_and_another_may_live(
     assert isinstance(failure, EngineDiedError)
     text = str(failure)
     assert text.startswith(
-        "the engine was killed while it loaded; by the kernel, where the machine has too little"
+        "the engine was killed while it loaded, by the kernel if the machine has too little"
     )
     assert "CUDA" not in text and "what may help" not in text and len(text) < 1000
 

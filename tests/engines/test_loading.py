@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from genbench.engines.loading import load_beside
+from genbench.engines.loading import load_in_thread
 
 
 def after(seconds: float, result: str) -> str:
@@ -28,7 +28,7 @@ def test_the_result_comes_from_a_thread_and_the_loop_goes_on() -> None:
                 turns += 1
 
         turning = asyncio.create_task(turn())
-        name = await load_beside(lambda: after(0.2, threading.current_thread().name), 10, print)
+        name = await load_in_thread(lambda: after(0.2, threading.current_thread().name), 10, print)
         turning.cancel()
         return name, turns
 
@@ -41,13 +41,13 @@ def test_a_failure_is_raised_as_it_is() -> None:
         raise LookupError("no such weights")
 
     with pytest.raises(LookupError, match="no such weights"):
-        asyncio.run(load_beside(fail, 10, print))
+        asyncio.run(load_in_thread(fail, 10, print))
 
 
 def test_a_result_that_comes_too_late_is_discarded() -> None:
     discarded: list[str] = []
     with pytest.raises(TimeoutError):
-        asyncio.run(load_beside(lambda: after(0.4, "late"), 0.1, discarded.append))
+        asyncio.run(load_in_thread(lambda: after(0.4, "late"), 0.1, discarded.append))
     assert discarded == ["late"]
 
 
@@ -61,7 +61,7 @@ def test_processes_of_a_load_that_takes_too_long_are_killed() -> None:
         child.join()
 
     with pytest.raises(TimeoutError):
-        asyncio.run(load_beside(hang, 3, print))
+        asyncio.run(load_in_thread(hang, 3, print))
     started[0].join(10)
     assert started[0].exitcode == -9
 
@@ -70,7 +70,7 @@ def test_a_load_that_is_cancelled_discards_its_result() -> None:
     discarded: list[str] = []
 
     async def work() -> None:
-        loading = asyncio.create_task(load_beside(lambda: after(0.3, "late"), 10, discarded.append))
+        loading = asyncio.create_task(load_in_thread(lambda: after(0.3, "late"), 10, discarded.append))
         await asyncio.sleep(0.05)
         loading.cancel()
         with pytest.raises(asyncio.CancelledError):

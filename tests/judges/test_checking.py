@@ -31,7 +31,7 @@ def _rows(name: str) -> list[dict[str, Any]]:
 
 
 def small(judged: Case, name: str) -> tuple[str, str]:
-    """The shipped judge beside the suite, with the first cases of its set: the paths of both."""
+    """Write the shipped judge next to the suite, with the first cases of its set. Return both paths."""
     shutil.copytree(folder("judges"), judged.path / "judges")
     lines = [json.dumps(row) + "\n" for row in _rows(name)]
     (judged.path / "judges" / "calibration" / f"{name}.jsonl").write_text("".join(lines))

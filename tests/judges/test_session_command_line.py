@@ -37,7 +37,7 @@ RUN = ("run", "suite.yaml", "--run-dir", "runs", "--responses", "answers.jsonl")
 
 
 def own_judge(judged: Case) -> Path:
-    """The shipped judges beside the suite, to be changed."""
+    """Copy the shipped judges next to the suite, to be changed."""
     shutil.copytree(folder("judges"), judged.path / "judges")
     judged.write(n=2, k=1, judge="judges/free_form.yaml")
     return judged.path / "judges"

@@ -14,7 +14,7 @@ SIZES = {"aime25": (30, 64), "gpqa_diamond": (198, 8), "ifeval": (541, 1), "live
 
 
 def columns(name: str, problems: int, k: int) -> TaskColumns:
-    """8,000-token traces, their texts over many files beside the page."""
+    """8,000-token traces, their texts over many files next to the page."""
     made = TaskColumns(name, tuple(f"{name}-problem-{i:04}" for i in range(problems)), k)
     size = problems * k
     made.status = array("b", (i % 12 for i in range(size)))

@@ -72,7 +72,7 @@ def test_pairs_tell_wins_ties_and_losses_against_their_opponent() -> None:
     line = judged_lines(judge(pairwise=PAIRS, baseline=opponent))[1]
     assert line == (
         "win rate 60.0 [50.0, 70.0] against run base: 5 wins, 2 ties, 3 losses, "
-        "1 of them where one side never answered"
+        "1 of them because one side never answered"
     )
     assert "against the reference column" in judged_lines(judge(pairwise=PAIRS))[1]
 

@@ -1,4 +1,4 @@
-"""What others report for a model stands beside its score: by its name, its family, or as the suite says."""
+"""Scores that others report for a model are shown by its name or its family, or as the suite says."""
 
 from __future__ import annotations
 

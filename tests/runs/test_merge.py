@@ -96,10 +96,10 @@ def numbers(results: Results) -> dict[str, Any]:
 
 def test_every_problem_lies_in_exactly_one_shard_and_shards_are_even() -> None:
     ids = [f"p{i}" for i in range(3000)]
-    held = [[name for name in ids if Shard(index, 5).holds("t", name)] for index in range(1, 6)]
+    held = [[name for name in ids if Shard(index, 5).contains("t", name)] for index in range(1, 6)]
     assert sorted(name for part in held for name in part) == sorted(ids)
     assert all(520 < len(part) < 680 for part in held)
-    assert held[0] != [name for name in ids if Shard(1, 5).holds("u", name)]
+    assert held[0] != [name for name in ids if Shard(1, 5).contains("u", name)]
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "2", "a/b", "1/0", "-1/3", ""])
@@ -220,7 +220,7 @@ def test_lacking_verdicts_and_those_of_another_verifier_are_made_again(place: Pa
 
 
 def test_a_shard_without_problems_ends_well_and_writes_nothing(place: Path) -> None:
-    empty = next(i for i in range(1, 10) if not Shard(i, 9).holds("few", "only"))
+    empty = next(i for i in range(1, 10) if not Shard(i, 9).contains("few", "only"))
     report = draw(run_dir=Path("parts"), shard=f"{empty}/9", tasks=("few",))
     assert report.results == {}
     assert report.notes == (f"--shard {empty}/9: no problem of this run is in this shard",)

@@ -162,7 +162,7 @@ def test_the_filter_has_a_place_for_the_process_id() -> None:
 def test_only_harmless_socket_options_are_let_through() -> None:
     machine = machine_of("x86_64")
     assert machine is not None
-    numbers = {machine.judged[name] for name in ("setsockopt", "getsockopt")}
+    numbers = {machine.checked[name] for name in ("setsockopt", "getsockopt")}
     assert not numbers & set(machine.plain)
 
 

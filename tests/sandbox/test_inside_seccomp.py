@@ -14,7 +14,7 @@ ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 PID = 4711
 
 
-def judged(code: bytes, audit: int, number: int, *arguments: int) -> int:
+def action(code: bytes, audit: int, number: int, *arguments: int) -> int:
     """What the filter returns for one call; linux/filter.h, only the instructions that it may use."""
     data = struct.pack("<IIQ6Q", number, audit, 0, *(*arguments, 0, 0, 0, 0, 0, 0)[:6])
     words = [struct.unpack_from("<HBBI", code, at) for at in range(0, len(code), 8)]
@@ -45,8 +45,8 @@ def cpu(request: pytest.FixtureRequest) -> Machine:
 
 
 def ask(cpu: Machine, call: str | int, *arguments: int) -> int:
-    number = cpu.judged[call] if isinstance(call, str) else call
-    return judged(build(cpu).for_process(PID), cpu.audit, number, *arguments)
+    number = cpu.checked[call] if isinstance(call, str) else call
+    return action(build(cpu).for_process(PID), cpu.audit, number, *arguments)
 
 
 def test_every_plain_call_is_allowed(cpu: Machine) -> None:
@@ -54,13 +54,13 @@ def test_every_plain_call_is_allowed(cpu: Machine) -> None:
 
 
 def test_every_other_call_is_refused(cpu: Machine) -> None:
-    known = {*cpu.plain, *cpu.judged.values(), *cpu.absent}
+    known = {*cpu.plain, *cpu.checked.values(), *cpu.absent}
     found = {ask(cpu, number) for number in range(424) if number not in known}
     assert found == {ERRNO | errno.EPERM}
 
 
 def test_calls_of_newer_kernels_look_absent(cpu: Machine) -> None:
-    known = {*cpu.plain, *cpu.judged.values()}
+    known = {*cpu.plain, *cpu.checked.values()}
     found = {ask(cpu, number) for number in range(424, 600) if number not in known}
     assert found == {ERRNO | errno.ENOSYS}
     assert set(cpu.absent) == {435, 437}
@@ -68,9 +68,9 @@ def test_calls_of_newer_kernels_look_absent(cpu: Machine) -> None:
 
 def test_another_calling_convention_kills_or_is_refused(cpu: Machine) -> None:
     code = build(cpu).for_process(PID)
-    assert judged(code, cpu.audit ^ 1, cpu.plain[0]) == KILL
+    assert action(code, cpu.audit ^ 1, cpu.plain[0]) == KILL
     if cpu.foreign_from is not None:
-        assert judged(code, cpu.audit, cpu.foreign_from + cpu.plain[0]) == ERRNO | errno.ENOSYS
+        assert action(code, cpu.audit, cpu.foreign_from + cpu.plain[0]) == ERRNO | errno.ENOSYS
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_another_calling_convention_kills_or_is_refused(cpu: Machine) -> None:
         ("sendto", (3, 0, 0, 0, 1), False),
     ],
 )
-def test_judged_calls_go_by_their_arguments(
+def test_checked_calls_go_by_their_arguments(
     cpu: Machine, call: str, arguments: tuple[int, ...], allowed: bool
 ) -> None:
     assert ask(cpu, call, *arguments) == (ALLOW if allowed else ERRNO | errno.EPERM)

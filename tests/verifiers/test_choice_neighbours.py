@@ -1,6 +1,6 @@
 """More endings than those of the first list, about four other sets of options, in ten languages.
 
-They were written before they were tried, so that the list of words is held to what people write.
+They were written before they were tried, so that the list of words is tested with what people write.
 """
 
 from __future__ import annotations

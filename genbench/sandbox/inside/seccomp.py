@@ -107,8 +107,8 @@ def build(machine: Machine) -> Filter:
     for number in machine.absent:
         words += [(_JUMP_EQUAL, 0, 1, number), _refuse(errno.ENOSYS)]
     for call, tests in _RULES:
-        if call in machine.judged:
-            words += _rule(machine.judged[call], tests)
+        if call in machine.checked:
+            words += _rule(machine.checked[call], tests)
     words += [(_JUMP_AT_LEAST, 0, 1, _NEWEST_KNOWN), _refuse(errno.ENOSYS), _refuse(errno.EPERM)]
     hole = next(at for at, word in enumerate(words) if word[3] == _OWN_PID)
     words[hole] = (*words[hole][:3], 0)

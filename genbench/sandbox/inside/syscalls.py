@@ -9,7 +9,7 @@ import platform
 from dataclasses import dataclass
 
 _PLAIN = {
-    # reading, writing and looking; opening is judged by its flags, see filter.py
+    # reading, writing and looking; opening is allowed by its flags, see seccomp.py
     "read": (0, 63),
     "write": (1, 64),
     "pread64": (17, 67),
@@ -141,7 +141,7 @@ _PLAIN = {
     "getrlimit": (97, 163),
     "getrandom": (318, 278),
 }
-_JUDGED = {
+_CHECKED = {
     "open": (2, None),
     "openat": (257, 56),
     "fcntl": (72, 25),
@@ -162,14 +162,14 @@ _ABSENT = {"clone3": (435, 435), "openat2": (437, 437)}
 class Machine:
     """A processor family as seccomp sees it.
 
-    `plain` calls are allowed with any arguments, and `judged` calls depending on their arguments. `absent`
+    `plain` calls are allowed with any arguments, and `checked` calls depending on their arguments. `absent`
     calls fail with "no such call", so that the C library takes the older call. All other calls are refused.
     """
 
     name: str
     audit: int
     plain: tuple[int, ...]
-    judged: dict[str, int]
+    checked: dict[str, int]
     absent: tuple[int, ...]
     foreign_from: int | None
     """First number of another calling convention (x32), which is refused completely."""
@@ -187,7 +187,7 @@ def machine(name: str | None = None) -> Machine | None:
     if name not in _COLUMNS:
         return None
     column, audit, foreign_from = _COLUMNS[name]
-    judged = {call: number for call, both in _JUDGED.items() if (number := both[column]) is not None}
+    checked = {call: number for call, both in _CHECKED.items() if (number := both[column]) is not None}
     plain = tuple(number for both in _PLAIN.values() if (number := both[column]) is not None)
     absent = tuple(both[column] for both in _ABSENT.values())
-    return Machine(name, audit, plain, judged, absent, foreign_from)
+    return Machine(name, audit, plain, checked, absent, foreign_from)
