@@ -12,7 +12,7 @@ Parts, each in a process of its own so that one that fails does not end the othe
     plain      the same without it
     watermark  preemptions and wall time in a tight KV cache, watermark 0 and 0.05
     start      seconds to the first token: compile cache empty, then filled
-    reload     other weights into a running engine: seconds against a fresh engine, and whether texts are equal
+    reload     other weights into a running engine: seconds against a fresh engine, and if texts are equal
 
 Prints one Markdown table. Figures go into RESULTS.md with machine, versions and date.
 """

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from genbench.engines.http_server import ServerAddress
+from genbench.engines.settings import CommonSettings
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding
 
 
 @dataclass(frozen=True, slots=True)
-class HttpSettings:
+class HttpSettings(CommonSettings):
     """Everything that the servers of one model are asked with.
 
     Args:
@@ -41,7 +42,6 @@ class HttpSettings:
     eos_token_id: int | None = None
     trace_tags: tuple[str, str] = ("", "")
     chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    work: Path = Path()
     declared: Mapping[str, Any] = field(default_factory=dict)
     trust_remote_code: bool = False
 
@@ -60,16 +60,6 @@ class HttpSettings:
         )
 
     @property
-    def log(self) -> Path:
-        """Return the file of the engine's log."""
-        return self.work / "engine.log"
-
-    @property
-    def generates(self) -> bool:
-        """Return True: the servers sample."""
-        return True
-
-    @property
     def opening(self) -> str:
         """Return what starting the engines means, for people."""
         return f"asking {len(self.members)} server{'s' if len(self.members) > 1 else ''}"
@@ -83,11 +73,6 @@ class HttpSettings:
     def members(self) -> dict[str, HttpSettings]:
         """Return the settings of each server by its name."""
         return {f"server {url}": replace(self, base_urls=(url,)) for url in dict.fromkeys(self.base_urls)}
-
-    @property
-    def share_key(self) -> None:
-        """Return None: there is nothing to keep between two models."""
-        return None
 
     @property
     def terms(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
 from genbench.engines.kind import ModelSource, PromptFacts
+from genbench.engines.settings import CommonSettings
 from genbench.errors import EngineDiedError, ResponsesError
 from genbench.types import Completion, FinishReason, Request, SampleId
 
@@ -105,13 +106,12 @@ class ReplayModel:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaySettings:
+class ReplaySettings(CommonSettings):
     """What a file of responses is read with."""
 
     path: Path
     index: Mapping[str, ResponseIndex] = field(repr=False)
     tasks: tuple[str, ...]
-    work: Path = Path()
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -140,19 +140,9 @@ class ReplaySettings:
         return f"reading {self.path}"
 
     @property
-    def log(self) -> Path:
-        """Return where a log would be. Nothing is written to it."""
-        return self.work / "engine.log"
-
-    @property
     def generates(self) -> bool:
         """Return False: completions are only read."""
         return False
-
-    @property
-    def share_key(self) -> None:
-        """Return None: there is nothing to keep between two models."""
-        return None
 
     @property
     def members(self) -> dict[str, ReplaySettings]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from genbench.engines.kind import ModelSource, PromptFacts
+from genbench.engines.settings import CommonSettings
 from genbench.suite.engine import EngineConfig
 from genbench.types import Completion, FinishReason, Request
 
@@ -107,12 +108,11 @@ class SimpleModel:
 
 
 @dataclass(frozen=True, slots=True)
-class SimpleSettings:
+class SimpleSettings(CommonSettings):
     """What a simple engine is made with: its class and its block of the suite."""
 
     engine: type[SimpleEngine]
     config: Any
-    work: Path = Path()
 
     @property
     def terms(self) -> Mapping[str, Any]:
@@ -140,21 +140,6 @@ class SimpleSettings:
     def opening(self) -> str:
         """Return what starting the engine means, for people."""
         return "starting the engine"
-
-    @property
-    def log(self) -> Path:
-        """Return the file for a log. The engine need not write one."""
-        return self.work / "engine.log"
-
-    @property
-    def generates(self) -> bool:
-        """Return True: completions are made here."""
-        return True
-
-    @property
-    def share_key(self) -> None:
-        """Return None: there is nothing to keep between two models."""
-        return None
 
     @property
     def members(self) -> dict[str, SimpleSettings]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from genbench.engines import arguments
 from genbench.engines.environment import output_to
+from genbench.engines.settings import CommonSettings
 from genbench.protocols import Engine
 from genbench.registry import load_object
 from genbench.suite.config import Decoding
@@ -30,14 +31,13 @@ _TERM_ARGUMENTS: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class VllmSettings:
+class VllmSettings(CommonSettings):
     """Everything that a vLLM engine is started with.
 
     Args:
         model, tokenizer, adapter: folders.
         max_model_len: context in tokens.
         decodings: the decoding of each task.
-        work: the run folder. The engine's log and its small files go there.
         extra: further arguments of AsyncEngineArgs, as the suite gives them.
         replicas: how many engines work in parallel. `replica` is the number of this one.
         share: the engine stays up for the next model of the same checkpoint, so it is loaded with LoRA on.
@@ -60,7 +60,6 @@ class VllmSettings:
     max_num_seqs: int
     max_num_batched_tokens: int
     decodings: Mapping[str, Decoding]
-    work: Path = Path()
     extra: Mapping[str, Any] = field(default_factory=dict)
     replicas: int = 1
     replica: int = 0
@@ -77,16 +76,6 @@ class VllmSettings:
     def lora(self) -> bool:
         """Tell whether the engine is loaded with LoRA on."""
         return self.share or self.adapter is not None
-
-    @property
-    def log(self) -> Path:
-        """Return the file of the engine's log."""
-        return self.work / "engine.log"
-
-    @property
-    def generates(self) -> bool:
-        """Return True: completions are sampled here."""
-        return True
 
     @property
     def opening(self) -> str:

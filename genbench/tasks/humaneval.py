@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
-from genbench.data.asserts import split
-from genbench.errors import DataError
-from genbench.protocols import HubDataset, Row, TaskInfo
-from genbench.tasks.published import published
+from genbench.protocols import HubDataset, Row
+from genbench.tasks.python_functions import assert_reference, functions_problem, functions_task
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -17,72 +12,31 @@ _PROMPT = (
     "Complete this Python function as its docstring says. Answer with the whole function, and the imports "
     "that it needs, in one code block.\n\n```python\n{prompt}\n```"
 )
-_LIMITS = {"wall_s": 3.0, "memory_mib": 4096}
-"""Seconds of wall time, as in the original evaluator (human_eval/evaluation.py, timeout=3.0)."""
 _CANDIDATE = "candidate"
 
 
 def humaneval() -> SingleTurn:
     """Return the task of 164 functions. Asserts that can be split are compared outside the sandbox."""
     dataset = HubDataset("openai/openai_humaneval", "openai_humaneval", "test", _COLUMNS, rows=164)
-    return _task("humaneval", "HumanEval: 164 Python functions to complete", dataset, "MIT")
+    summary = "HumanEval: 164 Python functions to complete"
+    return functions_task("humaneval", summary, dataset, "MIT", read=_read, pose=_pose)
 
 
 def humaneval_plus() -> SingleTurn:
     """Return the task of the same functions with about eighty times the tests."""
     dataset = HubDataset("evalplus/humanevalplus", "default", "test", _COLUMNS, rows=164)
-    return _task(
-        "humaneval_plus", "HumanEval+: 164 Python functions with many more tests", dataset, "Apache-2.0"
-    )
-
-
-def _task(name: str, summary: str, dataset: HubDataset, licence: str) -> SingleTurn:
-    info = TaskInfo(
-        name=name,
-        asks_alike=True,
-        version="1",
-        summary=summary,
-        dataset=dataset,
-        k=10,
-        verifier="code",
-        verifier_options={"mode": "real"},
-        licence=licence,
-        published=published(name),
-        metrics=("avg@k", "pass@k"),
-    )
-    return SingleTurn(info, partial(_read, name), _pose, _COLUMNS)
+    summary = "HumanEval+: 164 Python functions with many more tests"
+    return functions_task("humaneval_plus", summary, dataset, "Apache-2.0", read=_read, pose=_pose)
 
 
 def _read(task: str, place: int, row: Row) -> Problem:
-    where = f"task {task}, problem {row['task_id']}"
-    try:
-        found = split(row["test"], function="check")
-    except (SyntaxError, TypeError) as error:
-        raise DataError(f"{where}: its tests are not Python: {error}") from None
-    tests: list[dict[str, Any]] = [test.told() for test in found.lifted]
-    if not found.complete or not tests:
-        # The whole check runs with the program, so that what could not be split is still checked.
-        tests.append({"input": f"{row['test']}\ncheck({row['entry_point']})", "output": ""})
-    kept = {
-        "prompt": row["prompt"],
-        "entry_point": row["entry_point"],
-        "tests": tests,
-        "forgeable": not found.complete,
-    }
-    return Problem(
-        task, str(row["task_id"]), kept, {"checked": "outside" if found.complete else "partly inside"}
-    )
+    kept = {"prompt": row["prompt"], "entry_point": row["entry_point"]}
+    call = f"\ncheck({row['entry_point']})"
+    return functions_problem(task, row, kept, row["test"], function="check", call=call)
 
 
 def _pose(problem: Problem, sample_index: int) -> Ask:
     row = problem.row
-    reference = {
-        "kind": "assert",
-        "before": f"{row['prompt']}\n",
-        "after": f"\n{_CANDIDATE} = {row['entry_point']}\n",
-        "tests": row["tests"],
-        "fences": "optional",
-        "forgeable": row["forgeable"],
-        "limits": _LIMITS,
-    }
+    after = f"\n{_CANDIDATE} = {row['entry_point']}\n"
+    reference = assert_reference(row, before=f"{row['prompt']}\n", after=after)
     return Ask((Message("user", _PROMPT.format(prompt=row["prompt"].strip("\n"))),), reference)

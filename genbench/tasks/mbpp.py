@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
-from genbench.data.asserts import split
-from genbench.errors import ConfigError, DataError
-from genbench.protocols import HubDataset, Row, TaskInfo
-from genbench.tasks.published import published
+from genbench.errors import ConfigError
+from genbench.protocols import HubDataset, Row
+from genbench.tasks.python_functions import assert_reference, functions_problem, functions_task
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -23,7 +21,6 @@ _PROMPT = (
     "{text}\n\nThe function must pass these tests:\n\n```python\n{tests}\n```\n\n"
     "Answer with the whole function, and the imports that it needs, in one code block."
 )
-_LIMITS = {"wall_s": 3.0, "memory_mib": 4096}
 
 
 def mbpp(config: str = "full") -> SingleTurn:
@@ -37,64 +34,29 @@ def mbpp(config: str = "full") -> SingleTurn:
     dataset = HubDataset(
         "google-research-datasets/mbpp", config, "test", _COLUMNS[config], rows=_ROWS[config]
     )
-    return _task("mbpp", f"MBPP ({config}): small Python functions from a sentence", dataset, "CC-BY-4.0")
+    summary = f"MBPP ({config}): small Python functions from a sentence"
+    return functions_task("mbpp", summary, dataset, "CC-BY-4.0", read=_read, pose=_pose)
 
 
 def mbpp_plus() -> SingleTurn:
     """Return the task of 378 problems with many more tests."""
     dataset = HubDataset("evalplus/mbppplus", "default", "test", _COLUMNS["plus"], rows=378)
-    return _task("mbpp_plus", "MBPP+: small Python functions with many more tests", dataset, "Apache-2.0")
-
-
-def _task(name: str, summary: str, dataset: HubDataset, licence: str) -> SingleTurn:
-    info = TaskInfo(
-        name=name,
-        asks_alike=True,
-        version="1",
-        summary=summary,
-        dataset=dataset,
-        k=10,
-        verifier="code",
-        verifier_options={"mode": "real"},
-        licence=licence,
-        published=published(name),
-        metrics=("avg@k", "pass@k"),
-    )
-    return SingleTurn(info, partial(_read, name), _pose, dataset.columns)
+    summary = "MBPP+: small Python functions with many more tests"
+    return functions_task("mbpp_plus", summary, dataset, "Apache-2.0", read=_read, pose=_pose)
 
 
 def _read(task: str, place: int, row: Row) -> Problem:
-    where = f"task {task}, problem {row['task_id']}"
     shown = list(row["test_list"])
-    source = row["test"] if "test" in row else "\n".join(shown)
-    try:
-        found = split(source)
-    except (SyntaxError, TypeError) as error:
-        raise DataError(f"{where}: its tests are not Python: {error}") from None
-    tests: list[dict[str, Any]] = [test.told() for test in found.lifted]
-    if not found.complete or not tests:
-        tests.append({"input": source, "output": ""})
     kept = {
         "text": row["prompt"] if "prompt" in row else row["text"],
         "shown": shown,
         "before": "\n".join([*(row.get("test_imports") or ()), row.get("test_setup_code") or "", ""]),
-        "tests": tests,
-        "forgeable": not found.complete,
     }
-    return Problem(
-        task, str(row["task_id"]), kept, {"checked": "outside" if found.complete else "partly inside"}
-    )
+    source = row["test"] if "test" in row else "\n".join(shown)
+    return functions_problem(task, row, kept, source)
 
 
 def _pose(problem: Problem, sample_index: int) -> Ask:
     row = problem.row
     text = _PROMPT.format(text=row["text"].strip(), tests="\n".join(row["shown"]))
-    reference = {
-        "kind": "assert",
-        "before": row["before"],
-        "tests": row["tests"],
-        "fences": "optional",
-        "forgeable": row["forgeable"],
-        "limits": _LIMITS,
-    }
-    return Ask((Message("user", text),), reference)
+    return Ask((Message("user", text),), assert_reference(row, before=row["before"]))

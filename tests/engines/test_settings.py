@@ -1,0 +1,26 @@
+"""What the settings of all shipped engines have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from genbench.engines.settings import CommonSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(CommonSettings):
+    model: str
+
+
+def test_the_log_is_in_the_run_folder() -> None:
+    assert replace(Settings("m"), work=Path("run")).log == Path("run/engine.log")
+
+
+def test_completions_are_sampled_and_the_engine_is_not_kept_unless_a_kind_says_so() -> None:
+    assert Settings("m").generates
+    assert Settings("m").share_key is None
+
+
+def test_the_run_folder_comes_after_the_settings_of_a_kind() -> None:
+    assert Settings("m", work=Path("run")).model == "m"
