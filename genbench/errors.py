@@ -94,7 +94,7 @@ class RequestFailedError(EngineError):
 
 
 class RequestStuckError(EngineError):
-    """One request got no reply in any of its tries. It is drawn again later; the engine may be fine."""
+    """One request got no reply in any of its tries. It is drawn again later. The engine may be fine."""
 
 
 class InterruptedRunError(GenbenchError):

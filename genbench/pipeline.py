@@ -101,7 +101,7 @@ def score(
     Args:
         suite: an edited suite with corrected references or other verifier options. The run stays as it
             is, and its samples are scored in a new folder. The notes say which verdicts moved.
-        into: the new folder; None: next to the folder of the run.
+        into: the new folder. None means one next to the folder of the run.
         trust: what a run folder from elsewhere may do: code, network, environment, files.
 
     Raises:
@@ -160,7 +160,7 @@ def _together(run_dir: Path) -> list[Path]:
 
 
 def prompts(options: RunOptions) -> Iterator[dict[str, Any]]:
-    """Yield the requests of a suite as records; see `genbench.runs.requests`."""
+    """Yield the requests of a suite as records (see `genbench.runs.requests`)."""
     suite, chosen = open_suite(options)
     tasks = load_tasks(suite, options)
     for name in chosen:

@@ -194,7 +194,7 @@ def find(category: Category, name: str, folder: Path | str | None = None) -> Plu
 
 
 def load(category: Category, name: str) -> Any:
-    """Return the object behind a name; see `find` and `PlugIn.load` for what is raised."""
+    """Return the object behind a name. `find` and `PlugIn.load` say what is raised."""
     return find(category, name).load()
 
 

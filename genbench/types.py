@@ -145,7 +145,7 @@ class Case:
     """What a verifier is given: the sample's answers, one per turn, and the reference.
 
     `question` is what was asked. In a conversation it is everything said before the last answer. Judges need
-    it; other verifiers ignore it.
+    it. Other verifiers ignore it.
     """
 
     sample: SampleId

@@ -49,7 +49,7 @@ class Generation:
         workers: samples that one engine draws at the same time.
         started: called once, when the first engine is up.
         tell: called with lines for people.
-        count_trace: returns the tokens of a completion's trace; None if they are unknown.
+        count_trace: returns the tokens of a completion's trace, or None if they are unknown.
     """
 
     engines: Mapping[str, Callable[[], Engine]]

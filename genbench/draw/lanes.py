@@ -154,7 +154,7 @@ class Lane:
                 await self._close_dead(session, session.death)
 
     async def _open(self, queue: DrawQueue, *, alone: bool) -> Engine | None:
-        """Return a started engine; None if it cannot be started, or nothing is left to draw."""
+        """Return a started engine, or None if it cannot be started or nothing is left to draw."""
         engine = self._make()
         starting = asyncio.ensure_future(engine.start())
         try:

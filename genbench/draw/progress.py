@@ -65,7 +65,7 @@ class ProgressLine:
 
     @property
     def left_s(self) -> float | None:
-        """Return the seconds until all is drawn at the rate so far; None before the first sample."""
+        """Return the seconds until all is drawn at the rate so far, or None before the first sample."""
         rate = self.drawn / self.seconds
         return (self.total - self.done - self.drawn) / rate if rate else None
 

@@ -134,7 +134,7 @@ _MERGE = "merge it into its base (PEFT: merge_and_unload) and give the merged fo
 
 
 def _tensors(folder: Path) -> dict[str, Tensor]:
-    """Return the tensors of an adapter; none of a file that is not safetensors.
+    """Return the tensors of an adapter, or none if the file is not safetensors.
 
     Raises:
         ConfigError: there is no file, or it is damaged.

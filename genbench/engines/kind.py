@@ -46,7 +46,7 @@ class PromptFacts:
 
 
 class EngineSettings(Protocol):
-    """The engines of one model, ready to be made; what their kind knows once prompts are fixed."""
+    """The engines of one model, ready to be made. They are known once the prompts are fixed."""
 
     @property
     def terms(self) -> Mapping[str, Any]:

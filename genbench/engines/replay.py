@@ -62,7 +62,7 @@ class ReplayKind:
 
     Args:
         index: of each task, where its lines are.
-        digest: of the model's own lines; None: of the whole file.
+        digest: the digest of the model's own lines. None means the whole file.
     """
 
     path: Path

@@ -127,7 +127,7 @@ class VllmKind:
 class VllmModel:
     """A checkpoint on this machine, with its adapter and the folder of its tokenizer.
 
-    `lora_rank` is the max_lora_rank that the engine needs; None leaves vLLM's default.
+    `lora_rank` is the max_lora_rank that the engine needs. None leaves vLLM's default.
     """
 
     config: VllmConfig

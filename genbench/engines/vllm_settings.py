@@ -48,7 +48,7 @@ class VllmSettings(CommonSettings):
         eos_token_id: the tokenizer's. It is a term.
         resolved_dtype: what `dtype` comes to for this checkpoint, see engines/resolved.py. Empty: `dtype`.
         own_quantization: the checkpoint's own quantization. It is a term if no argument names another.
-        lora_rank: the max_lora_rank that the adapters need; None: vLLM's default, or the suite's own.
+        lora_rank: the max_lora_rank that the adapters need. None means vLLM's default, or the suite's own.
     """
 
     model: Path

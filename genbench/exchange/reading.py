@@ -40,7 +40,7 @@ def import_scores(source: str | Path, output: str | Path, choice: ImportChoice |
     Args:
         source: the file of the other tool.
         output: the score file.
-        choice: what is read; None: the only metric and filter of the file.
+        choice: what is read. None means the only metric and filter of the file.
 
     Raises:
         InputError: the source cannot be read, has no samples or has no known format, or `choice` does not

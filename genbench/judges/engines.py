@@ -86,7 +86,7 @@ class JudgeEngines:
         return dict(self._built[_key(judge.spec)].record)
 
     def canary(self, judge: Judge) -> Mapping[str, Any]:
-        """Return what the judge's canary said in this run; empty if it was not asked or has no cases."""
+        """Return what the judge's canary said in this run. It is empty if no case was asked."""
         return self._canaries.get(judge.digest, {})
 
     async def close(self) -> None:

@@ -27,7 +27,7 @@ class JudgeSession:
     """The judges of a run's tasks, from its first question to its last. Use it in `async with`.
 
     Args:
-        tasks: all tasks of the run; those without a judge are ignored.
+        tasks: all tasks of the run. Those without a judge are ignored.
         work: folder in which a local judge's engine writes its log.
 
     Raises:

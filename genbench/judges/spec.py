@@ -61,7 +61,7 @@ class JudgeSpec:
         return frozenset(FIELD.findall(self.prompt))
 
     def form_at_work(self, step: str, refusal: str | None = None) -> AbstractContextManager[None]:
-        """Return a context in which an exception of the form becomes a ConfigError; see `mistakes_told`."""
+        """Return a context in which an exception of the form becomes a ConfigError (see `mistakes_told`)."""
         return mistakes_told(type(self.form), self.path, step, refusal)
 
     def digest(self) -> str:

@@ -23,7 +23,7 @@ def prepare_prompts(
     """Find a model and read what its prompts are made with. The engine need not be installed.
 
     Args:
-        kind: the engine that finds the model; None: the suite's own.
+        kind: the engine that finds the model. None means the suite's own.
 
     Raises:
         ConfigError, DataError, PromptError: what is wrong with the model's files or the suite's keys.
@@ -39,7 +39,7 @@ def prepare_model(
     """Make a model ready to be drawn from. No engine is started.
 
     Args:
-        kind: the engine that the model is drawn with; None: the suite's own.
+        kind: the engine that the model is drawn with. None means the suite's own.
 
     Raises:
         ConfigError, DataError, PromptError: what is wrong with the model's files or the suite's keys.

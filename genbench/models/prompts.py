@@ -209,7 +209,7 @@ def check_vocabulary(prompt: Rendered, vocab_size: int | None, token: Callable[[
     """Refuse a prompt with a token that the model has no embedding for. An engine would crash on it.
 
     Args:
-        vocab_size: the rows of the embedding; None: unknown.
+        vocab_size: the rows of the embedding, or None if unknown.
         token: the text of a token id, for the message.
 
     Raises:

@@ -34,7 +34,7 @@ def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> tr
 
 
 def trace_tags(fmt: traceformats.TraceFormat) -> tuple[str, str]:
-    """Return the first opening and closing tag of a format; empty texts if it has none."""
+    """Return the first opening and closing tag of a format, or empty texts if it has none."""
     return (fmt.opens[0], fmt.closes[0]) if fmt.opens and fmt.closes else ("", "")
 
 

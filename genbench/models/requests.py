@@ -63,7 +63,7 @@ class RequestMaker:
     Args:
         render: makes the prompt of a task's messages.
         fit: lowers max_tokens to what the context leaves.
-        keep: how many rendered prompts are kept; None: all.
+        keep: how many rendered prompts are kept. None means all.
     """
 
     def __init__(self, render: Render, fit: Fit, run_seed: int, keep: int | None = None) -> None:
@@ -73,7 +73,7 @@ class RequestMaker:
     def request(
         self, task: LoadedTask, problem: Problem, sample_index: int, replies: Sequence[str]
     ) -> Request | None:
-        """Return the next request of a sample; None when its conversation is over.
+        """Return the next request of a sample, or None when its conversation is over.
 
         A later turn gets max_tokens 0 if the model's own replies fill the context.
 

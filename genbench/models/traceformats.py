@@ -120,7 +120,7 @@ def detect(chat_template: str | None, added_tokens: Sequence[str]) -> TraceForma
 
 
 def _marks(entry: TraceFormat, special_only: bool) -> list[str]:
-    """Return the texts that together show a format; with `special_only` the special tokens in them."""
+    """Return the texts that together show a format, or with `special_only` the special tokens in them."""
     marks = [entry.opens[0], entry.closes[0]]
     if entry.answer_close.startswith("</"):
         marks.append(entry.answer_close)

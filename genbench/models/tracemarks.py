@@ -12,7 +12,7 @@ from genbench.models.traceformats import TraceFormat
 
 
 def tag_pattern(spellings: Sequence[str]) -> re.Pattern[str]:
-    """Return the pattern of an open tag; `<think signature="…">` has attributes."""
+    """Return the pattern of an open tag, which may have attributes: `<think signature="…">`."""
     return re.compile("|".join(_tag_source(tag) for tag in spellings))
 
 

@@ -103,7 +103,7 @@ def _split_channels(text: str, opened: bool) -> tuple[TraceStatus, str, str]:
 
 
 def _messages(text: str, channel: str | None) -> list[tuple[str, str]]:
-    """Return (channel, content) of each message; `channel` is the one that the prompt opened."""
+    """Return (channel, content) of each message. `channel` is the one that the prompt opened."""
     found: list[tuple[str, str]] = []
     header = None
     start = 0
@@ -182,7 +182,7 @@ def _before(lead: re.Match[str] | None) -> str:
 def _split_marked(
     text: str, fmt: TraceFormat, *, seen: bool, close_ends_turn: bool
 ) -> tuple[TraceStatus, str, str]:
-    """Split a text that begins outside any block; `seen` says that a block came before it."""
+    """Split a text that begins outside any block. `seen` says that a block came before it."""
     marks = Marks(text, fmt)
     outside: list[str] = []
     inside: list[str] = []

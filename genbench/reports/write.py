@@ -45,7 +45,7 @@ def report(
 
     Args:
         runs: run folders. The others are compared with the first.
-        output: the page; None: report.html in the run folder, or in the folder of several runs.
+        output: the page. None means report.html in the run folder, or in the folder of several runs.
         allow: names of differences (`k`, `verifier` …) that comparisons let through.
 
     Raises:

@@ -48,7 +48,7 @@ def in_default_folder(jobs: Sequence[Job]) -> list[Job]:
 
 
 def edits_since(folder: RunFolder, job: Job) -> list[str]:
-    """Return why a folder cannot be continued by a job, in words; nothing if it has no manifest.
+    """Return why a folder cannot be continued by a job, in words, or nothing if it has no manifest.
 
     Raises:
         RunFolderError: the folder is damaged.

@@ -122,5 +122,5 @@ def data_dir(options: RunOptions) -> Path | None:
 
 
 def path_or_none(path: str | Path | None) -> Path | None:
-    """Return a path that was given as text or path; None if it was left out or is empty."""
+    """Return a path that was given as text or path, or None if it was left out or is empty."""
     return Path(path) if path else None

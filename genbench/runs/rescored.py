@@ -33,7 +33,7 @@ def copy_for_suite(path: Path, suite_name: str, data_dir: Path | None, into: Pat
 
     Args:
         suite_name: the edited suite, as `run` takes it.
-        into: the folder of the copy; None: a folder next to the run's, named by what was edited.
+        into: the folder of the copy. None means a folder next to the run's, named by what was edited.
 
     Returns:
         The run folder of the copy.

@@ -20,7 +20,7 @@ def mover_lower(clusters: Clusters, alpha: float) -> float:
     symmetric spread and grants non-inferiority up to four times too often if a few problems collapse.
 
     Args:
-        clusters: differences tuned minus base, summed by cluster; problems are clusters of size 1.
+        clusters: differences tuned minus base, summed by cluster. Problems are clusters of size 1.
         alpha: error of the bound, in (0, 0.5].
 
     Returns:

@@ -87,7 +87,7 @@ class ByKind:
     The class is loaded when a value is checked, so that a suite's configuration imports no engine.
 
     Args:
-        only: the kinds that the field takes; None: all.
+        only: the kinds that the field takes. None means all.
     """
 
     def __init__(self, only: Sequence[str] | None = None) -> None:
@@ -100,7 +100,7 @@ class ByKind:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """List the keys of the built-in kinds for editors; further kinds have keys of their own."""
+        """List the keys of the built-in kinds for editors. Further kinds have keys of their own."""
         kinds = self._only or tuple(registry.BUILT_IN["engine"])
         known = [handler(config_class(kind).__pydantic_core_schema__) for kind in kinds]
         default = {"default": default_engine().model_dump(mode="json")}

@@ -23,7 +23,7 @@ def quick_suite(
     Args:
         models: texts PATH or NAME=PATH. A path can be a hub id. Its last part names the model.
         tasks: names of tasks.
-        k: samples of each problem; None: each task's own.
+        k: samples of each problem. None means each task's own.
         overrides: `key=value` texts, as in `--set`.
 
     Raises:

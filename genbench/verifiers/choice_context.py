@@ -153,7 +153,7 @@ def denied_before(before: str) -> bool:
 
 
 def denied_after(after: str) -> bool:
-    """Return whether the words after an option call it wrong; "B, not A" does not."""
+    """Return whether the words after an option call it wrong. "B, not A" does not."""
     if _RELATIVE.match(after):
         return True
     start = len(after) - len(after.lstrip(" )]}\"'”.:")) if re.match(r"[\])}\"'”]+", after) else 0

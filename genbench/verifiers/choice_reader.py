@@ -104,7 +104,7 @@ class OptionReader:
             yield Statement(start, letters, "denied" if denied else "stated")
 
     def _whole(self, content: str) -> str:
-        """Return the letters of a text that is nothing but an option or several; else ""."""
+        """Return the letters of a text that is nothing but an option or several, or else ""."""
         stripped = content.strip(_DECORATION)
         if len(stripped) == 1 and stripped.upper() in self._letters and (found := stripped.upper()):
             return found

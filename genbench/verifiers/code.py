@@ -1,4 +1,4 @@
-"""Verifies programs by running them on tests in a sandbox; what is expected never enters it."""
+"""Verifies programs by running them on tests in a sandbox. What is expected never enters it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def is_equation(key: str) -> bool:
 
 
 def stated_values(key: str) -> list[str]:
-    """Return the values that a canonical equation states, the best first; none if it states no value.
+    """Return the values that a canonical equation states, the best first, or none if it states no value.
 
     ``n=2+3=5`` states 5, ``5=x`` too. ``x^{2}=4`` states none: it is about x. ``\\ln2=0.69`` states both
     sides, since the number is rounded.
@@ -63,7 +63,7 @@ def equation_sides(key: str) -> tuple[str, str] | None:
 
 
 def system_values(key: str) -> tuple[list[str], bool] | None:
-    """Return the values of ``x=1,y=5`` and whether all names are one; None for anything else.
+    """Return the values of ``x=1,y=5`` and whether all names are one, or None for anything else.
 
     ``x=3,5`` and ``x=3,x=5`` have one name.
     """

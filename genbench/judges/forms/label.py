@@ -13,7 +13,7 @@ from genbench.types import Case, Finding
 
 
 class LabelForm(JudgeForm):
-    """Asks for one label. Its score is the sample's; a label with score 0 may name a status."""
+    """Asks for one label. Its score is the sample's. A label with score 0 may name a status."""
 
     uses: ClassVar[frozenset[str]] = frozenset({"labels"})
 

@@ -150,7 +150,7 @@ class JudgeForm(ABC):
         """Return what `genbench judge check` reports of the agreement with people, as JSON.
 
         Args:
-            opinions: of the cases with a verdict; may be empty.
+            opinions: those of the cases with a verdict. There may be none.
             seed: of the resampling of intervals.
         """
         return self._kappa(opinions, seed) if opinions else {}

@@ -19,7 +19,7 @@ def word_pattern(words: Sequence[str], reason: bool) -> str:
 
 
 def line_pattern(lines: Sequence[str], reason: bool) -> str:
-    """Return the regex of a reply of several lines; each line is a regex with one group."""
+    """Return the regex of a reply of several lines. Each line is a regex with one group."""
     body = r"\n".join(lines)
     return REASON + body if reason else body
 

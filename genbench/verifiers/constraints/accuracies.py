@@ -80,7 +80,7 @@ def accuracies(tally: NDArray[np.float64]) -> NDArray[np.float64]:
         tally: shape (…, 6): summed rows of `tallies`.
 
     Returns:
-        Shape (…, 4), fractions of 1; NaN where nothing was counted. Instruction-level accuracy is the share
+        Shape (…, 4), fractions of 1, and NaN if nothing was counted. Instruction-level accuracy is the share
         of all instructions, not a mean over prompts.
     """
     samples, prompt_strict, prompt_loose, instructions, strict, loose = np.moveaxis(tally, -1, 0)

@@ -90,7 +90,7 @@ def letter_frequency(text: Text, want: LetterFrequency) -> Fault:
     """Count a letter, which may be any one character.
 
     Older official code replaces one outside a-z by a random letter (defect D1), which decides the
-    IFEval keys 1122 (`#`) and 1129 (`!`) by chance; the newest official code counts it, as here.
+    IFEval keys 1122 (`#`) and 1129 (`!`) by chance. The newest official code counts it, as here.
     """
     found = text.lower.count(want.letter)
     return compared(found, want.let_relation, want.let_frequency, f"times the letter {quoted(want.letter)}")
