@@ -37,7 +37,7 @@ class RereadRun:
         return Reasoning.from_record(self.manifest.reasoning).split
 
 
-def reread(folder: RunFolder, data_dir: Path | None, trusted: Collection[Kind]) -> RereadRun:
+def reread(folder: RunFolder, data_dir: Path | None, trusted: Collection[Kind] = ()) -> RereadRun:
     """Read the data of a stored run again.
 
     Args:
