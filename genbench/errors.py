@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from genbench.redaction import hidden_message
+from genbench.safetext.redaction import hidden_message
 
 _HERE = str(Path(__file__).parent)
 

@@ -41,4 +41,4 @@ def main() -> None:
 
 def _say(error: GenbenchError) -> None:
     """Print an error. Names in it may be a stranger's, so control characters become visible."""
-    print(f"genbench: {lazy_module('reports.safe').printable(str(error))}", file=sys.stderr)
+    print(f"genbench: {lazy_module('safetext.printable').printable(str(error))}", file=sys.stderr)

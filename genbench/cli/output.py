@@ -78,5 +78,5 @@ def print_lines(lines: Iterable[object]) -> None:
 
 def _safe(text: object) -> str:
     """Return a text with control characters as visible escapes. It may name things of a stranger."""
-    safe: str = lazy_module("reports.safe").printable(str(text))
+    safe: str = lazy_module("safetext.printable").printable(str(text))
     return safe

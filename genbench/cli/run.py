@@ -217,5 +217,5 @@ def prompts(
 def _print_prompt(record: Any) -> None:
     where = f"{record['model']} / {record['task']} / {record['problem_id']}"
     print(f"── {where}: {len(record['prompt_token_ids'])} tokens, seed {record['seed']} of sample 0")
-    print(lazy_module("reports.safe").printable(record["prompt"]))
+    print(lazy_module("safetext.printable").printable(record["prompt"]))
     print(f"token ids: {record['prompt_token_ids']}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.engines.arguments import distribution
-from genbench.redaction import hidden_message
+from genbench.safetext.redaction import hidden_message
 
 _LOG_TAIL_LINES = 25
 _LOG_LINE_CHARS = 400

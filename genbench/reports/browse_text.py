@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from genbench.reports.browse_record import ProblemRow, SampleRow
-from genbench.reports.safe import one_line, printable
+from genbench.safetext.printable import one_line, printable
 
 _TEXT_LIMIT = 4000
 _FACT_LIMIT = 300

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
 from genbench.reports.compare_details import details
 from genbench.reports.figures import interval, p_text, points
-from genbench.reports.safe import printable
 from genbench.reports.table import aligned
 from genbench.reports.why import sentence, signed
+from genbench.safetext.printable import printable
 
 _HEAD = ("task", "metric", "n x k", "base", "tuned", "change", "95% CI", "p", "p drop", "finds", "verdict")
 _RIGHT = frozenset({"n x k", "base", "tuned", "change", "p", "p drop", "finds"})

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from genbench.analysis.estimation_record import EstimatedTask, Estimation
 from genbench.analysis.records import EstimateRecord
 from genbench.reports.figures import interval, points
-from genbench.reports.safe import printable
 from genbench.reports.table import aligned
+from genbench.safetext.printable import printable
 
 
 def estimate_text(estimation: Estimation) -> str:

@@ -18,8 +18,8 @@ from genbench.reports.figures import interval, p_text, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
 from genbench.reports.report_record import Report, ReportedRun
-from genbench.reports.safe import printable
 from genbench.reports.why import signed, status_words
+from genbench.safetext.printable import printable
 from genbench.types import STATUSES
 
 

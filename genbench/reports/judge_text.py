@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.reports.safe import printable
 from genbench.runs.judge_check_record import InjectionRecord, JudgeCheck
+from genbench.safetext.printable import printable
 
 _WORST_SHOWN = 3
 

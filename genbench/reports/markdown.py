@@ -10,9 +10,9 @@ from genbench.reports.figures import interval, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
 from genbench.reports.report_record import Report, ReportedComparison
-from genbench.reports.safe import one_line
 from genbench.reports.text import forgeable_words
 from genbench.reports.why import signed
+from genbench.safetext.printable import one_line
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~#$&]|:(?=//)|(?<=www)\.")
 _MENTION = re.compile(r"(?<!\w)@")

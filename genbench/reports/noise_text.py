@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from genbench.analysis.noise_record import NoiseMeasurement, TaskNoise
 from genbench.reports.figures import points
-from genbench.reports.safe import printable
 from genbench.reports.table import aligned
 from genbench.reports.why import signed
+from genbench.safetext.printable import printable
 
 _HEAD = ("task", "n x k", "difference", "band (95%)", "samples changed", "")
 _RIGHT = frozenset({"n x k", "difference", "band (95%)", "samples changed"})

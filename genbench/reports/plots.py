@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from genbench.reports.safe import one_line
+from genbench.safetext.printable import one_line
 from genbench.types import STATUSES
 
 WIDTH = 4.9

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from genbench.reports.figures import points
-from genbench.reports.safe import printable
 from genbench.reports.table import aligned
 from genbench.runs.power_record import PlannedTask, PowerPlan
+from genbench.safetext.printable import printable
 
 
 def power_text(plan: PowerPlan) -> str:

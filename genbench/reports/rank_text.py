@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from genbench.analysis.ranking_record import RankedModel, RankedTask, Ranking
 from genbench.reports.figures import interval, points
-from genbench.reports.safe import printable
 from genbench.reports.table import aligned
+from genbench.safetext.printable import printable
 
 _HEAD = ("model", "strength", "95% CI", "beats reference", "95% CI of it", "pairs", "won", "tied", "lost")
 _RIGHT = frozenset({"strength", "beats reference", "pairs", "won", "tied", "lost"})

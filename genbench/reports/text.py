@@ -118,8 +118,8 @@ def _task_notices(task: TaskResults, brief: bool) -> list[str]:
         bounds = task.bounds
         between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
         lines.append(f"{task.excluded} of {task.samples} samples excluded (defects of ours){between}")
+    lines += _other_metrics(task, brief)
     if not brief:
-        lines += _other_metrics(task)
         lines += _instructions(task.instructions) if task.instructions else []
     lines += judged_lines(task.judge) if task.judge else []
     if task.forgeable:
@@ -134,12 +134,16 @@ def forgeable_words(count: int) -> str:
     return f"{count} samples passed tests that a hostile program could fake (`forgeable` in their detail)"
 
 
-def _other_metrics(task: TaskResults) -> list[str]:
-    """Return the metrics other than the headline one, which say more only if k > 1."""
+def _other_metrics(task: TaskResults, brief: bool) -> list[str]:
+    """Return the metrics other than the headline one, which say more only if k > 1.
+
+    With `brief` only those that the suite asked for, not the ones that every task has.
+    """
+    usual = {f"{name}@{task.k}" for name in ("avg", "pass", "maj")} if brief else set()
     shown = [
         f"{item.metric} {points(item.value)} {interval(item.ci)}"
         for name, item in task.metrics.items()
-        if name != task.metric and task.k > 1 and item.value is not None
+        if name != task.metric and task.k > 1 and item.value is not None and item.metric not in usual
     ]
     return [", ".join(shown)] if shown else []
 

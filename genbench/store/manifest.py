@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from genbench.errors import RunFolderError
-from genbench.redaction import without_secrets
+from genbench.safetext.redaction import without_secrets
 from genbench.store.contract import differences
 from genbench.store.edits import task_edits, text_diff
 from genbench.store.folder import RunFolder

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from genbench.redaction import hidden, secrets_of, without_secrets
+from genbench.safetext.redaction import hidden, secrets_of, without_secrets
 from genbench.store.jsonrecord import JsonRecord
 
 Count = Annotated[int, Field(ge=0)]

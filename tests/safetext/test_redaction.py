@@ -9,7 +9,7 @@ import pytest
 
 from genbench.engines.environment import LogFile
 from genbench.errors import ConfigError, EngineError
-from genbench.redaction import hidden, is_secret_name, secrets_of, without_secrets
+from genbench.safetext.redaction import hidden, is_secret_name, secrets_of, without_secrets
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import machine
 from tests.manifests import manifest

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genbench.reports.safe import one_line, printable
+from genbench.safetext.printable import one_line, printable
 
 
 def test_terminal_escapes_and_bidi_marks_become_visible() -> None:
