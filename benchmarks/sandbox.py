@@ -27,7 +27,7 @@ from pathlib import Path
 from genbench.sandbox.compare import same_text
 from genbench.sandbox.opening import TierWish, open_cage
 from genbench.sandbox.pool import Pool, Work
-from genbench.sandbox.programs import Check, Judgement, Limits, Program
+from genbench.sandbox.programs import Check, Grade, Limits, Program
 from genbench.sandbox.worker import Worker
 
 TESTS = 20
@@ -110,10 +110,10 @@ def caged(jobs: list[Job], pool: Pool) -> int:
     """Wrong verdicts of genbench's own sandbox."""
     wrong, left, lock, done = [0], [len(jobs)], threading.Lock(), threading.Event()
 
-    def told(job: Job) -> Callable[[Judgement | Exception], None]:
-        def tell(answer: Judgement | Exception) -> None:
+    def told(job: Job) -> Callable[[Grade | Exception], None]:
+        def tell(answer: Grade | Exception) -> None:
             with lock:
-                wrong[0] += not isinstance(answer, Judgement) or answer.verdict != job.verdict
+                wrong[0] += not isinstance(answer, Grade) or answer.verdict != job.verdict
                 left[0] -= 1
                 if left[0] == 0:
                     done.set()
@@ -126,8 +126,8 @@ def caged(jobs: list[Job], pool: Pool) -> int:
     return wrong[0]
 
 
-def in_threads(judge: Callable[[Job], str], jobs: list[Job], workers: int) -> int:
-    """Wrong verdicts of a judge that is called for one program after another, in so many threads."""
+def in_threads(grader: Callable[[Job], str], jobs: list[Job], workers: int) -> int:
+    """Return the number of wrong verdicts of a grader that is called for one program after another."""
     queue, wrong = list(jobs), [0]
 
     def serve() -> None:
@@ -136,7 +136,7 @@ def in_threads(judge: Callable[[Job], str], jobs: list[Job], workers: int) -> in
                 job = queue.pop()
             except IndexError:
                 return
-            wrong[0] += judge(job) != job.verdict
+            wrong[0] += grader(job) != job.verdict
 
     threads = [threading.Thread(target=serve) for _ in range(workers)]
     for thread in threads:
@@ -267,7 +267,7 @@ def main() -> None:
     print(f"{options.workers} workers, load {os.getloadavg()[0]:.1f} at the start")
     starts()
     mixes = {"quick": quick()} if options.skip_slow else {"quick": quick(), "full": full()}
-    print("| mix, judge | CPU s | CPU ms a program | programs/s | by CPU on 2 cores | wrong verdicts |")
+    print("| mix, grader | CPU s | CPU ms a program | programs/s | by CPU on 2 cores | wrong verdicts |")
     print("|---|---|---|---|---|---|")
     for number in range(options.rounds):
         for name, jobs in mixes.items():

@@ -119,7 +119,7 @@ def sandbox(
             raise typer.BadParameter(
                 f"{value!r} is none of {', '.join(filter(None, valid))}", param_hint=name
             )
-    lazy_module("sandbox.service").judge_stream(
+    lazy_module("sandbox.service").grade_stream(
         sys.stdin.buffer,
         sys.stdout.buffer,
         mode=mode,

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from genbench.errors import GenbenchError
-from genbench.sandbox.service import judge_stream
+from genbench.sandbox.service import grade_stream
 
 
 def main() -> int:
@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--unsafe-local-exec", action="store_true")
     options = parser.parse_args()
     try:
-        judge_stream(
+        grade_stream(
             sys.stdin.buffer,
             sys.stdout.buffer,
             mode=options.mode,

@@ -1,4 +1,4 @@
-"""A sandbox for one caller, which takes one program at a time and returns its judgement."""
+"""A sandbox for one caller, which takes one program at a time and returns its grade."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Self
 
 from genbench.sandbox.alone import Turns
 from genbench.sandbox.cage import Cage
-from genbench.sandbox.judging import Checks, judge
+from genbench.sandbox.grading import Checks, grade
 from genbench.sandbox.opening import TierWish, open_cage
-from genbench.sandbox.programs import Check, Judgement, Limits, Program
+from genbench.sandbox.programs import Check, Grade, Limits, Program
 from genbench.sandbox.worker import SandboxError, Worker
 
 _TRIES = 3
@@ -47,22 +47,22 @@ class Sandbox:
             self._worker = Worker(self.cage)
         return str(self._worker.facts["interpreter"])
 
-    def judge(self, program: Program, checks: Checks | Sequence[Check], limits: Limits) -> Judgement:
-        """Return the judgement on one program. `Checks` can be used again and are not closed.
+    def grade(self, program: Program, checks: Checks | Sequence[Check], limits: Limits) -> Grade:
+        """Return the grade of one program. `Checks` can be used again and are not closed.
 
         Raises:
             DataError: An expected output cannot be read.
         SandboxError: No program runs here any more, not even a harmless one.
         """
         if isinstance(checks, Checks):
-            return self._judge(program, checks, limits)
+            return self._grade(program, checks, limits)
         own = Checks(checks)
         try:
-            return self._judge(program, own, limits)
+            return self._grade(program, own, limits)
         finally:
             own.close()
 
-    def _judge(self, program: Program, checks: Checks, limits: Limits) -> Judgement:
+    def _grade(self, program: Program, checks: Checks, limits: Limits) -> Grade:
         """Run and check a program.
 
         If its cage breaks, repeat in a fresh one in a sole turn, so that it harms no other.
@@ -75,12 +75,12 @@ class Sandbox:
                 self.replaced += 1
                 why = str(error)
         # A broken cage is the program's own failure, as long as a harmless program runs here.
-        honest = self.judge_once(_HONEST, _HONEST_CHECKS)
+        honest = self.grade_once(_HONEST, _HONEST_CHECKS)
         if honest.verdict != "pass":
             raise SandboxError(f"an honest program fails here ({honest.verdict}), after: {why}")
-        return Judgement("runtime_error", test=0, why=f"it broke its sandbox {_TRIES} times: {why}")
+        return Grade("runtime_error", test=0, why=f"it broke its sandbox {_TRIES} times: {why}")
 
-    def judge_once(self, program: Program, checks: Sequence[Check]) -> Judgement:
+    def grade_once(self, program: Program, checks: Sequence[Check]) -> Grade:
         """Run and check a program without a second try.
 
         Raises:
@@ -92,11 +92,11 @@ class Sandbox:
         finally:
             own.close()
 
-    def _try(self, program: Program, checks: Checks, limits: Limits, *, alone: bool) -> Judgement:
+    def _try(self, program: Program, checks: Checks, limits: Limits, *, alone: bool) -> Grade:
         if self._worker is None:
             self._worker = Worker(self.cage)
         try:
-            return judge(self._worker, program, checks, limits, self._turns, alone=alone)
+            return grade(self._worker, program, checks, limits, self._turns, alone=alone)
         except BaseException:
             # Its zygote may still send a reply that the next program would take for its own.
             self._worker.close()

@@ -1,4 +1,4 @@
-"""A pool of sandboxes, each with its own thread and cage. Judgements are returned as they are made."""
+"""A pool of sandboxes, each with its own thread and cage. Grades are returned as they are made."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Self
 
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.opening import TierWish, open_cage
-from genbench.sandbox.programs import Check, Judgement, Limits, Program
+from genbench.sandbox.programs import Check, Grade, Limits, Program
 
 _WAITING = 2
 """Programs that wait per worker. They are enough that no worker idles, and few enough that big inputs do
@@ -25,7 +25,7 @@ class Work:
     program: Program
     checks: Sequence[Check]
     limits: Limits
-    done: Callable[[Judgement | Exception], None]
+    done: Callable[[Grade | Exception], None]
 
 
 class Pool:
@@ -57,7 +57,7 @@ class Pool:
         with Sandbox(self.cage) as box:
             while (work := self._queue.get()) is not None:
                 try:
-                    answer: Judgement | Exception = box.judge(work.program, work.checks, work.limits)
+                    answer: Grade | Exception = box.grade(work.program, work.checks, work.limits)
                 except (
                     Exception
                 ) as error:  # the caller gets the error: a thread that ended would leave its queue waiting

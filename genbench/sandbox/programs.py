@@ -1,4 +1,4 @@
-"""Inputs and outputs of a sandbox: programs, tests, limits, judgements."""
+"""Inputs and outputs of a sandbox: programs, tests, limits, grades."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Grade:
     """The result of a program.
 
     `test` is the failing test's index, and `actual` is its answer there (cut). `why` is the end of its error

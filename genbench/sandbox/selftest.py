@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from genbench.sandbox.alone import Turns
-from genbench.sandbox.judging import Checks, judge
+from genbench.sandbox.grading import Checks, grade
 from genbench.sandbox.programs import Check, Limits, Program
 from genbench.sandbox.worker import Worker
 
@@ -91,7 +91,7 @@ def _succeeds(worker: Worker, turns: Turns, attack: str, bait: _Bait) -> bool:
 def _passes(worker: Worker, turns: Turns, text: str, output: str) -> bool:
     checks = Checks([Check("3 4\n", output)])
     try:
-        return judge(worker, Program(text), checks, _LIMITS, turns).verdict == "pass"
+        return grade(worker, Program(text), checks, _LIMITS, turns).verdict == "pass"
     finally:
         checks.close()
 

@@ -11,11 +11,11 @@ from genbench.errors import DataError, InputError
 from genbench.sandbox.compare import check_expected
 from genbench.sandbox.opening import TierWish
 from genbench.sandbox.pool import Pool, Work
-from genbench.sandbox.programs import Check, Judgement, Kind, Limits, Mode, Program
+from genbench.sandbox.programs import Check, Grade, Kind, Limits, Mode, Program
 from genbench.sandbox.worker import SandboxError
 
 
-def judge_stream(
+def grade_stream(
     stdin: IO[bytes],
     stdout: IO[bytes],
     *,
@@ -42,17 +42,15 @@ def judge_stream(
                 continue
             program, checks, limits = _read(line, number, mode)
             if program is None:
-                verdicts.write(number, Judgement("no_code"))
+                verdicts.write(number, Grade("no_code"))
                 continue
             pool.submit(Work(program, checks, limits, _told(verdicts, number, failures)))
     if failures:
         raise failures[0]
 
 
-def _told(
-    verdicts: _Verdicts, number: int, failures: list[Exception]
-) -> Callable[[Judgement | Exception], None]:
-    def done(answer: Judgement | Exception) -> None:
+def _told(verdicts: _Verdicts, number: int, failures: list[Exception]) -> Callable[[Grade | Exception], None]:
+    def done(answer: Grade | Exception) -> None:
         if isinstance(answer, SandboxError):
             failures.append(SandboxError(f"line {number + 1}: {answer}"))
         elif isinstance(answer, Exception):
@@ -70,17 +68,17 @@ class _Verdicts:
         self._stream, self._facts = stream, facts
         self._lock = threading.Lock()
 
-    def write(self, number: int, judgement: Judgement) -> None:
+    def write(self, number: int, grade: Grade) -> None:
         detail: dict[str, Any] = dict(self._facts)
-        if judgement.test is not None:
-            detail |= {"test": judgement.test, "actual": judgement.actual, "why": judgement.why}
-        if judgement.threads_left:
+        if grade.test is not None:
+            detail |= {"test": grade.test, "actual": grade.actual, "why": grade.why}
+        if grade.threads_left:
             detail["threads_left"] = True
         record = {
             "i": number,
-            "verdict": judgement.verdict,
+            "verdict": grade.verdict,
             "detail": detail,
-            "wall_s": round(judgement.wall_s, 4),
+            "wall_s": round(grade.wall_s, 4),
         }
         with self._lock:
             self._stream.write(json.dumps(record).encode() + b"\n")

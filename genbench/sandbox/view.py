@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from genbench.sandbox.compare import same_json, same_literal, same_text, shown
 from genbench.sandbox.inside import board as statuses
 from genbench.sandbox.inside.board import Board
-from genbench.sandbox.programs import Check, Judgement, Limits, Program, Result
+from genbench.sandbox.programs import Check, Grade, Limits, Program, Result
 from genbench.sandbox.worker import Ended, Files
 
 CUT = 2000
-"""Characters of an answer or a reason that a judgement keeps."""
+"""Characters of an answer or a reason that a grade keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class View:
         self._advance()
         return self._failed is not None
 
-    def conclude(self, ended: Ended, file_bytes: int) -> tuple[int, Judgement | None]:
+    def conclude(self, ended: Ended, file_bytes: int) -> tuple[int, Grade | None]:
         """Return how many tests passed in a row and the failure of the next, once the process has ended.
 
         None means no failure: all passed, or the process ended between two tests.
@@ -67,7 +67,7 @@ class View:
         if verdict in ("runtime_error", "wrong") and (found.is_long or self._is_full(file_bytes)):
             verdict = "output_limit"
         why = self._why(verdict, found.status, ended)
-        return self._passed, Judgement(verdict, actual=self._actual(found), why=why)
+        return self._passed, Grade(verdict, actual=self._actual(found), why=why)
 
     def _advance(self) -> None:
         """Take the records of finished tests in order, up to the first failure."""

@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.sandbox.box import Sandbox
-from genbench.sandbox.judging import Checks
+from genbench.sandbox.grading import Checks
 from genbench.sandbox.opening import TierWish
-from genbench.sandbox.programs import Check, Judgement, Limits, Mode, Program
+from genbench.sandbox.programs import Check, Grade, Limits, Mode, Program
 from genbench.types import Case, Finding
 from genbench.verifiers import code_reference
 from genbench.verifiers.code_reference import is_forgeable, is_positive, kind_of, limits_of, read_tests
@@ -105,8 +105,8 @@ class CodeVerifier:
             return Finding(0.0, "no_code", extracted=code, detail=facts)
         text = reference.get("before", "") + code + reference.get("after", "")
         program = Program(text, kind, reference.get("fn_name"), self._mode)
-        judgement = self._sandbox().judge(program, checks, self._limits_of(reference))
-        return _finding(judgement, code, checks, facts)
+        grade = self._sandbox().grade(program, checks, self._limits_of(reference))
+        return _finding(grade, code, checks, facts)
 
     def check(self, reference: Any) -> None:
         """Raise DataError if a reference cannot be used. It is called before anything is drawn."""
@@ -151,23 +151,23 @@ def extract(text: str, *, fences: str = "required") -> str:
     return text if fences == "optional" and not places else ""
 
 
-def _finding(judgement: Judgement, code: str, checks: Checks, facts: dict[str, Any]) -> Finding:
-    """Return the judgement with the failing test: its input, what was expected, what came."""
-    detail = facts | {"tests": len(checks.all), "wall_s": round(judgement.wall_s, 3)}
-    if judgement.threads_left:
+def _finding(grade: Grade, code: str, checks: Checks, facts: dict[str, Any]) -> Finding:
+    """Return the grade with the failing test: its input, what was expected, what came."""
+    detail = facts | {"tests": len(checks.all), "wall_s": round(grade.wall_s, 3)}
+    if grade.threads_left:
         detail["threads_left"] = True
-    if judgement.verdict == "pass":
+    if grade.verdict == "pass":
         return Finding(1.0, extracted=code, detail=detail)
-    if judgement.test is not None:
-        check = checks.all[judgement.test]
+    if grade.test is not None:
+        check = checks.all[grade.test]
         detail |= {
-            "test": judgement.test,
+            "test": grade.test,
             "input": _cut(check.input),
             "expected": _cut(check.output),
-            "actual": _cut(judgement.actual),
-            "why": judgement.why,
+            "actual": _cut(grade.actual),
+            "why": grade.why,
         }
-    return Finding(0.0, judgement.verdict, extracted=code, detail=detail)
+    return Finding(0.0, grade.verdict, extracted=code, detail=detail)
 
 
 def _required(checks: list[Check]) -> list[Check]:

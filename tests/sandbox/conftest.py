@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from genbench.sandbox.box import Sandbox
-from genbench.sandbox.programs import Check, Judgement, Kind, Limits, Mode, Program
+from genbench.sandbox.programs import Check, Grade, Kind, Limits, Mode, Program
 
-Run = Callable[..., Judgement]
+Run = Callable[..., Grade]
 
 
 @pytest.fixture(scope="session", params=["a", "b"])
@@ -34,10 +34,10 @@ def _runner(box: Sandbox) -> Run:
         fn_name: str | None = None,
         mode: Mode = "real",
         limits: Limits | None = None,
-    ) -> Judgement:
+    ) -> Grade:
         checks = [Check(given, wanted) for given, wanted in tests or [("", "REACHED\n")]]
         program = Program(text, kind, fn_name, mode)
-        return box.judge(program, checks, limits or Limits(wall_s=5.0, memory_mib=256))
+        return box.grade(program, checks, limits or Limits(wall_s=5.0, memory_mib=256))
 
     return run
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from genbench.sandbox.grading import Checks
 from genbench.sandbox.inside.bindings import Bindings
-from genbench.sandbox.judging import Checks
-from genbench.sandbox.programs import Judgement
+from genbench.sandbox.programs import Grade
 from tests.sandbox.conftest import Run
 
 PRELUDE: dict[str, Any] = {"gcd": math.gcd, "factorial": math.factorial, "pow": pow}
@@ -91,8 +91,8 @@ def test_a_test_must_use_something_that_the_program_bound(source: str, holds: bo
             found.require_one_of(source)
 
 
-def verdict(judged: Judgement) -> str:
-    return judged.verdict
+def verdict(graded: Grade) -> str:
+    return graded.verdict
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def verdict(judged: Judgement) -> str:
 )
 def test_an_empty_program_does_not_pass_by_the_prelude(run: Run, name: str) -> None:
     argument = "[3, 1]" if name in ("mean", "permutations", "sorted") else "4"
-    judged = run("pass", (argument, "24"), kind="functional", fn_name=name)
-    assert judged.verdict == "runtime_error" and f"'{name}'" in judged.why
-    judged = run("pass", (f"{name}({argument})", "24"), kind="assert")
-    assert judged.verdict == "runtime_error" and f"'{name}'" in judged.why
+    graded = run("pass", (argument, "24"), kind="functional", fn_name=name)
+    assert graded.verdict == "runtime_error" and f"'{name}'" in graded.why
+    graded = run("pass", (f"{name}({argument})", "24"), kind="assert")
+    assert graded.verdict == "runtime_error" and f"'{name}'" in graded.why
 
 
 @pytest.mark.parametrize(

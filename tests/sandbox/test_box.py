@@ -10,7 +10,7 @@ import pytest
 from genbench.errors import DataError
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.pool import Pool, Work
-from genbench.sandbox.programs import Check, Judgement, Limits, Program
+from genbench.sandbox.programs import Check, Grade, Limits, Program
 from genbench.sandbox.worker import SandboxError
 
 ADD = Program("a, b = map(int, input().split())\nprint(a + b)")
@@ -23,14 +23,14 @@ def test_an_unreadable_test_is_an_error_and_harms_no_neighbour() -> None:
     with Sandbox.open() as box:
         for output in ("['010']", "True", "{", ""):
             with pytest.raises(DataError, match="test 1: the expected output"):
-                box.judge(called, [Check("1", output)], LIMITS)
-            assert box.judge(called, [Check("1", "[1]")], LIMITS).verdict == "pass"
-            assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+                box.grade(called, [Check("1", output)], LIMITS)
+            assert box.grade(called, [Check("1", "[1]")], LIMITS).verdict == "pass"
+            assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
 
 
 def test_a_program_whose_cage_always_dies_fails_by_itself() -> None:
     with Sandbox.open() as box:
-        assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+        assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
 
         def kill() -> None:
             while box.replaced < 3:
@@ -41,15 +41,15 @@ def test_a_program_whose_cage_always_dies_fails_by_itself() -> None:
 
         killer = threading.Thread(target=kill)
         killer.start()
-        judged = box.judge(Program("import time\ntime.sleep(4)"), ADD_CHECKS, LIMITS)
+        graded = box.grade(Program("import time\ntime.sleep(4)"), ADD_CHECKS, LIMITS)
         killer.join()
-        assert judged.verdict == "runtime_error" and "broke its sandbox" in judged.why
-        assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+        assert graded.verdict == "runtime_error" and "broke its sandbox" in graded.why
+        assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
 
 
 def test_a_reply_to_another_order_is_refused() -> None:
     with Sandbox.open() as box:
-        assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+        assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
         worker = box._worker
         assert worker is not None
         for reply in (b"{}", b"[]", b"nonsense", b'{"number": 99, "how": "ended"}', b'{"number": 5}'):
@@ -70,8 +70,8 @@ def test_a_reply_to_another_order_is_refused() -> None:
 )
 def test_whatever_a_program_does_is_its_own_failure(program: str) -> None:
     with Sandbox.open() as box:
-        assert box.judge(Program(program), ADD_CHECKS, LIMITS).verdict in ("runtime_error", "wrong")
-        assert box.judge(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
+        assert box.grade(Program(program), ADD_CHECKS, LIMITS).verdict in ("runtime_error", "wrong")
+        assert box.grade(ADD, ADD_CHECKS, LIMITS).verdict == "pass"
         assert box.replaced == 0
 
 
@@ -90,14 +90,14 @@ def test_whatever_a_program_does_is_its_own_failure(program: str) -> None:
 def test_a_huge_number_for_a_float_is_wrong(body: str) -> None:
     program = Program(f"import math\ndef f(x): return {body}", "assert")
     with Sandbox.open() as box:
-        assert box.judge(program, [Check("f(1)", "0.5", 1e-6)], LIMITS).verdict == "wrong"
-        assert box.judge(program, [Check("f(1)", "[0.5]", 1e-6)], LIMITS).verdict == "wrong"
+        assert box.grade(program, [Check("f(1)", "0.5", 1e-6)], LIMITS).verdict == "wrong"
+        assert box.grade(program, [Check("f(1)", "[0.5]", 1e-6)], LIMITS).verdict == "wrong"
 
 
 def test_a_pool_judges_many_programs_and_tells_exceptions() -> None:
-    told: dict[int, Judgement | Exception] = {}
+    told: dict[int, Grade | Exception] = {}
 
-    def done(number: int, answer: Judgement | Exception) -> None:
+    def done(number: int, answer: Grade | Exception) -> None:
         told[number] = answer
 
     with Pool(workers=2) as pool:
@@ -107,6 +107,4 @@ def test_a_pool_judges_many_programs_and_tells_exceptions() -> None:
             pool.submit(Work(program, checks, LIMITS, lambda answer, n=number: done(n, answer)))  # type: ignore[misc]
     assert sorted(told) == list(range(6))
     assert isinstance(told[3], DataError)
-    assert all(
-        isinstance(found, Judgement) and found.verdict == "pass" for n, found in told.items() if n != 3
-    )
+    assert all(isinstance(found, Grade) and found.verdict == "pass" for n, found in told.items() if n != 3)

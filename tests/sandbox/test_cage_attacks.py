@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from genbench.sandbox.box import Sandbox
-from genbench.sandbox.programs import Judgement, Limits
+from genbench.sandbox.programs import Grade, Limits
 from genbench.sandbox.worker import Worker
 
-Run = Callable[..., Judgement]
+Run = Callable[..., Grade]
 
 LIBC = """
 import ctypes, os
@@ -195,9 +195,9 @@ def test_shared_memory_counts_too(run_tier: Run) -> None:
 @pytest.mark.parametrize("fd", [1, 2])
 def test_a_flood_of_output_stops_at_its_cap(fd: int, run_tier: Run) -> None:
     text = f"import os\nwhile True: os.write({fd}, b'x' * (1 << 20))"
-    judged = run_tier(text, limits=Limits(output_mib=2))
-    assert judged.verdict == "output_limit"
-    assert len(judged.actual) <= 2000
+    graded = run_tier(text, limits=Limits(output_mib=2))
+    assert graded.verdict == "output_limit"
+    assert len(graded.actual) <= 2000
 
 
 def test_threads_cannot_be_multiplied_without_end(run: Run) -> None:
@@ -217,15 +217,15 @@ def test_no_process_is_left_when_the_judge_is_killed(box: Sandbox) -> None:
         f"box = Sandbox.open({box.cage.tier!r})\nprint(box.interpreter, flush=True)\n"
         "text = 'import ctypes, time\\n'\n"
         "text += 'ctypes.CDLL(None).prctl(15, b\"gbtest_left\", 0, 0, 0)\\ntime.sleep(60)'\n"
-        "box.judge(Program(text), [Check('', '')], Limits(wall_s=60))\n"
+        "box.grade(Program(text), [Check('', '')], Limits(wall_s=60))\n"
     )
-    judge = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    assert judge.stdout is not None
-    judge.stdout.readline()
+    host = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert host.stdout is not None
+    host.stdout.readline()
     _wait_for(lambda: _named("gbtest_left") == 1)
-    judge.kill()
-    judge.wait()
-    judge.stdout.close()
+    host.kill()
+    host.wait()
+    host.stdout.close()
     _wait_for(lambda: _named("gbtest_left") == 0)
 
 

@@ -16,6 +16,7 @@ import pytest
 from genbench.errors import DataError
 from genbench.sandbox.cage import candidates
 from genbench.sandbox.compare import check_expected, decoded, same_json, same_literal, same_text, shown
+from genbench.sandbox.grading import memory_file, write_all
 from genbench.sandbox.inside import board
 from genbench.sandbox.inside.calls import refuse_future
 from genbench.sandbox.inside.child import Ground
@@ -31,7 +32,6 @@ from genbench.sandbox.inside.process import report
 from genbench.sandbox.inside.seccomp import build as build_filter
 from genbench.sandbox.inside.syscalls import machine as machine_of
 from genbench.sandbox.inside.zygote import _Watch
-from genbench.sandbox.judging import memory_file, write_all
 from genbench.sandbox.programs import Check
 from genbench.sandbox.readable import check_tests
 

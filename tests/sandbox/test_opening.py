@@ -105,7 +105,7 @@ def killing(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
 def test_unsafe_execution_takes_a_flag_and_says_its_name() -> None:
     with Sandbox.open(unsafe_local_exec=True) as box:
         assert box.cage.tier == "unsafe"
-        assert box.judge(Program("print(1)"), [Check("", "1")], Limits()).verdict == "pass"
+        assert box.grade(Program("print(1)"), [Check("", "1")], Limits()).verdict == "pass"
 
 
 @pytest.mark.parametrize("cage", candidates(None), ids=lambda cage: cage.label)
@@ -122,7 +122,7 @@ def test_a_worker_that_dies_is_replaced(any_box: Sandbox) -> None:
     assert worker is not None
     replaced = any_box.replaced
     end(worker)
-    assert any_box.judge(Program("print(1)"), [Check("", "1")], Limits()).verdict == "pass"
+    assert any_box.grade(Program("print(1)"), [Check("", "1")], Limits()).verdict == "pass"
     assert any_box.replaced == replaced + 1
 
 

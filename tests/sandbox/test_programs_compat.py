@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from genbench.sandbox.box import Sandbox
-from genbench.sandbox.programs import Check, Judgement, Limits, Mode, Program
+from genbench.sandbox.programs import Check, Grade, Limits, Mode, Program
 
-Run = Callable[..., Judgement]
+Run = Callable[..., Grade]
 TEXT = "1\n5\n"
 
 
@@ -57,8 +57,8 @@ TEXT = "1\n5\n"
     ],
 )
 def test_a_program_that_reads_and_prints(text: str, verdict: str, run: Run) -> None:
-    judged = run(text, (TEXT, "1\n5\n"), mode="lcb-compat", limits=Limits(wall_s=1))
-    assert (judged.verdict, judged.why if judged.verdict != verdict else "") == (verdict, "")
+    graded = run(text, (TEXT, "1\n5\n"), mode="lcb-compat", limits=Limits(wall_s=1))
+    assert (graded.verdict, graded.why if graded.verdict != verdict else "") == (verdict, "")
 
 
 def test_the_module_lives_on_from_test_to_test_and_locals_do_not(run: Run) -> None:
@@ -82,14 +82,14 @@ def test_each_line_of_input_is_one_argument(run: Run) -> None:
 
 @pytest.mark.gold
 @pytest.mark.parametrize(("mode", "key"), [("real", "verdict"), ("lcb-compat", "lcb_official_verdict")])
-def test_the_corpus_of_ordinary_programs_is_judged_as_written_down(
+def test_the_corpus_of_ordinary_programs_is_graded_as_written_down(
     mode: Mode, key: str, box: Sandbox, gold: Callable[[str], list[dict[str, Any]]]
 ) -> None:
     wrong = {}
     for row in gold("sandbox_programs"):
         checks = [Check(test["input"], test["output"]) for test in row["tests"]]
         program = Program(row["program"], row["kind"], row["fn_name"], mode)
-        judged = box.judge(program, checks, Limits(**row["limits"]))
-        if judged.verdict != row[key]:
-            wrong[row["id"]] = (row[key], judged.verdict, judged.why)
+        graded = box.grade(program, checks, Limits(**row["limits"]))
+        if graded.verdict != row[key]:
+            wrong[row["id"]] = (row[key], graded.verdict, graded.why)
     assert not wrong, json.dumps(wrong)

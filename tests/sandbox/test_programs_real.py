@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from genbench.sandbox.programs import Judgement, Limits
+from genbench.sandbox.programs import Grade, Limits
 
-Run = Callable[..., Judgement]
+Run = Callable[..., Grade]
 TWICE = (("1\n", "1\n"), ("2\n", "2\n"))
 
 HONEST = {
@@ -59,8 +59,8 @@ HONEST = {
 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST.keys())
 def test_an_honest_program_passes_all_its_tests_with(text: str, run_tier: Run) -> None:
-    judged = run_tier(text, *TWICE)
-    assert (judged.verdict, judged.why) == ("pass", "")
+    graded = run_tier(text, *TWICE)
+    assert (graded.verdict, graded.why) == ("pass", "")
 
 
 @pytest.mark.parametrize(
@@ -101,25 +101,25 @@ def test_a_test_finds_nothing_of_the_one_before(text: str, run: Run) -> None:
     ],
 )
 def test_every_end_has_its_verdict(text: str, verdict: str, run: Run) -> None:
-    judged = run(text, ("", "6"), limits=Limits(wall_s=1, memory_mib=512))
-    assert (judged.verdict, judged.why[-300:] if judged.verdict != verdict else "") == (verdict, "")
+    graded = run(text, ("", "6"), limits=Limits(wall_s=1, memory_mib=512))
+    assert (graded.verdict, graded.why[-300:] if graded.verdict != verdict else "") == (verdict, "")
 
 
 def test_the_first_failing_test_is_named_with_its_answer(run: Run) -> None:
-    judged = run("print(min(int(input()), 2))", *[(f"{n}\n", f"{n}\n") for n in (1, 2, 3, 4)])
-    assert (judged.verdict, judged.test, judged.actual) == ("wrong", 2, "2\n")
+    graded = run("print(min(int(input()), 2))", *[(f"{n}\n", f"{n}\n") for n in (1, 2, 3, 4)])
+    assert (graded.verdict, graded.test, graded.actual) == ("wrong", 2, "2\n")
 
 
 def test_an_error_is_told_by_the_program_s_own_lines(run: Run) -> None:
-    judged = run("def f():\n    return {}['key']\nf()", ("", ""))
-    assert judged.why.startswith("Traceback") and "return {}['key']" in judged.why
-    assert "inside/" not in judged.why
+    graded = run("def f():\n    return {}['key']\nf()", ("", ""))
+    assert graded.why.startswith("Traceback") and "return {}['key']" in graded.why
+    assert "inside/" not in graded.why
 
 
 def test_a_failing_test_stops_the_program(run: Run) -> None:
     text = "import time\nn = int(input())\ntime.sleep(0.3 * (n > 0))\nprint(0)"
-    judged = run(text, *[(f"{n}\n", "1") for n in range(40)])
-    assert judged.test == 0 and judged.wall_s < 2
+    graded = run(text, *[(f"{n}\n", "1") for n in range(40)])
+    assert graded.test == 0 and graded.wall_s < 2
 
 
 def test_a_program_that_guesses_gets_one_more_guess_and_no_third(run: Run) -> None:
@@ -149,8 +149,8 @@ def test_many_outputs_may_add_up_to_more_than_the_cap(run: Run) -> None:
 
 
 def test_a_time_out_of_a_busy_program_is_not_tried_again(run: Run) -> None:
-    judged = run("while True: pass", ("", ""), limits=Limits(wall_s=0.4))
-    assert judged.verdict == "timeout" and "CPU" in judged.why
+    graded = run("while True: pass", ("", ""), limits=Limits(wall_s=0.4))
+    assert graded.verdict == "timeout" and "CPU" in graded.why
 
 
 def test_a_functional_program_starts_anew_for_every_test(run: Run) -> None:
@@ -182,8 +182,8 @@ def test_a_functional_program_starts_anew_for_every_test(run: Run) -> None:
     ],
 )
 def test_returned_values_are_compared_as_data(body: str, verdict: str, run: Run) -> None:
-    judged = run(f"def f(x):\n    {body}", ("0", "[1, 2]"), kind="functional", fn_name="f")
-    assert (judged.verdict, judged.why if judged.verdict != verdict else "") == (verdict, "")
+    graded = run(f"def f(x):\n    {body}", ("0", "[1, 2]"), kind="functional", fn_name="f")
+    assert (graded.verdict, graded.why if graded.verdict != verdict else "") == (verdict, "")
 
 
 def test_expressions_are_asked_of_one_run_of_the_program(run: Run) -> None:

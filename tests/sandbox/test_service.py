@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from genbench.errors import InputError
-from genbench.sandbox.service import judge_stream
+from genbench.sandbox.service import grade_stream
 
 GOOD: dict[str, Any] = {
     "id": "mine",
@@ -36,7 +36,7 @@ def test_every_program_has_one_verdict_under_its_line_number() -> None:
     wrong, called = GOOD | {"program": "print(4)"}, GOOD | {"kind": "functional", "fn_name": "f"}
     called |= {"program": "def f(x): return x", "tests": [{"input": "1", "output": "1"}]}
     out = io.BytesIO()
-    judge_stream(lines(GOOD, wrong, GOOD | {"program": None}, called), out, workers=2)
+    grade_stream(lines(GOOD, wrong, GOOD | {"program": None}, called), out, workers=2)
     found = verdicts(out)
     assert [found[i]["verdict"] for i in range(4)] == ["pass", "wrong", "no_code", "pass"]
     assert found[1]["detail"] | {"why": ""} == {
@@ -53,7 +53,7 @@ def test_the_mode_decides_where_the_two_differ() -> None:
     both = []
     for mode in ("real", "lcb-compat"):
         out = io.BytesIO()
-        judge_stream(
+        grade_stream(
             lines(GOOD | {"program": "print(sum(map(int, open(0).read().split())))"}), out, mode=mode
         )
         both.append(verdicts(out)[0]["verdict"])
@@ -77,7 +77,7 @@ def test_the_mode_decides_where_the_two_differ() -> None:
 def test_a_line_of_another_form_is_refused_by_its_number(line: bytes, message: str) -> None:
     out = io.BytesIO()
     with pytest.raises(InputError, match=message):
-        judge_stream(io.BytesIO(json.dumps(GOOD).encode() + b"\n" + line + b"\n"), out)
+        grade_stream(io.BytesIO(json.dumps(GOOD).encode() + b"\n" + line + b"\n"), out)
     assert verdicts(out)[0]["verdict"] == "pass"
 
 

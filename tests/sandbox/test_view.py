@@ -1,4 +1,4 @@
-"""What the judge reads of one process: each record once, each answer final."""
+"""What the host reads of one process: each record once, each answer final."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from contextlib import ExitStack
 
 import pytest
 
+from genbench.sandbox.grading import memory_file
 from genbench.sandbox.inside import board as statuses
 from genbench.sandbox.inside.board import Board
-from genbench.sandbox.judging import memory_file
 from genbench.sandbox.programs import Check, Limits, Mode, Program
 from genbench.sandbox.view import CUT, View, signal_name
 from genbench.sandbox.worker import Ended, Files

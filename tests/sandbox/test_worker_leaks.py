@@ -52,8 +52,8 @@ def _memory_mib(pids: list[int]) -> float:
 
 def _round(box: Sandbox) -> None:
     for text, verdict in PROGRAMS:
-        judged = box.judge(Program(text), [Check("7\n", "7\n")] * 2, Limits(output_mib=1, memory_mib=256))
-        assert judged.verdict == verdict, (text, judged)
+        graded = box.grade(Program(text), [Check("7\n", "7\n")] * 2, Limits(output_mib=1, memory_mib=256))
+        assert graded.verdict == verdict, (text, graded)
 
 
 def _run(box: Sandbox, programs: int) -> None:

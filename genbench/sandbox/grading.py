@@ -18,7 +18,7 @@ from genbench.errors import DataError
 from genbench.sandbox.alone import Turn, Turns
 from genbench.sandbox.compare import check_expected
 from genbench.sandbox.inside import board as statuses
-from genbench.sandbox.programs import Check, Judgement, Kind, Limits, Program
+from genbench.sandbox.programs import Check, Grade, Kind, Limits, Program
 from genbench.sandbox.view import View
 from genbench.sandbox.worker import Ended, Files, Worker
 
@@ -59,10 +59,10 @@ class Checks:
         os.close(self.fd)
 
 
-def judge(
+def grade(
     worker: Worker, program: Program, checks: Checks, limits: Limits, turns: Turns, *, alone: bool = False
-) -> Judgement:
-    """Return the judgement on one program. After any exception the worker cannot be used.
+) -> Grade:
+    """Return the grade of one program. After any exception the worker cannot be used.
 
     Args:
         alone: begin with a sole turn, without other programs of this user.
@@ -84,7 +84,7 @@ def judge(
         return _settle(_Case(worker, program, checks, limits, job), turns, alone)
 
 
-def _settle(case: _Case, turns: Turns, alone: bool) -> Judgement:
+def _settle(case: _Case, turns: Turns, alone: bool) -> Grade:
     """Run until a test has failed for good or all have passed."""
     total, index, wall_s, spent_s = len(case.checks.all), 0, 0.0, 0.0
     share, runs_alone, threads_left = case.limits.isolation == "program" or case.joined, 0, False
@@ -110,7 +110,7 @@ def _settle(case: _Case, turns: Turns, alone: bool) -> Judgement:
         else:
             # Only once: a second try at every test would be a second guess for a program that guesses.
             index, share = index + passed, False
-    return Judgement("pass", wall_s=wall_s, threads_left=threads_left)
+    return Grade("pass", wall_s=wall_s, threads_left=threads_left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class _Case:
 
     def run(
         self, first: int, count: int, spent_s: float, turn: Turn
-    ) -> tuple[int, Judgement | None, Ended, bool]:
+    ) -> tuple[int, Grade | None, Ended, bool]:
         """Run one process from test `first` on.
 
         Return how many tests passed, the failure after them, the process's end, and if threads were left.
