@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from genbench.engines.http_chat import ChatServer
-from genbench.errors import ConfigError, EngineError, RequestFailedError
+from genbench.errors import ConfigError, EngineError, RequestFailedError, RequestStuckError
 from genbench.suite.config import Decoding
 from genbench.suite.judge import JudgeServer
 from genbench.types import Message, Question
@@ -67,12 +67,18 @@ def test_a_try_that_fails_is_repeated_and_counted(servers: Servers) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "message"), [("500", "no usable reply in 2 tries"), ("400", "status 400: .*as told")]
+    ("fault", "error", "message"),
+    [
+        ("500", RequestStuckError, "no usable reply in 2 tries"),
+        ("400", RequestFailedError, "status 400: .*as told"),
+    ],
 )
-def test_a_question_without_a_reply_fails_alone(servers: Servers, fault: str, message: str) -> None:
+def test_a_question_without_a_reply_fails_alone(
+    servers: Servers, fault: str, error: type[Exception], message: str
+) -> None:
     server = servers()
     server.fault = lambda number, body: fault
-    with pytest.raises(RequestFailedError, match=message):
+    with pytest.raises(error, match=message):
         reply(chat(server))
 
 

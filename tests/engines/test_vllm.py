@@ -13,7 +13,10 @@ from genbench.errors import EngineDiedError
 from genbench.suite.config import Decoding
 from genbench.types import Request, SampleId
 
-pytestmark = pytest.mark.engine  # importing vLLM takes ten seconds
+pytestmark = [
+    pytest.mark.engine,  # importing vLLM takes ten seconds
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # torch warns of its own modules then
+]
 
 SETTINGS = VllmSettings(Path("m"), Path("m"), None, "bfloat16", False, 4096, 8, 8192, {"t": Decoding()})
 
