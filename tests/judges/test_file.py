@@ -177,7 +177,7 @@ def test_a_verdict_that_flips_with_the_order_is_a_tie(
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        ("reasoning_parser", "holds replies to their form only after the trace"),
+        ("reasoning_parser", "enforces the form of replies only after the trace"),
         ("seed", "is set by genbench"),
         ("max_num_sequences", "unknown engine key; did you mean"),
     ],
