@@ -60,7 +60,7 @@ def stored(folder: Path, kind: str) -> list[tuple[str, int]]:
     return sorted((record["problem_id"], record["sample_index"]) for record in map(json.loads, lines))
 
 
-@pytest.mark.parametrize("size", ["40k", "100k", "180k"])
+@pytest.mark.parametrize("size", ["40k", "60k", "100k", "140k", "180k"])
 def test_a_full_disk_ends_the_run_with_what_to_do_and_it_goes_on_with_space(place: Path, size: str) -> None:
     again = shlex.join(command(*RUN))
     done = on_a_disk_of(

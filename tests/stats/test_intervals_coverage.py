@@ -13,7 +13,7 @@ from genbench.stats.paired import paired
 from genbench.stats.scores import Floats, as_scores
 
 ICC = 0.48
-REPS = 500
+REPS = 1_000
 NIGHTS = 500
 SUITE = ((30, 64, 16), (198, 64, 8), (268, 64, 8), (541, 8, 1), (500, 16, 4))
 """Problems, k of the stored base, k of tuned."""
