@@ -13,13 +13,13 @@ from genbench.stats.families import benjamini_hochberg, holm
 p_lists = st.lists(st.floats(1e-12, 1), min_size=1, max_size=20)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(deadline=None)
 @given(p_lists)
 def test_holm_agrees_with_statsmodels(p_values: list[float]) -> None:
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(deadline=None)
 @given(p_lists)
 def test_benjamini_hochberg_agrees_with_statsmodels_and_scipy(p_values: list[float]) -> None:
     q_values = benjamini_hochberg(p_values)
