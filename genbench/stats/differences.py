@@ -36,10 +36,10 @@ def difference_interval(clusters: Clusters, level: float = LEVEL) -> Interval:
 def lower_bound(clusters: Clusters, alpha: float = ALPHA) -> float:
     """Return the one-sided lower bound of the mean difference at confidence 1 - alpha.
 
-    See `mover_lower`. If no cluster got worse, losses up to the exact binomial bound may have gone unseen, so
-    the bound is not above that.
+    See `mover_lower`, here with the skewness of the losses. If no cluster got worse, losses up to the exact
+    binomial bound may have gone unseen, so the bound is not above that.
     """
-    bound = mover_lower(clusters, alpha)
+    bound = mover_lower(clusters, alpha, fit_skewness=True)
     if clusters.count > 1 and not (clusters.totals < 0).any():
         bound = min(bound, -unseen_share(clusters.count, alpha))
     return bound

@@ -11,7 +11,7 @@ from genbench.stats.intervals import wilson
 from genbench.stats.resample import Clusters
 
 
-def mover_lower(clusters: Clusters, alpha: float) -> float:
+def mover_lower(clusters: Clusters, alpha: float, *, fit_skewness: bool = False) -> float:
     """Return the lower bound of the mean difference at confidence 1 - alpha.
 
     The difference is a mean gain minus a mean loss. Each gets a Wilson limit on its effective number of
@@ -19,9 +19,15 @@ def mover_lower(clusters: Clusters, alpha: float) -> float:
     and Donner 2008) with the negative correlation that gain and loss of one sample have. A t bound assumes a
     symmetric spread and grants non-inferiority up to four times too often if a few problems collapse.
 
+    The effective number fits the mean and the variance of the losses. If most problems lose a little by
+    chance and a few collapse, it counts more losses than there are collapses. The limit is then too near:
+    a nominal error of 5 % was up to 7.5 % (simulated). With `fit_skewness` the limit of the loss fits the
+    third moment too (see `_skewed_limit`), and the error of the same nights is at most 6 %.
+
     Args:
         clusters: differences tuned minus base, summed by cluster. Problems are clusters of size 1.
         alpha: error of the bound, in (0, 0.5].
+        fit_skewness: whether the bound also allows for the skewness of the losses. It is never higher then.
 
     Returns:
         A value in [-1, 1]; -1 for a single cluster, which says nothing about others.
@@ -33,6 +39,8 @@ def mover_lower(clusters: Clusters, alpha: float) -> float:
     gain = Clusters(np.maximum(clusters.totals, 0.0), clusters.sizes)
     level = 1 - 2 * alpha
     highest_loss = wilson(loss.mean, _effective(loss) * shrink, level)[1]
+    if fit_skewness:
+        highest_loss = max(highest_loss, _skewed_limit(loss, shrink, level))
     lowest_gain = wilson(gain.mean, _effective(gain) * shrink, level)[0] if gain.mean > 0 else 0.0
     below = gain.mean - lowest_gain
     above = highest_loss - loss.mean
@@ -46,6 +54,27 @@ def _effective(part: Clusters) -> float:
     if not se or not 0 < mean < 1:
         return float(part.count)
     return mean * (1 - mean) / se**2
+
+
+def _skewed_limit(loss: Clusters, shrink: float, level: float) -> float:
+    """Return the upper limit of a mean loss from its first three moments.
+
+    The losses are matched to a constant and a share of clusters that lose one and the same amount: with
+    moments m1, m2, m3 the amount is m3/m2, the share (m2/amount)/amount, and the constant takes the rest of
+    m1. The constant is not negative, because m2² is at most m1 m3. The share gets the Wilson limit on the
+    number of clusters that its spread is worth. Losses of one size give the plain Wilson limit.
+    """
+    values = loss.totals * (loss.count / float(loss.sizes.sum()))
+    second, third = float((values**2).mean()), float((values**3).mean())
+    if third <= 0 or not loss.se:
+        return 0.0
+    amount = third / second
+    moving = second / amount
+    share = min(1.0, moving / amount)
+    number = share * (1 - share) * (amount / loss.se) ** 2 * shrink
+    if number <= 0:
+        return 0.0
+    return loss.mean - moving + amount * wilson(share, number, level)[1]
 
 
 def _correlation(loss: Clusters, gain: Clusters) -> float:

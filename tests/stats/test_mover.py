@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from genbench.stats.differences import lower_bound
 from genbench.stats.mover import mover_lower
 from genbench.stats.resample import Clusters, cluster
 from genbench.stats.scores import Floats
@@ -72,3 +73,65 @@ def test_an_unchanged_model_is_passed_about_as_often_as_by_a_t_bound() -> None:
         by_t += clusters.mean - quantile * (clusters.se or 0.0) > -0.03
     assert by_t / 500 > 0.7
     assert by_mover >= 0.96 * by_t
+
+
+@pytest.mark.parametrize("lost", [1, 3, 12])
+def test_losses_of_one_size_have_no_further_skewness(lost: int) -> None:
+    clusters = cluster(whole(0, lost, 198))
+    assert mover_lower(clusters, 0.05, fit_skewness=True) == pytest.approx(
+        mover_lower(clusters, 0.05), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.025, 0.01])
+def test_skewness_of_the_losses_never_raises_the_bound(alpha: float) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        rates = rng.beta(1, 1, size=120)
+        clusters = cluster(rng.binomial(4, rates) / 4 - rng.binomial(16, rates) / 16)
+        assert mover_lower(clusters, alpha, fit_skewness=True) <= mover_lower(clusters, alpha)
+
+
+def test_few_collapses_among_small_losses_lower_the_bound() -> None:
+    noise = np.tile([-0.1, 0.1], 90)
+    differences = np.concatenate([noise, -np.ones(4), np.zeros(14)])
+    plain = mover_lower(cluster(differences), 0.05)
+    assert mover_lower(cluster(differences), 0.05, fit_skewness=True) < plain - 0.001
+
+
+def test_groups_of_one_size_have_the_bound_of_their_means() -> None:
+    differences = np.concatenate([np.tile([-0.25, 0.25], 40), -np.ones(3), np.zeros(17)])
+    groups = [str(place // 5) for place in range(500)]
+    apart = mover_lower(cluster(differences), 0.05, fit_skewness=True)
+    repeated = mover_lower(cluster(np.repeat(differences, 5), groups), 0.05, fit_skewness=True)
+    assert repeated == pytest.approx(apart, abs=1e-12)
+
+
+def nights(rates: Floats, k_base: int, k_tuned: int, lost: float, rng: np.random.Generator) -> list[Floats]:
+    """Return differences of nights (nights, n) in which the share `lost` of all problems collapsed."""
+    tuned = np.where(rng.random(rates.shape) < lost, 0.0, rates)
+    return list(rng.binomial(k_tuned, tuned) / k_tuned - rng.binomial(k_base, rates) / k_base)
+
+
+@pytest.mark.parametrize(
+    ("problems", "k_tuned", "beta"),
+    [(130, 8, (3.0, 0.19)), (198, 8, (3.0, 0.19)), (198, 8, (4.0, 0.08)), (198, 8, (1.0, 0.22))],
+)
+def test_collapse_among_noisy_problems_passes_no_more_often_than_promised(
+    problems: int, k_tuned: int, beta: tuple[float, float]
+) -> None:
+    """The true loss is the margin. The bound without skewness passed up to 7.0 % of such nights."""
+    rng, margin = np.random.default_rng(11), 0.03
+    rates = rng.beta(*beta, size=(1500, problems))
+    found = nights(rates, 64, k_tuned, margin / (beta[0] / sum(beta)), rng)
+    granted = sum(lower_bound(cluster(differences)) > -margin for differences in found)
+    assert granted / len(found) <= 0.063
+
+
+def test_an_unchanged_model_is_passed_about_as_often_with_skewness() -> None:
+    rng = np.random.default_rng(12)
+    found = nights(rng.beta(1.0, 0.22, size=(800, 198)), 64, 8, 0.0, rng)
+    plain = sum(mover_lower(cluster(differences), 0.05) > -0.03 for differences in found)
+    skewed = sum(lower_bound(cluster(differences)) > -0.03 for differences in found)
+    assert plain / len(found) > 0.97
+    assert skewed >= plain - 8
