@@ -7,13 +7,13 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from genbench.analysis.results_record import Results, require_results
 from genbench.models.prepare import prepare_prompts
 from genbench.runs import merge as merging
 from genbench.runs.command import run_models
 from genbench.runs.options import RunOptions, open_suite, path_or_none
+from genbench.runs.request_record import RequestRecord
 from genbench.runs.requests import request_records
 from genbench.runs.rescore import score_folder
 from genbench.runs.rescored import copy_for_suite, moved_verdicts
@@ -159,8 +159,12 @@ def _together(run_dir: Path) -> list[Path]:
     return found if run_dir in found else [run_dir]
 
 
-def prompts(options: RunOptions) -> Iterator[dict[str, Any]]:
-    """Yield the requests of a suite as records (see `genbench.runs.requests`)."""
+def prompts(options: RunOptions) -> Iterator[RequestRecord]:
+    """Yield the requests of a suite, in the order of models, tasks, problems and samples.
+
+    Raises:
+        InputError: the suite, its data or a prompt cannot be used.
+    """
     suite, chosen = open_suite(options)
     tasks = load_tasks(suite, options)
     for name in chosen:

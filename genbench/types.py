@@ -137,7 +137,7 @@ class Answer:
     trace_status: TraceStatus
     trace: str
     truncated: bool
-    """The completion was cut off by its length limit."""
+    """The completion was cut off by max_tokens or by a content filter."""
 
 
 @dataclass(frozen=True, slots=True)

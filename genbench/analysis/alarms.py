@@ -11,9 +11,14 @@ from genbench.types import Status
 LOST_SHARE = 0.2
 """Share of samples without an extracted answer above which the prompt or the verifier is doubtful."""
 CUT_SHARE = 0.1
-"""Share of samples that reached max_tokens above which the limit decides the score."""
+"""Share of samples that were cut off above which the limit decides the score."""
 CHANGED_SHARE = 0.2
 """Difference of the lost shares of two models above which their answer formats differ."""
+LOW_KAPPA = 0.2
+"""Agreement with calibration labels, beyond chance, below which a judge's verdicts say little."""
+_FEW_LABELS = 20
+"""With fewer labels than this, one verdict moves kappa by tenths. Then the share must be low as well."""
+_MOST_AGREE = 0.75
 _LOST: tuple[Status, ...] = ("no_answer", "format_error", "no_code")
 
 
@@ -61,6 +66,7 @@ def _of_task(where: str, task: TaskResults) -> Iterator[Alarm]:
             f"the score {task.value:.1%} is below blind guessing ({task.chance:.1%}): the answers are read "
             "wrongly, or the options are",
         )
+    yield from _of_judge(where, task)
     lost = lost_share(task)
     if lost > LOST_SHARE:
         yield Alarm(
@@ -69,13 +75,31 @@ def _of_task(where: str, task: TaskResults) -> Iterator[Alarm]:
     cut = task.truncated_share or 0.0
     if cut > CUT_SHARE:
         yield Alarm(
-            cut, where, f"{cut:.0%} of the samples reached max_tokens; raise it, or read the score so"
+            cut,
+            where,
+            f"{cut:.0%} of the samples were cut off by max_tokens or a content filter; raise max_tokens, or "
+            "read the score so",
         )
     if task.excluded and task.samples:
         share = task.excluded / task.samples
         yield Alarm(
             share, where, f"{task.excluded:,} of {task.samples:,} samples are excluded (defects of ours)"
         )
+
+
+def _of_judge(where: str, task: TaskResults) -> Iterator[Alarm]:
+    """Yield an alarm if the task's judge hardly agrees with the labels that people gave."""
+    canary = task.judge.canary if task.judge else None
+    if canary is None or canary.kappa is None or canary.kappa >= LOW_KAPPA or not canary.verdicts:
+        return
+    if canary.verdicts < _FEW_LABELS and (canary.accuracy or 0.0) >= _MOST_AGREE:
+        return
+    yield Alarm(
+        2 - max(canary.kappa, 0.0),
+        where,
+        f"the judge hardly agrees with people: kappa {canary.kappa:.2f} on {canary.verdicts} calibration "
+        "labels; look at its mistakes with `genbench judge check`",
+    )
 
 
 def _changed_formats(results: Mapping[str, Results]) -> Iterator[Alarm]:

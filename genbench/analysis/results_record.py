@@ -86,7 +86,9 @@ class TaskResults(EstimateRecord):
     lacking: Count = Field(description="samples without a verdict")
     status_counts: dict[Status, Count] = Field(description="samples by status")
     trace_counts: dict[str, Count] = Field(description="samples by the status of their trace")
-    truncated_share: Share | None = Field(description="share that was cut off by the length limit")
+    truncated_share: Share | None = Field(
+        description="share of samples that were cut off by max_tokens or a content filter, right or wrong"
+    )
     clamped: Count = Field(description="completions whose max_tokens was lowered to fit the context")
     forgeable: Count | None = Field(
         default=None,

@@ -28,6 +28,7 @@ from genbench.cli.output import lazy_module, print_record
     epilog=examples(
         "genbench compare runs/n/base runs/n/tuned",
         "genbench compare runs/n/base runs/n/tuned --gate --margin aime25=6",
+        "genbench compare runs/n/base runs/n/tuned --details",
         "genbench compare base.jsonl tuned.jsonl --allow k",
     ),
 )
@@ -60,10 +61,14 @@ def compare(
         bool,
         typer.Option("--strict-contract", help="Also refuse different circumstances (engine sizes, GPU …)."),
     ] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print causes, strata, noise and circumstances.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two runs: differences, reasons, verdicts.
 
+    Prints the verdict, the table and at most 30 lines.
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
     gate_options = lazy_module("analysis.gating")
@@ -79,7 +84,7 @@ def compare(
         allow=allow,
         strict_contract=strict_contract,
     )
-    print_record(record, "compare_text", as_json)
+    print_record(record, "compare_text" if details else "compare_brief", as_json)
     if record.exit_code:
         raise typer.Exit(record.exit_code)
 

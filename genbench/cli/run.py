@@ -209,13 +209,13 @@ def prompts(
     )
     for record in pipeline.prompts(options):
         if as_json:
-            print(json.dumps(record, ensure_ascii=True))
-        elif record["sample_index"] == 0:
+            print(json.dumps(record.to_json(), ensure_ascii=True))
+        elif record.sample_index == 0:
             _print_prompt(record)
 
 
 def _print_prompt(record: Any) -> None:
-    where = f"{record['model']} / {record['task']} / {record['problem_id']}"
-    print(f"── {where}: {len(record['prompt_token_ids'])} tokens, seed {record['seed']} of sample 0")
-    print(lazy_module("safetext.printable").printable(record["prompt"]))
-    print(f"token ids: {record['prompt_token_ids']}")
+    where = f"{record.model} / {record.task} / {record.problem_id}"
+    print(f"── {where}: {len(record.prompt_token_ids)} tokens, seed {record.seed} of sample 0")
+    print(lazy_module("safetext.printable").printable(record.prompt))
+    print(f"token ids: {list(record.prompt_token_ids)}")

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from genbench.judges.calibration import CalibrationCase
-from genbench.judges.canary import words_of
+from genbench.judges.canary import AGREEMENT_SEED, words_of
 from genbench.judges.forms.protocol import CheckedOpinion
 from genbench.judges.injections import measure
 from genbench.judges.judge import Judge
 from genbench.judges.opinions import Opinion, opinions_of
 from genbench.protocols import JudgeEngine
-
-_SEED = 20260101
-"""Of the resampling of intervals: the same answers give the same bounds."""
 
 
 async def check(judge: Judge, engine: JudgeEngine, known: Sequence[CalibrationCase]) -> dict[str, Any]:
@@ -46,7 +43,7 @@ async def check(judge: Judge, engine: JudgeEngine, known: Sequence[CalibrationCa
         "injection": await measure(judge, engine, cases, first),
     }
     with judge.spec.form_at_work("measuring agreement"):
-        return record | judge.form.agreement(told, _SEED)
+        return record | judge.form.agreement(told, AGREEMENT_SEED)
 
 
 def _same(first: Opinion | None, again: Opinion | None) -> bool:

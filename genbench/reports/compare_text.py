@@ -1,4 +1,4 @@
-"""A comparison for the terminal: a sentence with the result, the table, the suite's line, and details."""
+"""A whole comparison for the terminal: the verdict, the table, the suite's lines, and all details."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
 from genbench.reports.compare_details import details
 from genbench.reports.figures import interval, p_text, points
+from genbench.reports.lead import verdict_sentence
 from genbench.reports.table import aligned
 from genbench.reports.why import sentence, signed
 from genbench.safetext.printable import printable
@@ -19,23 +20,38 @@ def compare_text(comparison: Comparison) -> str:
     """Return the comparison as text, in points of 100."""
     tasks = comparison.tasks
     parts = [
+        *head(comparison),
+        "",
         *(f"WARNING: {line}" for line in comparison.warnings),
         *(f"let through: {line}" for line in comparison.allowed),
-        f"base:  {comparison.base.path}\ntuned: {comparison.tuned.path}",
-        "",
         *(f"{name}: {sentence(task)}" for name, task in tasks.items()),
         "",
-        aligned(_HEAD, [_row(name, task) for name, task in tasks.items()], _RIGHT),
-        _suite(comparison.suite),
+        suite_text(comparison.suite),
         "",
-        _legend(tasks),
+        legend(tasks),
         *(line for name, task in tasks.items() for line in _titled(name, task)),
         "",
         *(f"warning: other circumstances: {line}" for line in comparison.circumstances),
         *(f"note: {line}" for line in comparison.notes),
-        _outcome(comparison),
+        "",
+        outcome(comparison),
     ]
     return printable("\n".join(parts)).rstrip("\n")
+
+
+def head(comparison: Comparison) -> list[str]:
+    """Return what each text of a comparison begins with: the verdict, both paths and the table."""
+    names = comparison.base.name, comparison.tuned.name
+    base, tuned = names if len(set(names)) == 2 else ("base", "tuned")
+    rows = [_row(name, task) for name, task in comparison.tasks.items()]
+    return [
+        verdict_sentence(base, tuned, comparison),
+        "",
+        f"base:  {comparison.base.path}",
+        f"tuned: {comparison.tuned.path}",
+        "",
+        aligned(_HEAD, rows, _RIGHT),
+    ]
 
 
 def _row(name: str, task: ComparedTask) -> tuple[str, ...]:
@@ -58,7 +74,7 @@ def _row(name: str, task: ComparedTask) -> tuple[str, ...]:
     )
 
 
-def _suite(suite: SuiteVerdict) -> str:
+def suite_text(suite: SuiteVerdict) -> str:
     """Return the lines about the suite: its verdict, the bound of the mean, the pooled test, the errors."""
     lines = [f"suite: {suite.verdict}; {_together(suite)}"]
     if suite.doubtful:
@@ -93,7 +109,7 @@ def _together(suite: SuiteVerdict) -> str:
     return f"together a loss of {margin} points is not excluded (95 %): {shown}"
 
 
-def _legend(tasks: Mapping[str, ComparedTask]) -> str:
+def legend(tasks: Mapping[str, ComparedTask]) -> str:
     """Return the meaning of the columns, with the methods that were used."""
     ci = "; ".join(sorted({task.ci_method.split(" (")[0] for task in tasks.values() if task.ci}))
     p = "; ".join(sorted({task.p_method for task in tasks.values() if task.p_method}))
@@ -112,11 +128,11 @@ def _titled(name: str, task: ComparedTask) -> Iterator[str]:
         yield from lines
 
 
-def _outcome(comparison: Comparison) -> str:
+def outcome(comparison: Comparison) -> str:
     """Return whether the gate passed, or an empty text if there is no gate."""
     if not comparison.gate:
         return ""
     passed = "failed" if comparison.exit_code else "passed"
     undecided = comparison.suite.undecided
     why = f" (no decision on {', '.join(undecided)})" if undecided else ""
-    return f"\ngate: {passed}{' (strict)' if comparison.strict else ''}{why}"
+    return f"gate: {passed}{' (strict)' if comparison.strict else ''}{why}"

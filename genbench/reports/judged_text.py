@@ -35,7 +35,8 @@ def _canary(judge: JudgedRecord) -> Iterator[str]:
         since = "not pinned (genbench judge check --pin)"
     else:
         since = f"{len(canary.drifted)} of {len(canary.labels)} moved since the pin"
-    yield f"canary: {since}; {answers}"
+    agreed = f", kappa {canary.kappa:.2f} on {canary.verdicts} labels" if canary.kappa is not None else ""
+    yield f"canary: {since}{agreed}; {answers}"
 
 
 def _pairs(judge: JudgedRecord) -> Iterator[str]:

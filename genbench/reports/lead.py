@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from genbench.analysis.comparison_record import Comparison
 from genbench.reports.figures import interval, points
 from genbench.reports.report_record import Report, ReportedComparison, ReportedRun
 from genbench.reports.why import sentence, signed
@@ -16,7 +17,9 @@ def lead(report: Report) -> str:
         return f"These numbers must not be used: {failed[0]}."
     compared = [item for item in report.comparisons if item.record]
     if compared:
-        return " ".join(_verdict(item) for item in compared)
+        return " ".join(
+            verdict_sentence(item.base, item.tuned, item.record) for item in compared if item.record
+        )
     if report.comparisons:
         names = " and ".join(run.name for run in report.runs)
         return f"{names} cannot be compared: they differ in what must be equal (see below)."
@@ -29,16 +32,16 @@ def task_sentences(comparison: ReportedComparison) -> list[str]:
     return [f"{name}: {sentence(task)}" for name, task in tasks.items()]
 
 
-def _verdict(item: ReportedComparison) -> str:
-    assert item.record is not None
-    base, tuned, suite = item.base, item.tuned, item.record.suite
+def verdict_sentence(base: str, tuned: str, record: Comparison) -> str:
+    """Return the verdict of the suite in words, with the pooled difference and the tasks that regressed."""
+    suite = record.suite
     words = {
         "IMPROVED": f"{tuned} is better than {base}",
         "REGRESSED": f"{tuned} is worse than {base}",
         "NON_INFERIOR": f"{tuned} is not worse than {base} by more than the margins",
         "INCONCLUSIVE": f"Whether {tuned} is better or worse than {base} cannot be told from these samples",
     }[suite.verdict]
-    tasks = item.record.tasks
+    tasks = record.tasks
     if suite.pooled_difference is None:
         return f"{words}."
     over = f"over {len(suite.pooled_tasks)} gating task{'s' if len(suite.pooled_tasks) != 1 else ''}"

@@ -20,6 +20,7 @@ from genbench.analysis.results_record import Results
 from genbench.reports.report_record import Report
 from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.power_record import PowerPlan
+from genbench.runs.request_record import RequestRecord
 from genbench.runs.status_record import RunsStatus
 from genbench.store.jsonrecord import JsonRecord
 from genbench.store.manifest_record import Manifest
@@ -34,6 +35,7 @@ RECORDS: Mapping[str, type[JsonRecord]] = {
     "status": RunsStatus,
     "report": Report,
     "judge_check": JudgeCheck,
+    "prompts": RequestRecord,
     "results": Results,
     "manifest": Manifest,
 }

@@ -9,7 +9,7 @@ _FEWER = {
     "partial": "partial credit",
     "wrong": "wrong answers",
     "no_answer": "samples without an answer",
-    "truncated": "cut-off samples",
+    "truncated": "truncated samples",
     "unclosed_trace": "unclosed traces",
     "format_error": "format errors",
     "timeout": "time-outs",

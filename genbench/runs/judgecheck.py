@@ -66,8 +66,9 @@ async def _check(
 def _pinned(
     judge: Judge, known: list[CalibrationCase], record: JudgeCheck, suite: str | Path | None, base: Path
 ) -> Path:
-    """Store the canary's labels next to the suite, or else next to the judge file. Return the file."""
+    """Store the canary's labels and the agreement. The file is next to the suite, or else the judge file."""
     names = [item.case.sample.problem_id for item in known[:CANARIES]]
     path = pin_path(judge.spec, base if suite is not None else judge.spec.path.parent)
-    write_pin(path, judge, {name: record.answers[name] for name in names})
+    agreement = {"kappa": record.kappa, "accuracy": record.accuracy, "verdicts": record.verdicts}
+    write_pin(path, judge, {name: record.answers[name] for name in names}, agreement)
     return path

@@ -1,15 +1,15 @@
-"""The requests of a suite as data, for engines that run elsewhere."""
+"""The requests of a suite as records, for engines that run elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from genbench.models.prepared import PromptedModel
+from genbench.runs.request_record import MessageRecord, RequestRecord
 from genbench.tasks.loaded import LoadedTask
 
 
-def request_records(model: PromptedModel, tasks: Sequence[LoadedTask]) -> Iterator[dict[str, Any]]:
+def request_records(model: PromptedModel, tasks: Sequence[LoadedTask]) -> Iterator[RequestRecord]:
     """Yield one record for the first turn of each sample: identity, messages, token ids, seed, decoding."""
     for task in tasks:
         decoding = task.decoding.model_dump(mode="json", exclude={"seed"})
@@ -19,18 +19,18 @@ def request_records(model: PromptedModel, tasks: Sequence[LoadedTask]) -> Iterat
                 request = model.maker.request(task, problem, index, ())
                 if ask is None or request is None:
                     raise AssertionError("a problem has a first turn")
-                yield {
-                    "model": model.name,
-                    "task": task.name,
-                    "problem_id": problem.problem_id,
-                    "sample_index": index,
-                    "turn": 0,
-                    "turns": problem.turns,
-                    "seed": request.seed,
-                    "messages": [{"role": m.role, "content": m.content} for m in ask.messages],
-                    "prompt": request.prompt,
-                    "prompt_token_ids": list(request.token_ids),
-                    "prompt_digest": request.prompt_digest,
-                    "option_order": list(ask.order) if ask.order is not None else None,
-                    "decoding": {**decoding, "max_tokens": request.max_tokens},
-                }
+                yield RequestRecord(
+                    model=model.name,
+                    task=task.name,
+                    problem_id=problem.problem_id,
+                    sample_index=index,
+                    turn=0,
+                    turns=problem.turns,
+                    seed=request.seed,
+                    messages=tuple(MessageRecord(role=m.role, content=m.content) for m in ask.messages),
+                    prompt=request.prompt,
+                    prompt_token_ids=tuple(request.token_ids),
+                    prompt_digest=request.prompt_digest,
+                    option_order=tuple(ask.order) if ask.order is not None else None,
+                    decoding={**decoding, "max_tokens": request.max_tokens},
+                )

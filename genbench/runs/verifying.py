@@ -15,7 +15,7 @@ from genbench.suite.config import VerifyConfig
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import Case, Finding
 from genbench.verifiers.pool import Opened, VerifierPool
-from genbench.verifiers.process import VerifierSpec
+from genbench.verifiers.process import RefusedReferencesError, VerifierSpec, refused_text
 
 
 def verifier_pool(settings: VerifyConfig) -> VerifierPool:
@@ -63,6 +63,10 @@ async def load_verifiers(
 async def _opened(pool: VerifierPool, spec: VerifierSpec, task: LoadedTask) -> Opened:
     try:
         return await pool.open(spec, _references(task))
+    except RefusedReferencesError as error:
+        source = task.provenance.get("path")
+        data = f"{source}: " if source else ""
+        raise ConfigError(f"{task.where}: {data}{refused_text(error.reasons, task.rows)}") from error
     except ConfigError as error:
         raise type(error)(f"{task.where}: {error}") from error
 

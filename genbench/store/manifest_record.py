@@ -106,6 +106,13 @@ class CanaryRecord(JsonRecord):
 
     labels: dict[str, str | None] = Field(description="label by case; null if no verdict was read")
     drifted: tuple[str, ...] | None = Field(description="cases that moved since the pin; null if not pinned")
+    kappa: float | None = Field(
+        default=None,
+        description="agreement with the calibration labels beyond chance: of the whole set if it is pinned, "
+        "else of the canary cases; null if it is not defined",
+    )
+    accuracy: Share | None = Field(default=None, description="share of those labels that it gave")
+    verdicts: Count | None = Field(default=None, description="number of those labels")
 
 
 class JudgeRecord(JsonRecord):

@@ -65,6 +65,7 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
         provenance=provenance,
         where=entry_place(suite, entry),
         folder=str(suite.folder),
+        rows={name: row for row, name in enumerate(ids, start=1)} if len(ids) == len(rows) else {},
     )
 
 

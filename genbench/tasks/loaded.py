@@ -31,6 +31,8 @@ class LoadedTask:
     """File, line and name of the task's entry, for messages."""
     folder: str | None = None
     """The suite's folder, which is searched for the modules that the entry names."""
+    rows: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    """The row of each problem in its data, from 1. It is empty if a row is not one problem."""
     asked: AskCache = field(default_factory=AskCache, compare=False, repr=False)
     """The cache of what the task has asked so far."""
 

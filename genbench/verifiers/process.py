@@ -13,6 +13,8 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from genbench.errors import ConfigError
@@ -23,6 +25,7 @@ _GRACE_S = 60.0
 """Seconds that a worker on a busy machine may be late with what it is to say next."""
 _END_S = 5.0
 """A worker that has closed its end of the socket ends within this."""
+_REFUSED_SHOWN = 20
 _BATCH_CHARACTERS = 4 << 20
 """Characters of references that are checked at a time: those of code tasks are gigabytes of tests."""
 
@@ -50,6 +53,33 @@ class VerifierSpec:
 
 class LoadRefusedError(ConfigError):
     """A worker cannot load a verifier."""
+
+
+class RefusedReferencesError(ConfigError):
+    """References that a verifier cannot read. `reasons` says why, by problem id."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        super().__init__(refused_text(reasons))
+        self.reasons = dict(reasons)
+
+
+def refused_text(reasons: Mapping[str, str], rows: Mapping[str, int] = MappingProxyType({})) -> str:
+    """Return the message on references that cannot be read.
+
+    Args:
+        reasons: why, by problem id.
+        rows: the problems' rows in the data, from 1, as far as they are known.
+    """
+    lines = [
+        f"problem {name}{f' (row {rows[name]})' if name in rows else ''}: {why}"
+        for name, why in islice(reasons.items(), _REFUSED_SHOWN)
+    ]
+    if len(reasons) == 1:
+        return lines[0]
+    more = len(reasons) - len(lines)
+    left_out = [f"… and {more:,} more"] if more else []
+    shown = "".join(f"\n  {line}" for line in (*lines, *left_out))
+    return f"{len(reasons):,} references cannot be read:{shown}"
 
 
 class WorkerDiedError(Exception):
@@ -132,17 +162,19 @@ class WorkerProcess:
         Only verifiers with `check` are asked: references of code tasks are megabytes of tests.
 
         Raises:
-            ConfigError: a reference is wrong. WorkerDiedError: the process ended.
+            RefusedReferencesError: references are wrong. Names each. WorkerDiedError: the process ended.
         """
         if key not in self._checking:
             return {}
         unavailable: dict[str, str] = {}
+        refused: dict[str, str] = {}
         for batch in _batches(references):
             self._write(frame({"key": key, "check": batch}))
             reply = await self._read()
-            if "refused" in reply:
-                raise ConfigError(reply["refused"])
+            refused |= reply["refused"]
             unavailable |= reply["unavailable"]
+        if refused:
+            raise RefusedReferencesError(refused)
         return unavailable
 
     def send(self, cases: list[tuple[int, bytes]]) -> None:

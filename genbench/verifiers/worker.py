@@ -95,14 +95,15 @@ def _check(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, 
     """Ask a verifier with `check` whether it can judge by these references."""
     verifier: Any = verifiers[record["key"]]
     unavailable: dict[str, str] = {}
+    refused: dict[str, str] = {}
     for problem_id, reference in record["check"]:
         try:
             verifier.check(reference)
         except UnavailableError as error:
             unavailable[problem_id] = str(error)
         except GenbenchError as error:
-            return {"refused": f"problem {problem_id}: {error}"}
-    return {"unavailable": unavailable}
+            refused[problem_id] = str(error)
+    return {"unavailable": unavailable, "refused": refused}
 
 
 def _verify(verifiers: dict[int, Verifier], record: dict[str, Any], sink: BinaryIO) -> dict[str, Any]:

@@ -5,13 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from genbench.analysis.alarms import alarms, lost_share
-from genbench.analysis.results_record import Results, require_results
+from genbench.analysis.results_record import JudgedRecord, Results, require_results
 from genbench.reports.text import run_table
 from genbench.store.folder import RunFolder
+from genbench.store.manifest_record import CanaryRecord
 from tests.ready_runs import RIGHT, SILENT, WRONG
+from tests.reports import made
 
 MakeRun = Callable[..., Path]
+
+
+JUDGED = JudgedRecord(
+    name="j",
+    digest="d",
+    form="label",
+    prompt_digest="p",
+    unpinned=False,
+    cascade=("judge",),
+    statuses={},
+    baseline=None,
+    engine={},
+    canary=None,
+    unscored=0,
+    unscored_share=0.0,
+)
 
 
 def results(path: Path) -> Results:
@@ -64,6 +84,39 @@ def test_the_worst_alarm_comes_first(make_run: MakeRun) -> None:
 def test_shares_up_to_the_bounds_are_no_alarm(make_run: MakeRun) -> None:
     good = changed(results(make_run("a", right)), truncated_share=0.1, chance=0.4)
     assert alarms({"m": good}) == []
+
+
+def judged(kappa: float | None, accuracy: float, verdicts: int) -> Results:
+    """Results of a task whose judge agrees with its calibration labels so far."""
+    canary = CanaryRecord(labels={}, drifted=None, kappa=kappa, accuracy=accuracy, verdicts=verdicts)
+    return made.results(tasks={"sums": made.task(judge=JUDGED.model_copy(update={"canary": canary}))})
+
+
+@pytest.mark.parametrize(
+    ("kappa", "accuracy", "verdicts", "alarm"),
+    [
+        (0.1, 0.6, 50, True),
+        (-0.3, 0.3, 50, True),
+        (0.2, 0.6, 50, False),
+        (0.0, 0.9, 50, True),  # one label throughout, on a set that has both
+        (0.0, 0.875, 8, False),  # one mistake of eight says nothing
+        (0.0, 0.5, 8, True),
+        (None, 1.0, 8, False),
+    ],
+)
+def test_a_judge_that_hardly_agrees_with_people_is_an_alarm(
+    kappa: float | None, accuracy: float, verdicts: int, alarm: bool
+) -> None:
+    found = alarms({"m": judged(kappa, accuracy, verdicts)})
+    assert [item.where for item in found] == (["m/sums"] if alarm else [])
+    assert all(f"kappa {kappa:.2f} on {verdicts} calibration labels" in item.text for item in found)
+
+
+def test_a_judge_without_agreement_outranks_cut_off_samples() -> None:
+    bad = judged(0.05, 0.5, 40)
+    task = bad.tasks["sums"].model_copy(update={"truncated_share": 0.9})
+    found = alarms({"m": bad.model_copy(update={"tasks": {"sums": task}})})
+    assert ["judge" in item.text for item in found] == [True, False]
 
 
 def test_the_table_of_a_run_shows_them_before_everything_else(make_run: MakeRun) -> None:

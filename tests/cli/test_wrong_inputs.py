@@ -171,6 +171,11 @@ def test_a_wrong_suite_is_refused_by_check(genbench: Cli, place: Path, mistake: 
 
 ROW_MISTAKES: dict[str, tuple[str, list[Any], tuple[str, ...]]] = {
     "open fraction": ("math", [ROWS[0], {**ROWS[1], "answer": "\\frac{1}{"}], ("problem b", "never closed")),
+    "several open fractions": (
+        "math",
+        [{**ROWS[0], "answer": "\\sqrt{"}, {**ROWS[1], "answer": "\\frac{1}{"}],
+        ("rows.jsonl: 2 references", "problem a (row 1)", "problem b (row 2)"),
+    ),
     "empty reference": ("exact", [{**ROWS[0], "answer": ""}], ("row 1", "empty")),
     "null reference": ("exact", [{**ROWS[0], "answer": None}], ("row 1",)),
     "empty box": ("math", [{**ROWS[0], "answer": "$ $"}], ("empty",)),

@@ -56,13 +56,13 @@ def test_every_sampling_field_is_sent_and_the_token_ids_are_the_prompts_own(
     drawn.write(server, more="prompts: token_ids")
     report = drawn.run()
     drawn.assert_whole()
-    asked = {(r["problem_id"], r["sample_index"]): r for r in pipeline.prompts(drawn.options())}
+    asked = {(r.problem_id, r.sample_index): r for r in pipeline.prompts(drawn.options())}
     stored = drawn.completions()
     by_seed = {body["seed"]: body for body in server.requests}
     assert len(by_seed) == len(server.requests) == 20
     for key, record in asked.items():
-        body = by_seed[record["seed"]]
-        assert body["prompt"] == record["prompt_token_ids"] and stored[key]["seed"] == record["seed"]
+        body = by_seed[record.seed]
+        assert body["prompt"] == list(record.prompt_token_ids) and stored[key]["seed"] == record.seed
         assert stored[key]["prompt_tokens"] == len(body["prompt"]) and stored[key]["completion_tokens"] == 3
         assert _without(body, "prompt", "seed", "stop_token_ids", "ignore_eos") == COMMON | VLLM
         assert body["ignore_eos"] is True and len(body["stop_token_ids"]) == 1

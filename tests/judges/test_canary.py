@@ -44,7 +44,8 @@ def canary(judge: Judge, path: Path) -> dict[str, Any] | None:
 def test_the_first_cases_are_asked(tmp_path: Path, server: Server) -> None:
     server.grade = lambda prompt: "YES"
     found = canary(judge_with_cases(tmp_path, server), tmp_path / "own.pin.json")
-    assert found == {"labels": {f"c{i}": "YES" for i in range(CANARIES)}, "drifted": None}
+    assert found is not None
+    assert (found["labels"], found["drifted"]) == ({f"c{i}": "YES" for i in range(CANARIES)}, None)
 
 
 def test_a_judge_without_cases_has_no_canary(tmp_path: Path, server: Server) -> None:
@@ -65,7 +66,27 @@ def test_a_case_without_a_verdict_has_moved(tmp_path: Path, server: Server) -> N
     write_pin(path, judge, {"c0": "YES", "c1": "YES"})
     server.grade = lambda prompt: "hm" if "answer 1" in prompt else "YES"
     found = canary(judge, path)
-    assert found == {"labels": {"c0": "YES", "c1": None}, "drifted": ["c1"]}
+    assert found is not None
+    assert (found["labels"], found["drifted"]) == ({"c0": "YES", "c1": None}, ["c1"])
+
+
+def test_the_agreement_is_that_of_the_canary_without_a_pin(tmp_path: Path, server: Server) -> None:
+    judge, path = judge_with_cases(tmp_path, server), tmp_path / "own.pin.json"
+    rows = (tmp_path / "c.jsonl").read_text().splitlines()
+    (tmp_path / "c.jsonl").write_text("\n".join([*rows[:4], *(row.replace("YES", "NO") for row in rows[4:])]))
+    server.grade = lambda prompt: "YES" if "answer 1" in prompt or "answer 6" in prompt else "NO"
+    found = canary(judge, path)
+    # People say YES to c0-c3. The judge says it to c1 and c6: 4 of 8 agree, as chance has it.
+    assert found is not None and (found["accuracy"], found["verdicts"]) == (0.5, CANARIES)
+    assert found["kappa"] == pytest.approx(0.0)
+
+
+def test_the_agreement_is_that_of_the_whole_set_with_a_pin(tmp_path: Path, server: Server) -> None:
+    judge, path = judge_with_cases(tmp_path, server), tmp_path / "own.pin.json"
+    write_pin(path, judge, {"c0": "YES"}, {"kappa": 0.11, "accuracy": 0.6, "verdicts": 120})
+    server.grade = lambda prompt: "YES"
+    found = canary(judge, path)
+    assert found is not None and [found[key] for key in ("kappa", "accuracy", "verdicts")] == [0.11, 0.6, 120]
 
 
 def test_a_pin_of_another_judge_says_nothing(tmp_path: Path, server: Server) -> None:

@@ -87,8 +87,9 @@ def test_failures_name_the_model(make_run: MakeRun) -> None:
 def test_prompts_yields_one_record_per_request_in_order(place: Path) -> None:
     asked = RunOptions(str(place / "suite.yaml"), models=("m=shipped:checkpoints/tiny-base",), limit=1)
     records = list(pipeline.prompts(asked))
-    assert [record["sample_index"] for record in records] == [0, 1, 2, 3]
-    assert len({record["problem_id"] for record in records}) == 1
+    assert [record.sample_index for record in records] == [0, 1, 2, 3]
+    assert len({record.problem_id for record in records}) == 1
+    assert records[0].messages[0].role == "user" and records[0].decoding["max_tokens"] == 16
 
 
 def test_an_unknown_model_is_refused_with_the_nearest(place: Path) -> None:

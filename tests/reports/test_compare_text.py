@@ -66,7 +66,7 @@ def test_the_sentence_names_both_values_the_change_and_its_main_cause() -> None:
 
 def test_a_loss_is_from_more_of_something() -> None:
     found = sentence(task(-0.1, part("truncated", -0.08), part("wrong", -0.02)))
-    assert found.endswith("8.0 points of it from more cut-off samples")
+    assert found.endswith("8.0 points of it from more truncated samples")
 
 
 def test_a_cause_larger_than_the_change_names_what_went_against_it() -> None:
