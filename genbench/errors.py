@@ -21,6 +21,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
         ("math-verify", "latex2sympy2-extended", "sympy", "mpmath", "jsonschema", "referencing"), "verify"
     )
     | dict.fromkeys(("nltk", "emoji", "syllapy", "langdetect"), "verify")
+    | dict.fromkeys(("sqlalchemy", "alembic"), "ledger")
 )
 """A package that the light core does without -> the extra of genbench that brings it."""
 

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from genbench.analysis.accounting import costs, degenerate_words, totals
 from genbench.analysis.instructions import has_instructions, instruction_record
 from genbench.analysis.judged import drift_words, judged_record, too_many_unscored
+from genbench.analysis.problemsums import problem_sums
 from genbench.analysis.records import EstimateRecord, estimate_fields
 from genbench.analysis.results_record import Results, TaskResults, TaskSeal
 from genbench.analysis.table import VerdictTable, estimate_seed, estimates, strata_records, tokens_record
-from genbench.store.folder import FORMAT
+from genbench.store.folder import FORMAT, RunFolder
 from genbench.store.manifest_record import Manifest
 from genbench.store.storedrun import StoredTask
+from genbench.store.sums import RunSums, TaskSums, write_sums
 from genbench.suite.config import SuiteConfig
 from genbench.tasks.loaded import VerifiedTask
 from genbench.types import STATUSES, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltResults:
+    """The results of a run, and the sums of each problem that they were made from."""
+
+    results: Results
+    sums: RunSums
+
+    def write(self, folder: RunFolder) -> Results:
+        """Write sums.json, then results.json, which has its digest. Return the results."""
+        write_sums(folder.path, self.sums)
+        folder.write_results(self.results)
+        return self.results
 
 
 def build_results(
@@ -24,18 +41,20 @@ def build_results(
     stored: Mapping[str, StoredTask],
     manifest: Manifest,
     config: SuiteConfig,
-) -> Results:
+) -> BuiltResults:
     """Return the results of `tasks`, with the excluded samples and whether they are too many.
 
     Args:
         stored: the reader of each task, with the problems of `tasks`.
         config: the suite's settings: the shares that may be excluded and unscored, and the price.
     """
-    found = {name: _task(stored[name], item, manifest) for name, item in tasks.items()}
+    made = {name: _task(stored[name], item, manifest) for name, item in tasks.items()}
+    found = {name: results for name, (results, _) in made.items()}
+    sums = RunSums(format=1, tasks={name: own for name, (_, own) in made.items()})
     for name, cost in costs(config.price, found, manifest.attempts).items():
         found[name] = found[name].model_copy(update={"cost": cost})
     failed = _too_many_excluded(found, config.max_excluded_share)
-    return Results(
+    results = Results(
         format=FORMAT,
         run_id=manifest.run_id,
         suite=manifest.suite.name,
@@ -50,11 +69,13 @@ def build_results(
         trust_remote_code=manifest.model.trust_remote_code,
         test_uses=manifest.test_uses,
         max_excluded_share=config.max_excluded_share,
+        sums=sums.digest,
         failed=(*_lacking(found), *failed, *too_many_unscored(found, config.judge.max_unscored_share)),
     )
+    return BuiltResults(results, sums)
 
 
-def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> TaskResults:
+def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> tuple[TaskResults, TaskSums]:
     described = manifest.tasks[stored.name]
     headline = item.task.task.info.headline
     table, judged = _verdicts(stored, item, described.judge is not None)
@@ -69,7 +90,7 @@ def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> TaskRes
         extra["forgeable"] = table.forgeable
     if described.judge is not None:
         extra["judge"] = judged_record(described.judge, lead, table, judged, seed)
-    return TaskResults(
+    results = TaskResults(
         **{**estimate_fields(lead), "excluded": table.excluded},
         metrics={name: EstimateRecord.from_estimate(estimate) for name, estimate in found.items()},
         samples=samples,
@@ -88,6 +109,7 @@ def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> TaskRes
         seal=TaskSeal(completions=stored.completions_seal, verdicts=table.seal.record),
         **extra,
     )
+    return results, problem_sums(table, stored)
 
 
 def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[VerdictTable, list[Verdict]]:

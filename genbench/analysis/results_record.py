@@ -145,6 +145,9 @@ class Results(JsonRecord):
     trust_remote_code: bool = Field(description="whether the model's own code was run")
     test_uses: Count = Field(description="commands that used a task of role test")
     max_excluded_share: Share = Field(description="largest share of a task's samples that may be excluded")
+    sums: str | None = Field(
+        default=None, description="sha256 of sums.json, written with this file; absent in older runs"
+    )
     failed: tuple[str, ...] = Field(description="tasks whose numbers must not be used, as lines `TASK: why`")
 
 

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import decide, exchange, judge, look, machine, plugins, run
+from genbench.cli import decide, exchange, gate, judge, ledger, look, machine, plugins, run
 from genbench.cli.app import app
 from genbench.cli.output import lazy_module
 from genbench.errors import GenbenchError, lacking_extra
 
-__all__ = ["app", "decide", "exchange", "judge", "look", "machine", "main", "plugins", "run"]
+__all__ = [
+    "app",
+    "decide",
+    "exchange",
+    "gate",
+    "judge",
+    "ledger",
+    "look",
+    "machine",
+    "main",
+    "plugins",
+    "run",
+]
 
 
 def main() -> None:

@@ -69,6 +69,10 @@ def compare(
     """Compare two runs: differences, reasons, verdicts.
 
     Prints the verdict, the table and at most 30 lines.
+
+    --gate is for one decision, such as a release: it errs on an unchanged model in 5% of comparisons. For
+    every night use `genbench gate`, which keeps a budget of false alarms a year.
+
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
     gate_options = lazy_module("analysis.gating")

@@ -50,6 +50,20 @@ AllowOption = Annotated[
     list[str],
     typer.Option("--allow", metavar="NAME", help="Compare in spite of this difference. Repeatable."),
 ]
+LedgerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ledger",
+        metavar="PATH|URL",
+        help="SQLite file, or postgresql://HOST/DATABASE. Default: $GENBENCH_LEDGER or runs/ledger.sqlite3.",
+    ),
+]
+NotesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--notes", metavar="FILE", help="File of notes. Default: next to the SQLite file, *.notes.jsonl."
+    ),
+]
 RunsArgument = Annotated[
     list[Path], typer.Argument(help="Run folders RUN_DIR/<model>. The others are compared with the first.")
 ]

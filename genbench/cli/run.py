@@ -33,6 +33,7 @@ from genbench.cli.output import command_line, lazy_module, print_report
         "genbench run suite.yaml --responses answers.jsonl --run-dir scored",
         "genbench run suite.yaml --shard 2/8 --max-hours 3.9",
         "genbench run suite.yaml --reuse base=runs/n-1a2b3c4d/base",
+        "genbench run nightly.yaml --model tuned=./checkpoints/latest --night",
     ),
 )
 def run(
@@ -80,6 +81,19 @@ def run(
             help="End the run if half of its first 50 samples are empty, padding or one token repeated.",
         ),
     ] = False,
+    night: Annotated[
+        bool,
+        typer.Option(
+            "--night", help="Draw tonight's run of the track in a folder of its own, also if nothing changed."
+        ),
+    ] = False,
+    night_of: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="The same for another night. A night lasts from noon to noon."),
+    ] = None,
+    track: Annotated[
+        str | None, typer.Option(help="Name of the track. Default: the suite's track, or its name.")
+    ] = None,
     set_: SetOption = [],  # noqa: B006
     with_test: TestOption = False,
     as_json: JsonOption = False,
@@ -109,6 +123,9 @@ def run(
         lengths_from=lengths_from,
         k=k,
         stop_on_degenerate=stop_on_degenerate,
+        track=track,
+        night=night,
+        night_of=night_of,
     )
     _finish(pipeline.run(options), as_json)
 

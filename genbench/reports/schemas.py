@@ -17,6 +17,11 @@ from genbench.analysis.estimation_record import Estimation
 from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.analysis.ranking_record import Ranking
 from genbench.analysis.results_record import Results
+from genbench.ledger.listing import LedgerAdded, LedgerCheck, LedgerList
+from genbench.ledger.pruning import LedgerPruned
+from genbench.ledger.rescoring import LedgerRescored
+from genbench.policy.config import Policy
+from genbench.policy.record import NightlyGate
 from genbench.reports.report_record import Report
 from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.power_record import PowerPlan
@@ -36,12 +41,19 @@ RECORDS: Mapping[str, type[JsonRecord]] = {
     "report": Report,
     "judge_check": JudgeCheck,
     "prompts": RequestRecord,
+    "gate": NightlyGate,
+    "ledger_add": LedgerAdded,
+    "ledger_list": LedgerList,
+    "ledger_check": LedgerCheck,
+    "ledger_prune": LedgerPruned,
+    "ledger_rescore": LedgerRescored,
     "results": Results,
     "manifest": Manifest,
 }
 """What each command prints with --json, and what a run folder contains. The name is the entry in `$defs`."""
 RECORDS_FILE = Path("docs") / "json.schema.json"
 SUITE_FILE = Path("suites") / "suite.schema.json"
+POLICY_FILE = Path("policies") / "policy.schema.json"
 
 
 class _Untitled(GenerateJsonSchema):
@@ -75,6 +87,7 @@ def schema_files() -> dict[Path, str]:
     return {
         RECORDS_FILE: json.dumps(record_schema(), indent=1) + "\n",
         SUITE_FILE: json.dumps(suite_schema(), indent=2) + "\n",
+        POLICY_FILE: json.dumps(Policy.model_json_schema(), indent=2) + "\n",
     }
 
 

@@ -11,6 +11,7 @@ from genbench.draw.lengths import Lengths
 from genbench.judges.session import JudgeSession
 from genbench.models.prepared import PreparedModel
 from genbench.store.contract import digest
+from genbench.store.track_record import TrackRecord
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
 
@@ -40,6 +41,9 @@ class Job:
     reused: bool = False
     """Whether the folder is a stored run that `--reuse` named. If it is complete, nothing in it is
     changed."""
+
+    track: TrackRecord | None = None
+    """The run's place in a track. None if it belongs to none."""
 
     stop_on_degenerate: bool = False
     """Whether the run ends if the first samples are empty, padding or one token repeated."""

@@ -16,6 +16,7 @@ from genbench.runs.defaultfolder import default_folder, in_default_folder
 from genbench.runs.job import Job
 from genbench.runs.options import RunOptions, path_or_none, reused
 from genbench.runs.selection import in_shard, load_tasks, only, origin_record
+from genbench.runs.track import planned_night, track_place
 from genbench.store.manifest import machine
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.loaded import LoadedTask
@@ -41,7 +42,8 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     check_engine(suite)
     lengths = None if options.lengths_from is None else read_lengths(Path(options.lengths_from))
     models = [prepare_model(suite, name, tasks, kind) for name in chosen]
-    folder = path_or_none(options.run_dir) or default_folder(suite, models)
+    tonight = planned_night(suite, options)
+    folder = path_or_none(options.run_dir) or default_folder(suite, models, tonight)
     stored = reused(options, chosen)
     kind.prepare_process()
     here = machine()
@@ -52,7 +54,8 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
         job = Job(
             suite, tasks, at_work, path, origin, here, options.quiet, lengths, reused=model.name in stored
         )
-        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate))
+        place = track_place(suite, options, model.name)
+        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, track=place))
     return jobs if options.run_dir or options.part or stored else in_default_folder(jobs)
 
 
@@ -88,12 +91,15 @@ def _replay_jobs(
         if not answered:
             raise ConfigError(f"{path}: has no line for a task of this run")
         model = prepare_model(suite, name, answered, found.engine)
-        folder = path_or_none(options.run_dir) or default_folder(suite, [model])
+        folder = path_or_none(options.run_dir) or default_folder(
+            suite, [model], planned_night(suite, options)
+        )
         asked = {task.name: [problem.problem_id for problem in task.problems] for task in answered}
         own = {**origin, "problems": asked, "tasks": list(asked)}
         place = _folder_of(folder, options, name)
         job = Job(suite, answered, model, place, own, here, options.quiet)
-        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate))
+        tracked = track_place(suite, options, name)
+        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, track=tracked))
     return jobs if options.run_dir or options.part else in_default_folder(jobs)
 
 

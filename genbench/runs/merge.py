@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -206,6 +207,7 @@ def _manifest(parts: Sequence[Part], counts: Mapping[str, int]) -> Manifest:
     merged = MergedRecord(from_=tuple(str(part.path) for part in parts), attempts=len(attempts))
     return first.model_copy(
         update={
+            "uid": str(uuid.uuid4()),
             "created": now(),
             "tasks": {**ordered, **tasks},
             "terms": terms,

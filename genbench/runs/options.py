@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from genbench.data.shard import Shard
@@ -51,6 +51,15 @@ class RunOptions:
     """Samples of each problem, for a command without a suite file."""
     stop_on_degenerate: bool = False
     """End the run if half of its first samples are empty, padding or one token repeated."""
+
+    track: str | None = None
+    """The track of the runs. None means the suite's own, or the suite's name if `night` is set."""
+    night: bool = False
+    """Draw the run of tonight, in a folder of its own."""
+    night_of: str | None = None
+    """The night as a date like 2026-11-22. None means tonight (see runs.track)."""
+    steps: Mapping[str, int] = field(default_factory=dict)
+    """The training step of each model. With them the track is of kind step."""
 
     @property
     def part(self) -> Shard | None:

@@ -151,9 +151,11 @@ def manifest_record(job: Job, tasks: Mapping[str, VerifiedTask], judges: JudgeSe
     """Return the manifest of this command, without what the folder has from earlier commands."""
     config, binding = job.suite.config, binding_record(job)
     settings = config.model_dump(mode="json")
+    track = {} if job.track is None else {"track": job.track}
     return Manifest(
         format=FORMAT,
         run_id=job.run_id,
+        **track,
         suite=SuiteRecord(
             name=job.suite.name,
             path=str(job.suite.path.resolve()),

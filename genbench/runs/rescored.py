@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -160,7 +161,8 @@ def _write(
             TakenRecord(task=name, run=str(source.path.resolve()), samples=record.n * record.k)
             for name, record in described.items()
         ]
-        update = {"suite": suite, "tasks": described, "taken_over": tuple(taken)}
+        uid = str(uuid.uuid4())
+        update = {"uid": uid, "suite": suite, "tasks": described, "taken_over": tuple(taken)}
         folder.write_manifest(manifest.model_copy(update=update))
         keep_seal(source, manifest, folder)  # the rest of the suite is still the stored run's
 

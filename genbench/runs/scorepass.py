@@ -56,9 +56,7 @@ class ScorePass:
         folder.write_manifest(manifest)
         in_order = {task.name: tasks[task.name] for task in reread.tasks}
         readers = readers_of(folder, [item.task for item in in_order.values()])
-        results = build_results(in_order, readers, manifest, reread.suite.config)
-        folder.write_results(results)
-        return results
+        return build_results(in_order, readers, manifest, reread.suite.config).write(folder)
 
     async def _verify(self, folder: RunFolder, reread: RereadRun) -> dict[str, VerifiedTask]:
         specs = verifier_specs(reread.tasks, self.judges)

@@ -48,6 +48,4 @@ async def _run(context: RunContext) -> Results:
         attempt = Attempt(context, manifest, readers, tasks, opened.draws, started=started)
         await attempt.run(now, verify_with(pool, specs, judges, folder))
         publish(folder, now)
-    results = build_results(opened.verified, readers, manifest.current, job.suite.config)
-    folder.write_results(results)
-    return results
+    return build_results(opened.verified, readers, manifest.current, job.suite.config).write(folder)

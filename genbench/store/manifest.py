@@ -7,6 +7,7 @@ import platform
 import socket
 import subprocess
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -106,17 +107,36 @@ def merge(folder: RunFolder, new: Manifest) -> Manifest:
     """
     old = folder.manifest()
     if old is None:
-        return new.model_copy(update={"created": now(), "attempts": (), "test_uses": 0})
+        return new.model_copy(
+            update={"uid": str(uuid.uuid4()), "created": now(), "attempts": (), "test_uses": 0}
+        )
+    _check_same_track(folder, old, new)
     check_same_run(folder, old.binding, new.binding, _suite_edits(old, new))
     return new.model_copy(
         update={
+            "uid": old.run_uid,
             "created": old.created,
+            "track": old.track or new.track,
             "attempts": old.attempts,
             "test_uses": old.test_uses,
             "taken_over": old.taken_over,
             "tasks": {**old.tasks, **new.tasks},
             "terms": _merged_terms(old.terms, new.terms),
         }
+    )
+
+
+def _check_same_track(folder: RunFolder, old: Manifest, new: Manifest) -> None:
+    """Check that a continued run keeps its place in its track.
+
+    Raises:
+        RunFolderError: the folder has another place. Names both.
+    """
+    if old.track is None or new.track is None or old.track == new.track:
+        return
+    raise RunFolderError(
+        f"{folder.path}: is {old.track.label} of track {old.track.name} ({old.track.role}), wanted "
+        f"{new.track.label} of track {new.track.name} ({new.track.role}); give another --run-dir, or none"
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import uuid
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
 from genbench.store.jsonrecord import JsonRecord
+from genbench.store.track_record import TrackRecord
 
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -224,7 +226,15 @@ class Manifest(JsonRecord):
     """The content of manifest.json: the model, suite, terms, tasks and attempts of a run."""
 
     format: int = Field(description="version of the run folder's format")
+    uid: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        description="UUID of this run, written once; absent in older runs, see `run_uid`",
+    )
     run_id: str = Field(description="name of the run in the seeds of resampling")
+    track: TrackRecord | None = Field(
+        default=None, description="place in a track; absent if the run belongs to none"
+    )
     suite: SuiteRecord = Field(description="suite that was run")
     origin: OriginRecord = Field(description="source of the data, and the options of the commands")
     model: ModelRecord = Field(description="the model under test")
@@ -246,6 +256,12 @@ class Manifest(JsonRecord):
     taken_over: tuple[TakenRecord, ...] = Field(
         default=(), description="samples of an earlier run; absent if all were drawn here"
     )
+
+    @property
+    def run_uid(self) -> str:
+        """The UUID of the run. For a run of an older version it is made of what identifies the run."""
+        parts = (self.run_id, self.created, self.model.name, self.suite.digest)
+        return self.uid or str(uuid.uuid5(uuid.NAMESPACE_OID, "\0".join(map(str, parts))))
 
     def without_secrets(self) -> dict[str, Any]:
         """Return the record as JSON values, without secrets of the suite and of environment variables."""

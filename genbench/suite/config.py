@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from genbench.suite.block import NAME_PATTERN, BaseUrl, Strict
 from genbench.suite.engine import ByKind, EngineConfig, default_engine
 from genbench.suite.judge import JudgeConfig
+from genbench.suite.track import NamedTrack
 
 MAX_SEED = 2**53
 
@@ -288,6 +289,17 @@ class SuiteConfig(Strict):
     judge: JudgeConfig = JudgeConfig()
     max_excluded_share: float = Field(0.01, ge=0, le=1)
     price: Price | None = Field(None, description="prices, from which results give the cost of each task")
+
+    track: NamedTrack | None = Field(
+        None, description="track of the runs; with it every night's run draws in a folder of its own"
+    )
+
+    @model_validator(mode="after")
+    def _anchor_is_a_model(self) -> Self:
+        anchor = self.track.anchor if self.track else None
+        if anchor is not None and anchor not in self.models:
+            raise ValueError(f"track.anchor: no model '{anchor}'; models: {', '.join(self.models)}")
+        return self
 
     def decoding_of(self, task: TaskEntry) -> Decoding:
         """Return the suite's decoding with the task's own keys."""

@@ -1,4 +1,4 @@
-"""Find the files that ship with the package (suites, judges, checkpoints, data), in a wheel or a checkout."""
+"""Find the files that ship with the package (suites, judges, policies …), in a wheel or a checkout."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 from genbench.errors import ConfigError, nearest
 
 PREFIX = "shipped:"
-_FOLDERS = ("suites", "judges", "checkpoints", "data")
+_FOLDERS = ("suites", "judges", "policies", "checkpoints", "data")
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def folder(name: str) -> Path:
-    """Return the folder `suites`, `judges`, `checkpoints` or `data`.
+    """Return the folder `suites`, `judges`, `policies`, `checkpoints` or `data`.
 
-    A wheel has all of them in genbench/_shipped. An editable checkout has suites/ and judges/ next to
-    the package, since hatchling's force-include leaves them out there.
+    A wheel has all of them in genbench/_shipped. An editable checkout has suites/, judges/ and policies/ next
+    to the package, since hatchling's force-include leaves them out there.
 
     Raises:
         ConfigError: the installation lacks the folder.

@@ -50,7 +50,7 @@ def results_of(place: Path, statuses: list[Status], more: str = "", lacking: int
     verified = VerifiedTask(task, "now", "v", {problem.problem_id: problem for problem in task.problems})
     described = manifest(tasks={"t": task_record(n=len(ids), k=1)})
     stored = {"t": StoredTask(RunFolder(place / "m"), "t", ids, 1, 16)}
-    return build_results({"t": verified}, stored, described, suite.config)
+    return build_results({"t": verified}, stored, described, suite.config).results
 
 
 def test_only_verdicts_of_the_current_verifier_count(tmp_path: Path) -> None:

@@ -1,0 +1,127 @@
+"""The base of a track: which run it is under each key, and every run's difference to it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from genbench.ledger import tables
+from genbench.ledger.differences import base_difference
+from genbench.ledger.vectors import Vector, unpack
+
+run, score, series, track = tables.run, tables.score, tables.series, tables.track
+
+
+@dataclass(frozen=True, slots=True)
+class BaseDraw:
+    """A draw of the base under one key: the run's number in the table, and its sums."""
+
+    run_id: int
+    vector: Vector
+    groups: tuple[str | None, ...] | None
+
+
+def base_draws(connection: Connection, track_name: str) -> dict[int, BaseDraw]:
+    """Return the base of a track under each key, by the key's number.
+
+    It is the pinned run if that was drawn under the key. Otherwise it is the earliest finished anchor of the
+    same model that was.
+    """
+    found = connection.execute(select(track.c.id, track.c.base_uid).where(track.c.name == track_name)).first()
+    if found is None or found.base_uid is None:
+        return {}
+    base = connection.execute(
+        select(run.c.id, run.c.identity, run.c.state).where(run.c.uid == found.base_uid)
+    ).first()
+    if base is None:
+        return {}
+    draws = _draws_of(connection, [base.id]) if base.state == "finished" else {}
+    anchors = select(run.c.id).where(
+        run.c.track_id == found.id,
+        run.c.role == "anchor",
+        run.c.identity == base.identity,
+        run.c.state == "finished",
+        run.c.id != base.id,
+    )
+    ids = [row.id for row in connection.execute(anchors.order_by(run.c.position, run.c.created, run.c.uid))]
+    for number in ids:
+        lacking = {key: draw for key, draw in _draws_of(connection, [number]).items() if key not in draws}
+        draws |= lacking
+    return draws
+
+
+def _draws_of(connection: Connection, runs: Iterable[int]) -> dict[int, BaseDraw]:
+    query = (
+        select(score.c.key_id, score.c.run_id, score.c.vector, tables.problem_set.c.groups)
+        .join(tables.task_key, tables.task_key.c.id == score.c.key_id)
+        .join(tables.problem_set, tables.problem_set.c.id == tables.task_key.c.problem_set_id)
+        .where(score.c.run_id.in_(list(runs)))
+    )
+    return {
+        row.key_id: BaseDraw(row.run_id, unpack(row.vector), groups_of(row.groups))
+        for row in connection.execute(query)
+    }
+
+
+def groups_of(data: bytes | None) -> tuple[str | None, ...] | None:
+    """Return the clusters of a problem set from its blob."""
+    return None if data is None else tuple(json.loads(zlib.decompress(data)))
+
+
+def difference_columns(draw: BaseDraw | None, run_id: int, vector: Vector) -> dict[str, Any]:
+    """Return the columns of a score that compare it with the base. The base itself has none."""
+    found = None
+    if draw is not None and draw.run_id != run_id:
+        found = base_difference(draw.vector, vector, draw.groups)
+    rerun = (None, None) if found is None or found.rerun_ci is None else found.rerun_ci
+    return {
+        "base_id": draw.run_id if draw is not None and found is not None else None,
+        "difference": found and found.difference,
+        "difference_low": found and found.ci[0],
+        "difference_high": found and found.ci[1],
+        "difference_rerun_low": rerun[0],
+        "difference_rerun_high": rerun[1],
+    }
+
+
+def renew_differences(connection: Connection, track_name: str, keys: Iterable[int] | None = None) -> None:
+    """Compute the differences of a track's runs to its base again.
+
+    Args:
+        keys: only scores under these keys. None means all.
+    """
+    draws = base_draws(connection, track_name)
+    query = (
+        select(score.c.series_id, score.c.position, score.c.run_id, score.c.key_id, score.c.vector)
+        .join(series, series.c.id == score.c.series_id)
+        .join(track, track.c.id == series.c.track_id)
+        .where(track.c.name == track_name)
+    )
+    if keys is not None:
+        query = query.where(score.c.key_id.in_(list(keys)))
+    changed = [_renewed(row, draws) for row in connection.execute(query)]
+    if changed:
+        names = [name for name in changed[0] if not name.startswith("at_")]
+        connection.execute(
+            update(score)
+            .where(
+                score.c.series_id == bindparam("at_series"),
+                score.c.position == bindparam("at_position"),
+                score.c.run_id == bindparam("at_run"),
+            )
+            .values({name: bindparam(f"new_{name}") for name in names}),
+            [
+                {(key if key.startswith("at_") else f"new_{key}"): value for key, value in row.items()}
+                for row in changed
+            ],
+        )
+
+
+def _renewed(row: Any, draws: Mapping[int, BaseDraw]) -> dict[str, Any]:
+    place = {"at_series": row.series_id, "at_position": row.position, "at_run": row.run_id}
+    return place | difference_columns(draws.get(row.key_id), row.run_id, unpack(row.vector))

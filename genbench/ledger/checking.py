@@ -1,0 +1,134 @@
+"""The check of a ledger against the run folders that it was made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select, update
+
+from genbench.analysis.results_record import Results, read_results
+from genbench.analysis.unsealed import edited_tasks
+from genbench.errors import GenbenchError, RunFolderError
+from genbench.ledger import tables
+from genbench.ledger.database import Ledger
+from genbench.ledger.listing import CheckedRun, LedgerCheck
+from genbench.ledger.reading import MOST_BYTES
+from genbench.ledger.sumsagain import sums_from_verdicts
+from genbench.store.boundedfile import read_bytes
+from genbench.store.storedrun import StoredRun
+from genbench.store.sums import read_sums
+
+Progress = Callable[[int, int], None]
+
+
+def check(
+    ledger: Ledger, track: str | None = None, *, lines: bool = True, progress: Progress | None = None
+) -> LedgerCheck:
+    """Compare every run of a ledger with its folders. Folders that are gone are marked as absent.
+
+    Args:
+        track: only this track. None means all runs.
+        lines: also read all completions and verdicts, to compare them with their seals and sums.
+        progress: called after each folder with the number of folders that are done, and of all.
+    """
+    run, location = tables.run, tables.location
+    query = (
+        select(location.c.path, run.c.uid, run.c.source_digest, run.c.kept, tables.track.c.name)
+        .join(run, run.c.id == location.c.run_id)
+        .join(tables.track, tables.track.c.id == run.c.track_id)
+        .order_by(location.c.path)
+    )
+    if track is not None:
+        query = query.where(tables.track.c.name == track)
+    with ledger.read() as connection:
+        rows = connection.execute(query).all()
+    found: list[CheckedRun] = []
+    for number, row in enumerate(rows):
+        found.append(_checked(row, lines))
+        if progress is not None:
+            progress(number + 1, len(rows))
+    _mark(ledger, found)
+    return LedgerCheck(format=1, ledger=ledger.where, runs=tuple(found))
+
+
+def _checked(row: Any, lines: bool) -> CheckedRun:
+    path = Path(row.path)
+    try:
+        problems = list(_problems(path, row, lines))
+    except GenbenchError as error:
+        problems = [str(error)]
+    gone = not (path / "manifest.json").is_file()
+    if gone:
+        problems = ["the folder is not there any more; if it was moved: genbench ledger add DIR"]
+    return CheckedRun(
+        path=row.path,
+        uid=row.uid,
+        track=row.name or None,
+        state="missing" if gone else "edited" if problems else "ok",
+        problems=tuple(problems),
+    )
+
+
+def _problems(path: Path, row: Any, lines: bool) -> Iterator[str]:
+    """Yield what differs between a folder and the ledger."""
+    manifest = read_bytes(path / "manifest.json", MOST_BYTES)
+    if manifest is None:
+        return
+    source = hashlib.sha256(manifest)
+    source.update(read_bytes(path / "results.json", MOST_BYTES) or b"")
+    if source.hexdigest() != row.source_digest:
+        yield (
+            "manifest.json or results.json is not the one that was added; if that is right, take the new "
+            f"content with: genbench ledger add {path}"
+        )
+    stored = StoredRun(path)
+    if stored.manifest.run_uid != row.uid:
+        yield f"is another run now, with uid {stored.manifest.run_uid}"
+        return
+    results = read_results(stored.folder)
+    if results is None:
+        return
+    if results.sums:
+        read_sums(path, results.sums)
+    if lines and row.kept == "all":
+        yield from _line_problems(stored, results)
+
+
+def _line_problems(stored: StoredRun, results: Results) -> Iterator[str]:
+    """Yield the tasks whose completions or verdicts are not those that results.json was made from."""
+    for name in sorted(edited_tasks(stored.folder, {name: stored.task(name) for name in results.tasks})):
+        yield (
+            f"task {name}: the lines of completions.jsonl or verdicts.jsonl were edited after results.json "
+            f"was written; restore them, or make the verdicts again with: genbench score {stored.path}"
+        )
+    if results.sums is None:
+        return
+    try:
+        kept = read_sums(stored.path, results.sums)
+        made = sums_from_verdicts(stored.path, stored.manifest, results)
+    except RunFolderError as error:
+        yield str(error)
+        return
+    for name, own in kept.tasks.items():
+        again = made.tasks[name]
+        by_problem = dict(zip(again.problem_ids, zip(again.sums, again.counts, strict=True), strict=True))
+        wanted = dict(zip(own.problem_ids, zip(own.sums, own.counts, strict=True), strict=True))
+        if by_problem != wanted:
+            yield f"task {name}: sums.json is not what verdicts.jsonl gives; {_SCORE} {stored.path}"
+
+
+_SCORE = "write both again with: genbench score"
+
+
+def _mark(ledger: Ledger, found: list[CheckedRun]) -> None:
+    """Record which folders are there."""
+    location = tables.location
+    with ledger.write() as connection:
+        for present in (True, False):
+            paths = [item.path for item in found if (item.state != "missing") == present]
+            for start in range(0, len(paths), 500):
+                part = paths[start : start + 500]
+                connection.execute(update(location).where(location.c.path.in_(part)).values(present=present))

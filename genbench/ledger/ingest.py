@@ -1,0 +1,276 @@
+"""The rows of one run, written in one transaction."""
+
+from __future__ import annotations
+
+import json
+import socket
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from genbench.errors import RunFolderError
+from genbench.ledger import tables
+from genbench.ledger.apply import LOOSE, inserted, meta_value, tell, track_id
+from genbench.ledger.baseline import BaseDraw, base_draws, difference_columns, renew_differences
+from genbench.ledger.database import Ledger
+from genbench.ledger.facts import RunFacts, TaskFacts
+from genbench.ledger.keys import task_key
+from genbench.ledger.notes import BaseNote, TrackNote
+from genbench.ledger.vectors import pack
+from genbench.store.contract import digest
+from genbench.store.manifest import now
+from genbench.store.track_record import TrackRecord, night_position
+
+GENBENCH = "genbench"
+"""Who says what a command notes by itself."""
+
+Outcome = Literal["added", "renewed", "unchanged", "second copy", "moved"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The row of a run that the ledger knows already."""
+
+    id: int
+    source_digest: str
+    track_id: int
+
+
+def ingest(ledger: Ledger, connection: Connection, facts: RunFacts) -> Outcome:
+    """Write the rows of a run. Adding the same folder again changes nothing.
+
+    Raises:
+        RunFolderError: another folder that is present has other contents under the same uid.
+        InputError: the run's track has another kind.
+    """
+    run = tables.run
+    row = connection.execute(
+        select(run.c.id, run.c.source_digest, run.c.track_id).where(run.c.uid == facts.uid)
+    ).first()
+    old = None if row is None else _Stored(row.id, row.source_digest, row.track_id)
+    placed = _place(connection, facts)
+    if old is not None and old.source_digest == facts.source_digest:
+        same_track = track_id(connection, *_track_of(placed), facts.suite) == old.track_id
+        if same_track:
+            return _note_location(connection, old.id, facts.path)
+    if old is not None:
+        _refuse_contradiction(connection, old, facts)
+    number, known = _write_run(connection, facts, placed, old)
+    outcome: Outcome = "added" if old is None else "renewed"
+    _note_location(connection, number, facts.path)
+    name = _track_of(placed)[0]
+    if facts.state == "finished" and name != LOOSE:
+        _declare_track(ledger, connection, facts, name)
+    if facts.state == "finished":
+        keys = _write_scores(connection, facts, name, number, known)
+        _renew_others(connection, facts, name, placed, keys)
+    return outcome
+
+
+def _place(connection: Connection, facts: RunFacts) -> TrackRecord | None:
+    """Return the run's place: that of its manifest, else what a person said, else None."""
+    if facts.track is not None:
+        return facts.track
+    place = tables.place
+    row = connection.execute(select(place).where(place.c.uid == facts.uid)).first()
+    if row is None:
+        return None
+    return TrackRecord(name=row.track, kind=row.kind, position=row.position, role=row.role)
+
+
+def _track_of(placed: TrackRecord | None) -> tuple[str, Any]:
+    return (LOOSE, "night") if placed is None else (placed.name, placed.kind)
+
+
+def _refuse_contradiction(connection: Connection, old: _Stored, facts: RunFacts) -> None:
+    """Refuse a second folder of one uid whose content differs, while the first is still there."""
+    location = tables.location
+    for row in connection.execute(select(location.c.path).where(location.c.run_id == old.id)):
+        if row.path != facts.path and (Path(row.path) / "manifest.json").is_file():
+            raise RunFolderError(
+                f"{facts.path} and {row.path} have one uid ({facts.uid}) and different contents; remove the "
+                "one that is not the run, or draw it again in a folder of its own"
+            )
+
+
+def _note_location(connection: Connection, number: int, path: str) -> Outcome:
+    """Record that a run is at a path, and which of its other paths are gone."""
+    location = tables.location
+    found = connection.execute(select(location).where(location.c.run_id == number)).all()
+    known = {row.path: row for row in found}
+    gone = [
+        old for old, row in known.items() if old != path and row.present and not _is_run_folder(Path(old))
+    ]
+    if gone:
+        connection.execute(update(location).where(location.c.path.in_(gone)).values(present=False))
+    if path in known:
+        if not known[path].present:
+            connection.execute(update(location).where(location.c.path == path).values(present=True))
+        return "unchanged"
+    connection.execute(delete(location).where(location.c.path == path))
+    connection.execute(
+        insert(location).values(path=path, run_id=number, host=socket.gethostname(), present=True)
+    )
+    others = [old for old, row in known.items() if row.present and old not in gone]
+    return "second copy" if others else "moved"
+
+
+def _is_run_folder(path: Path) -> bool:
+    return (path / "manifest.json").is_file()
+
+
+def _write_run(
+    connection: Connection, facts: RunFacts, placed: TrackRecord | None, old: _Stored | None
+) -> tuple[int, bool]:
+    """Write the row of a run. Return its number, and whether it was there before."""
+    run = tables.run
+    name, kind = _track_of(placed)
+    values = {
+        **{name: getattr(facts, name) for name in _COPIED},
+        "track_id": track_id(connection, name, kind, facts.suite),
+        "position": _day(facts.created) if placed is None else placed.position,
+        "role": "point" if placed is None else placed.role,
+        "packages": json.dumps(dict(facts.packages), sort_keys=True),
+        "failed": json.dumps(list(facts.failed)),
+        "kept": meta_value(connection, f"kept {facts.uid}") or "all",
+    }
+    if old is None:
+        return inserted(connection, insert(run).values(uid=facts.uid, **values)), False
+    connection.execute(delete(tables.score).where(tables.score.c.run_id == old.id))
+    connection.execute(update(run).where(run.c.id == old.id).values(**values))
+    return old.id, True
+
+
+_COPIED = (
+    *("run_id", "model", "identity", "suite", "suite_digest", "run_seed", "terms_digest"),
+    *("circumstances_digest", "state", "created", "seconds", "tokens", "cost", "currency", "version", "git"),
+    *("sealed_lines", "seal_digest", "source_digest"),
+)
+
+
+def _day(created: str) -> int:
+    """Return the day on which a run without a track was created, 0 if it is unknown."""
+    try:
+        return max(0, night_position(date.fromisoformat(created[:10])))
+    except ValueError:
+        return 0
+
+
+def _declare_track(ledger: Ledger, connection: Connection, facts: RunFacts, name: str) -> None:
+    """Note what the first run of a track says about it: the track's base, and its budget of alarms."""
+    track = tables.track
+    row = connection.execute(select(track).where(track.c.name == name)).one()
+    if row.base_uid is not None:
+        return
+    words = {"at": now(), "by": GENBENCH}
+    if facts.alarms_per_year != row.alarms_per_year:
+        note = TrackNote(note="track", track=name, alarms_per_year=facts.alarms_per_year, **words)
+        tell(ledger, connection, note)
+    reason = "the first finished run of the track"
+    tell(ledger, connection, BaseNote(note="base", track=name, uid=facts.uid, reason=reason, **words))
+
+
+def _write_scores(
+    connection: Connection, facts: RunFacts, name: str, number: int, known: bool
+) -> dict[int, str]:
+    """Write the scores of a run. Return its keys: number -> task."""
+    run = connection.execute(
+        select(tables.run.c.track_id, tables.run.c.position).where(tables.run.c.id == number)
+    ).one()
+    series = _series_ids(connection, run.track_id, facts.tasks)
+    keys = {task: _key_id(connection, task, own) for task, own in facts.tasks.items()}
+    draws = base_draws(connection, name) if name != LOOSE else {}
+    rows = [
+        {
+            "series_id": series[task],
+            "position": run.position,
+            "run_id": number,
+            "key_id": keys[task],
+            **_score_columns(own),
+            **difference_columns(draws.get(keys[task]), number, own.vector),
+        }
+        for task, own in facts.tasks.items()
+    ]
+    if rows:
+        connection.execute(insert(tables.score), rows)
+    return {key: task for task, key in keys.items()}
+
+
+def _score_columns(own: TaskFacts) -> dict[str, Any]:
+    ci, rerun = own.ci or (None, None), own.rerun_ci or (None, None)
+    return {
+        "k": own.k,
+        "gating": own.gating,
+        "value": own.value,
+        "ci_low": ci[0],
+        "ci_high": ci[1],
+        "rerun_low": rerun[0],
+        "rerun_high": rerun[1],
+        "excluded": own.excluded,
+        "truncated": own.truncated,
+        "tokens": own.tokens,
+        "cost": own.cost,
+        "chance": own.chance,
+        "vector": pack(own.vector),
+    }
+
+
+def _series_ids(connection: Connection, track: int, tasks: Iterable[str]) -> dict[str, int]:
+    series = tables.series
+    query = select(series.c.task, series.c.id).where(series.c.track_id == track)
+    found = {row.task: int(row.id) for row in connection.execute(query)}
+    for task in tasks:
+        if task not in found:
+            found[task] = inserted(connection, insert(series).values(track_id=track, task=task))
+    return found
+
+
+def _key_id(connection: Connection, task: str, own: TaskFacts) -> int:
+    """Return the number of a task's key. Write the key and its problems if they are new."""
+    table = tables.task_key
+    wanted = task_key(dict(own.key, problems=digest([own.problem_ids, own.groups])))
+    found = connection.execute(select(table.c.id).where(table.c.digest == wanted)).scalar()
+    if found is not None:
+        return int(found)
+    row = {"problem_set_id": _problem_set_id(connection, own), "record": _compressed(own.key)}
+    return inserted(connection, insert(table).values(digest=wanted, task=task, **row))
+
+
+def _problem_set_id(connection: Connection, own: TaskFacts) -> int:
+    table = tables.problem_set
+    wanted = digest([own.problem_ids, own.groups])
+    found = connection.execute(select(table.c.id).where(table.c.digest == wanted)).scalar()
+    if found is not None:
+        return int(found)
+    groups = None if own.groups is None else _compressed(list(own.groups))
+    row = {"n": len(own.problem_ids), "ids": _compressed(list(own.problem_ids)), "groups": groups}
+    return inserted(connection, insert(table).values(digest=wanted, **row))
+
+
+def _compressed(record: Any) -> bytes:
+    return zlib.compress(json.dumps(record, sort_keys=True).encode(), 9)
+
+
+def _renew_others(
+    connection: Connection,
+    facts: RunFacts,
+    name: str,
+    placed: TrackRecord | None,
+    keys: Mapping[int, str],
+) -> None:
+    """Compute differences again if the run is the base of some keys: of its own track, or of others."""
+    track = tables.track
+    pinned = connection.execute(select(track.c.name).where(track.c.base_uid == facts.uid))
+    names = {row.name for row in pinned}
+    if placed is not None and placed.role == "anchor":
+        draws: Mapping[int, BaseDraw] = base_draws(connection, name)
+        number = connection.execute(select(tables.run.c.id).where(tables.run.c.uid == facts.uid)).scalar()
+        if any(draws[key].run_id == number for key in keys if key in draws):
+            names.add(name)
+    for other in sorted(names):
+        renew_differences(connection, other, keys)

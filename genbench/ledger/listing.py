@@ -1,0 +1,213 @@
+"""The records that `genbench ledger` prints, and the list of tracks and runs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+from sqlalchemy import func, select
+
+from genbench.errors import InputError, nearest
+from genbench.ledger import tables
+from genbench.ledger.apply import LOOSE
+from genbench.ledger.database import Ledger
+from genbench.store.jsonrecord import JsonRecord
+from genbench.store.track_record import position_label
+
+
+class AddedRun(JsonRecord):
+    """What `ledger add` or `ledger rebuild` did with one folder."""
+
+    path: str = Field(description="the run folder")
+    outcome: Literal["added", "renewed", "unchanged", "second copy", "moved", "refused"] = Field(
+        description="added: new; renewed: its content changed; second copy: another folder has it too; "
+        "moved: the folder where it was is gone; refused: see `detail`"
+    )
+    state: str = Field(
+        description="finished, failed, unfinished, being written, shard, missing or refused; only finished "
+        "runs are in series"
+    )
+    uid: str | None = Field(description="UUID of the run")
+    track: str | None = Field(description="its track; null if it belongs to none")
+    label: str | None = Field(description="its night or step")
+    model: str | None = Field(description="name of the model")
+    detail: str = Field(description="why it was refused, or why it failed")
+
+
+class LedgerAdded(JsonRecord):
+    """The folders that were added, or all folders of a ledger that was made again."""
+
+    format: Literal[1] = Field(description="version of this record")
+    ledger: str = Field(description="path or URL of the ledger")
+    folders: tuple[AddedRun, ...] = Field(description="one entry for each run folder")
+
+    @property
+    def refused(self) -> bool:
+        """Whether a folder could not be used."""
+        return any(item.outcome == "refused" for item in self.folders)
+
+
+class ListedTrack(JsonRecord):
+    """One track of a ledger."""
+
+    name: str = Field(description="its name")
+    kind: str = Field(description="night or step")
+    suite: str = Field(description="name of the suite of its first run")
+    points: int = Field(description="finished runs that are watched")
+    first: str | None = Field(description="first night or step with a finished run")
+    last: str | None = Field(description="last one")
+    tasks: int = Field(description="tasks")
+    base: str | None = Field(description="uid of the base")
+    base_reason: str = Field(description="why it is the base")
+    alarms_per_year: float = Field(description="budget of false alarms")
+    nights_per_year: float = Field(description="runs in a year")
+    open_changes: int = Field(description="changes that nobody has explained and that have not recovered")
+
+
+class ListedRun(JsonRecord):
+    """One run of a ledger."""
+
+    uid: str = Field(description="UUID of the run")
+    track: str | None = Field(description="its track; null if it belongs to none")
+    label: str | None = Field(description="its night or step")
+    role: str = Field(description="point, or anchor: the base's model drawn again")
+    model: str = Field(description="name of the model")
+    state: str = Field(description="finished, failed, unfinished, being written or shard")
+    created: str = Field(description="local time with offset")
+    kept: str = Field(description="files that are still there: all, verdicts or none")
+    paths: tuple[str, ...] = Field(description="folders where it is")
+
+
+class LedgerList(JsonRecord):
+    """The tracks of a ledger, and its runs if they were asked for."""
+
+    format: Literal[1] = Field(description="version of this record")
+    ledger: str = Field(description="path or URL of the ledger")
+    tracks: tuple[ListedTrack, ...] = Field(description="in alphabetical order")
+    runs: tuple[ListedRun, ...] | None = Field(description="newest first; null if they were not asked for")
+
+
+class CheckedRun(JsonRecord):
+    """One folder compared with the ledger."""
+
+    path: str = Field(description="the run folder")
+    uid: str = Field(description="UUID of the run")
+    track: str | None = Field(description="its track; null if it belongs to none")
+    state: Literal["ok", "edited", "missing"] = Field(description="what was found")
+    problems: tuple[str, ...] = Field(description="what differs, and what to do")
+
+
+class LedgerCheck(JsonRecord):
+    """Every folder of a ledger compared with what the ledger has of it."""
+
+    format: Literal[1] = Field(description="version of this record")
+    ledger: str = Field(description="path or URL of the ledger")
+    runs: tuple[CheckedRun, ...] = Field(description="one entry for each folder")
+
+    @property
+    def failed(self) -> bool:
+        """Whether a folder was edited. A missing one is no failure: a disk may be away."""
+        return any(item.state == "edited" for item in self.runs)
+
+
+def list_ledger(ledger: Ledger, track: str | None = None, *, runs: bool = False) -> LedgerList:
+    """Return the tracks of a ledger.
+
+    Args:
+        track: only this track. None means all.
+        runs: also list runs.
+
+    Raises:
+        InputError: there is no such track.
+    """
+    tracks = _tracks(ledger)
+    if track is not None:
+        names = [item.name for item in tracks]
+        if track not in names:
+            raise InputError(f"the ledger has no track '{track}'{nearest(track, names)}")
+        tracks = [item for item in tracks if item.name == track]
+    listed = tuple(_runs(ledger, track)) if runs else None
+    return LedgerList(format=1, ledger=ledger.where, tracks=tuple(tracks), runs=listed)
+
+
+def _tracks(ledger: Ledger) -> list[ListedTrack]:
+    track, run, series, change = tables.track, tables.run, tables.series, tables.change
+    points = (run.c.role == "point") & (run.c.state == "finished")
+    with ledger.read() as connection:
+        counts = {
+            row.track_id: row
+            for row in connection.execute(
+                select(
+                    run.c.track_id,
+                    func.count().label("points"),
+                    func.min(run.c.position).label("first"),
+                    func.max(run.c.position).label("last"),
+                )
+                .where(points)
+                .group_by(run.c.track_id)
+            )
+        }
+        tasks = dict(
+            connection.execute(select(series.c.track_id, func.count()).group_by(series.c.track_id))
+            .tuples()
+            .all()
+        )
+        opened = dict(
+            connection.execute(
+                select(change.c.track, func.count()).where(change.c.state == "open").group_by(change.c.track)
+            )
+            .tuples()
+            .all()
+        )
+        rows = connection.execute(select(track).where(track.c.name != LOOSE).order_by(track.c.name)).all()
+    found: list[ListedTrack] = []
+    for row in rows:
+        own = counts.get(row.id)
+        found.append(
+            ListedTrack(
+                name=row.name,
+                kind=row.kind,
+                suite=row.suite,
+                points=own.points if own else 0,
+                first=position_label(row.kind, own.first) if own else None,
+                last=position_label(row.kind, own.last) if own else None,
+                tasks=tasks.get(row.id, 0),
+                base=row.base_uid,
+                base_reason=row.base_reason,
+                alarms_per_year=row.alarms_per_year,
+                nights_per_year=row.nights_per_year,
+                open_changes=opened.get(row.name, 0),
+            )
+        )
+    return found
+
+
+def _runs(ledger: Ledger, name: str | None) -> list[ListedRun]:
+    track, run, location = tables.track, tables.run, tables.location
+    query = (
+        select(run, track.c.name.label("track"), track.c.kind)
+        .join(track, track.c.id == run.c.track_id)
+        .order_by(run.c.position.desc(), run.c.created.desc(), run.c.uid)
+    )
+    if name is not None:
+        query = query.where(track.c.name == name)
+    paths: dict[int, list[str]] = {}
+    with ledger.read() as connection:
+        present = select(location.c.run_id, location.c.path).where(location.c.present)
+        for row in connection.execute(present.order_by(location.c.path)):
+            paths.setdefault(row.run_id, []).append(row.path)
+        rows = connection.execute(query).all()
+    return [
+        ListedRun(
+            uid=row.uid,
+            track=row.track or None,
+            label=position_label(row.kind, row.position) if row.track else None,
+            role=row.role,
+            model=row.model,
+            state=row.state,
+            created=row.created,
+            kept=row.kept,
+            paths=tuple(paths.get(row.id, ())),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""Revisions of the ledger's tables, for Alembic."""

@@ -1,0 +1,191 @@
+"""The facts about a run, read from its folder. A folder may come from anyone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from genbench.analysis.results_record import Results, TaskResults
+from genbench.errors import InputError, RunFolderError
+from genbench.ledger.facts import RunFacts, TaskFacts
+from genbench.ledger.keys import key_record
+from genbench.ledger.sumsagain import sums_from_verdicts
+from genbench.ledger.vectors import Vector
+from genbench.store.boundedfile import json_object, read_bytes
+from genbench.store.contract import digest
+from genbench.store.foldercheck import check_names
+from genbench.store.lock import writer_of
+from genbench.store.manifest_record import Manifest
+from genbench.store.sums import RunSums, TaskSums, read_sums
+
+_FORMAT = 1
+"""The format of run folders that is read, see store.folder."""
+MOST_BYTES = 128 << 20
+"""The largest manifest.json or results.json that is read."""
+
+
+def read_facts(path: Path) -> RunFacts:
+    """Read the facts about a run from manifest.json, results.json and sums.json.
+
+    Runs of older versions have no sums.json. Their sums are made of their verdicts.
+
+    Raises:
+        RunFolderError: a file is damaged, too large, a link, or does not fit the others.
+    """
+    manifest_path, results_path = path / "manifest.json", path / "results.json"
+    raw = read_bytes(manifest_path, MOST_BYTES)
+    if raw is None:
+        raise RunFolderError(f"{path}: not a run folder (no manifest.json)")
+    manifest = _manifest(raw, manifest_path)
+    raw_results = read_bytes(results_path, MOST_BYTES)
+    results = None if raw_results is None else _results(raw_results, results_path)
+    state = _state(path, manifest, results)
+    source = hashlib.sha256(raw)
+    source.update(raw_results or b"")
+    sums = RunSums(format=1, tasks={})
+    if results is not None and state in ("finished", "failed"):
+        _check_fits(path, manifest, results)
+        sums = read_sums(path, results.sums) if results.sums else sums_from_verdicts(path, manifest, results)
+    return _facts(path, manifest, results, sums, state=state, source=source.hexdigest())
+
+
+def _manifest(raw: bytes, path: Path) -> Manifest:
+    record = json_object(raw, path)
+    if record.get("format") != _FORMAT:
+        raise RunFolderError(f"{path}: written by another version of genbench, or by another program")
+    try:
+        manifest = Manifest.from_json(record, str(path))
+    except InputError as error:
+        raise RunFolderError(str(error)) from error
+    check_names(manifest, path)
+    return manifest
+
+
+def _results(raw: bytes, path: Path) -> Results:
+    try:
+        return Results.from_json(json_object(raw, path), str(path))
+    except InputError as error:
+        raise RunFolderError(str(error)) from error
+
+
+def _state(path: Path, manifest: Manifest, results: Results | None) -> str:
+    """Return what the run is: being written, a shard, unfinished, failed or finished."""
+    writer = writer_of(path)
+    if writer is not None and writer.alive is not False:
+        return "being written"
+    if manifest.origin.shard is not None:
+        return "shard"
+    if results is None or not manifest.attempts:
+        return "unfinished"
+    return "failed" if results.failed else "finished"
+
+
+def _check_fits(path: Path, manifest: Manifest, results: Results) -> None:
+    """Check that results.json is of the run in manifest.json.
+
+    Raises:
+        RunFolderError: it is of another run, or has a task that the manifest lacks.
+    """
+    for key in ("run_id", "model_identity"):
+        found, wanted = getattr(results, key), getattr(manifest, key)
+        if found != wanted:
+            raise RunFolderError(
+                f"{path}/results.json: '{key}' is {found[:60]!r}, manifest.json has {wanted[:60]!r}; "
+                f"write the results again with: genbench score {path}"
+            )
+    unknown = [name for name in results.tasks if name not in manifest.tasks]
+    if unknown:
+        raise RunFolderError(f"{path}/results.json: has task {unknown[0][:60]!r}, which manifest.json lacks")
+
+
+def _facts(
+    path: Path, manifest: Manifest, results: Results | None, sums: RunSums, *, state: str, source: str
+) -> RunFacts:
+    tasks: dict[str, TaskFacts] = {}
+    for name, own in sums.tasks.items():
+        if results is None or name not in results.tasks:
+            raise RunFolderError(f"{path}: sums.json has task {name[:60]!r}, which results.json lacks")
+        tasks[name] = _task_facts(manifest, name, results.tasks[name], own)
+    totals = results.totals if results is not None else None
+    circumstances = manifest.attempts[-1].circumstances if manifest.attempts else {}
+    lines, seal = _seals(results)
+    return RunFacts(
+        path=str(path.resolve()),
+        uid=manifest.run_uid,
+        run_id=manifest.run_id,
+        track=manifest.track,
+        model=manifest.model.name,
+        identity=manifest.model_identity,
+        suite=manifest.suite.name,
+        suite_digest=manifest.suite.digest,
+        run_seed=manifest.run_seed,
+        terms_digest=digest(manifest.terms),
+        circumstances_digest=digest(circumstances),
+        packages=_packages(circumstances),
+        state=state,
+        failed=results.failed if results is not None else (),
+        created=manifest.created or "",
+        seconds=totals.seconds if totals else None,
+        tokens=totals.tokens.completion if totals and totals.tokens else None,
+        cost=totals.cost if totals else None,
+        currency=totals.currency if totals else None,
+        version=_packages(circumstances).get("genbench"),
+        git=manifest.suite.git,
+        sealed_lines=lines,
+        seal_digest=seal,
+        source_digest=source,
+        alarms_per_year=_alarms(manifest),
+        tasks=tasks if state in ("finished", "failed") else {},
+    )
+
+
+def _task_facts(manifest: Manifest, name: str, results: TaskResults, sums: TaskSums) -> TaskFacts:
+    described = manifest.tasks[name]
+    completion = results.tokens.completion
+    vector = Vector(
+        np.array(sums.sums, dtype=np.float64),
+        np.array(sums.counts, dtype=np.int64),
+        None if sums.squares is None else np.array(sums.squares, dtype=np.float64),
+    )
+    return TaskFacts(
+        key=key_record(manifest, name, sums.questions),
+        problem_ids=sums.problem_ids,
+        groups=sums.groups,
+        vector=vector,
+        k=sums.k,
+        gating=described.gating,
+        value=results.value,
+        ci=results.ci,
+        rerun_ci=results.rerun_ci,
+        excluded=results.excluded,
+        truncated=results.truncated_share,
+        tokens=completion / results.samples if completion is not None and results.samples else None,
+        cost=results.cost,
+        chance=results.chance,
+    )
+
+
+def _seals(results: Results | None) -> tuple[int, str]:
+    """Return the number of sealed lines of all tasks, and one digest over all of their seals."""
+    tasks = {} if results is None else results.tasks
+    seals = {name: task.seal.to_json() for name, task in sorted(tasks.items()) if task.seal is not None}
+    lines = sum(seal[kind]["lines"] for seal in seals.values() for kind in ("completions", "verdicts"))
+    return lines, digest(seals)
+
+
+def _packages(circumstances: Mapping[str, Any]) -> dict[str, str]:
+    found = circumstances.get("packages")
+    if not isinstance(found, dict):
+        return {}
+    return {str(name): str(version) for name, version in sorted(found.items())}
+
+
+def _alarms(manifest: Manifest) -> float:
+    """Return the budget of false alarms that the suite declares, 1 a year by default."""
+    declared = manifest.suite.config.get("track")
+    value = declared.get("alarms_per_year") if isinstance(declared, dict) else None
+    return float(value) if isinstance(value, int | float) and 0 < value <= 365 else 1.0

@@ -1,0 +1,162 @@
+"""What is read from a ledger: tracks, nights, series of a task, changes and annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from genbench.ledger.notes import AnnotationKind, ChangeState, Direction
+from genbench.stats.scores import Floats, Ints
+from genbench.store.track_record import TrackRole
+from genbench.suite.track import TrackKind
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A series of runs in order, with its budget of false alarms and its base."""
+
+    name: str
+    kind: TrackKind
+    suite: str
+    alarms_per_year: float
+    nights_per_year: float
+    base_uid: str | None
+    base_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """One run of a track. `path` is a folder where the run is, None if it is not there any more."""
+
+    uid: str
+    position: int
+    label: str
+    role: TrackRole
+    model: str
+    identity: str
+    created: str
+    state: str
+    failed: tuple[str, ...]
+    terms_digest: str
+    circumstances_digest: str
+    packages: Mapping[str, str]
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """The nights of one task under one key, so with equal problems in equal order.
+
+    `sums` and `counts` are (nights, problems). A count of 0 is a problem without a scored sample. The rows of
+    the base are None if it was not drawn under this key. Anchors are later draws of the base's model.
+    """
+
+    task: str
+    key: str
+    problem_ids: tuple[str, ...]
+    groups: tuple[str | None, ...] | None
+    uids: tuple[str, ...]
+    positions: Ints
+    sums: Floats
+    counts: Ints
+    ks: Ints
+    base_uid: str | None
+    base_sums: Floats | None
+    base_counts: Ints | None
+    anchor_uids: tuple[str, ...]
+    anchor_positions: Ints
+    anchor_sums: Floats
+    anchor_counts: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSeries:
+    """One task of a track: one entry for each finished point, old to new. NaN is unknown.
+
+    `difference` is to the track's base, with its interval for new problems and for a re-run. `tokens` is the
+    mean of completion tokens of a sample. `epochs` are empty if the vectors were not read.
+    """
+
+    task: str
+    gating: bool
+    n: int
+    chance: float | None
+    epochs: tuple[Epoch, ...]
+    keys: tuple[str, ...]
+    uids: tuple[str, ...]
+    positions: Ints
+    ks: Ints
+    value: Floats
+    ci_low: Floats
+    ci_high: Floats
+    rerun_low: Floats
+    rerun_high: Floats
+    difference: Floats
+    difference_low: Floats
+    difference_high: Floats
+    difference_rerun_low: Floats
+    difference_rerun_high: Floats
+    truncated: Floats
+    tokens: Floats
+    cost: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A remark on a night or step of a track."""
+
+    id: str
+    track: str
+    position: int
+    kind: AnnotationKind
+    text: str
+    by: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of level of one task, or of the pooled line if `task` is None.
+
+    `size` is after minus before, a fraction of 1, with the interval `ci`. `suspects` are the runs with which
+    it may have begun.
+    """
+
+    id: str
+    track: str
+    task: str | None
+    direction: Direction
+    gating: bool
+    first_uid: str
+    last_before_uid: str
+    found_uid: str
+    found_position: int
+    z: float
+    threshold: float
+    size: float
+    ci: tuple[float, float]
+    suspects: tuple[str, ...]
+    state: ChangeState
+    by: str
+    note: str
+    at: str
+    closed_uid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrackHistory:
+    """A track as the ledger knows it.
+
+    `points` are finished runs in order. `others` failed or are unfinished. `missing` are labels of nights
+    without a finished point. `base` is the pinned run, None if it is not in the ledger.
+    """
+
+    track: Track
+    points: tuple[Night, ...]
+    anchors: tuple[Night, ...]
+    others: tuple[Night, ...]
+    base: Night | None
+    series: Mapping[str, TaskSeries]
+    changes: tuple[Change, ...]
+    annotations: tuple[Annotation, ...]
+    missing: tuple[str, ...]

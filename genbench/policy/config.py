@@ -1,0 +1,95 @@
+"""The keys of a policy file: which tasks a nightly gate fails by, and what loss each may have."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from genbench.suite.block import NAME_PATTERN, Strict
+
+Tier = Literal["critical", "supporting", "advisory"]
+Rule = Literal["not_worse", "proven"]
+
+
+class TaskPolicy(Strict):
+    """What is asked of one task."""
+
+    tier: Tier = Field(
+        description="critical: its failure fails the gate; supporting: several do; advisory: only shown"
+    )
+    margin: float | None = Field(
+        None, ge=0, le=100, description="loss in points of 100 that is acceptable; default 0"
+    )
+    relative: float | None = Field(
+        None, gt=0, le=100, description="the same in percent of the base's score, instead of margin"
+    )
+    rule: Rule = Field(
+        "not_worse",
+        description="not_worse: fails if a loss above the margin is shown; proven: fails unless a loss as "
+        "large as the margin is excluded. Both are decided by intervals",
+    )
+    required: bool | None = Field(
+        None, description="whether a run without this task fails; default: true for critical tasks"
+    )
+
+    @model_validator(mode="after")
+    def _one_margin(self) -> Self:
+        if self.margin is not None and self.relative is not None:
+            raise ValueError("give either 'margin' (points) or 'relative' (percent of the base), not both")
+        if self.rule == "proven" and not (self.margin or self.relative):
+            raise ValueError("rule 'proven' needs a 'margin' or 'relative' above 0; no run excludes any loss")
+        return self
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a run without this task fails the gate."""
+        return self.tier == "critical" if self.required is None else self.required
+
+
+class Policy(Strict):
+    """A policy: tiers and acceptable losses by task. It is kept apart from the suite."""
+
+    name: str = Field(pattern=NAME_PATTERN, max_length=100, description="name of the policy")
+    description: str = Field("", max_length=2000, description="what it is for")
+    tasks: dict[str, TaskPolicy] = Field(default_factory=dict, description="by name of the task")
+    others: Tier | Literal["gating"] = Field(
+        "advisory",
+        description="tier of the other tasks; gating: critical if the suite says so, else advisory",
+    )
+    supporting_failures: int = Field(
+        1, ge=0, description="failing supporting tasks that are accepted; one more fails the gate"
+    )
+    pooled: Tier = Field(
+        "critical", description="tier of the pooled difference over critical tasks, tonight and in history"
+    )
+    alarms_per_year: float | None = Field(
+        None,
+        gt=0,
+        le=365,
+        description="false alarms of the gate in a year; default: the track's budget",
+    )
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if not self.tasks and self.others == "advisory":
+            raise ValueError("no task can fail: name tasks, or set 'others' to gating or critical")
+        return self
+
+    def of(self, task: str, gating: bool) -> TaskPolicy:
+        """Return what is asked of a task.
+
+        Args:
+            gating: whether the suite declares it gating.
+        """
+        if task in self.tasks:
+            return self.tasks[task]
+        if self.others == "gating":
+            return TaskPolicy(tier="critical" if gating else "advisory", required=False)
+        return TaskPolicy(tier=self.others, required=False)
+
+
+BY_SUITE = Policy(name="suite", others="gating", description="the tasks that the suite declares gating")
+"""The policy of a gate without a policy file."""
+EVERY_TASK = Policy(name="every-task", others="critical", description="no task is declared gating: all count")
+"""The policy of a gate without a policy file, if the suite declares no gating task."""

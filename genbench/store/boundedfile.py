@@ -1,0 +1,61 @@
+"""Reading of files that a stranger may have written: no links, no pipes, never more than a given size."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any
+
+from genbench.errors import RunFolderError
+
+
+def read_bytes(path: Path, most: int) -> bytes | None:
+    """Return the content of a plain file, or None if it does not exist.
+
+    Args:
+        path: the file. Its last component must not be a link.
+        most: the largest number of bytes that is accepted.
+
+    Raises:
+        RunFolderError: the path is no plain file, cannot be read, or is too large.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise RunFolderError(f"{path}: cannot be read: {error.strerror}") from error
+    with os.fdopen(fd, "rb") as file:
+        if not S_ISREG(os.fstat(fd).st_mode):
+            raise RunFolderError(f"{path}: is no plain file; a run folder has no links, pipes or devices")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise RunFolderError(f"{path}: is larger than {most:,} bytes; genbench writes no such file")
+    return data
+
+
+def read_json(path: Path, most: int) -> dict[str, Any] | None:
+    """Return the JSON object in a plain file, or None if the file does not exist.
+
+    Raises:
+        RunFolderError: the path is no plain file of at most `most` bytes with a JSON object.
+    """
+    data = read_bytes(path, most)
+    return None if data is None else json_object(data, path)
+
+
+def json_object(data: bytes, path: Path) -> dict[str, Any]:
+    """Return the JSON object in `data`, which was read from `path`.
+
+    Raises:
+        RunFolderError: the data are no JSON object.
+    """
+    try:
+        record = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise RunFolderError(f"{path}: cannot be read: {error}") from error
+    if not isinstance(record, dict):
+        raise RunFolderError(f"{path}: is no JSON object; restore the file")
+    return record

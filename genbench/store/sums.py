@@ -1,0 +1,117 @@
+"""The sums of scores of every problem in sums.json, so that later statistics need not read verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from genbench.errors import InputError, RunFolderError
+from genbench.store.boundedfile import read_json
+from genbench.store.contract import digest
+from genbench.store.jsonlines import encode, replace
+from genbench.store.jsonrecord import JsonRecord
+
+FILE = "sums.json"
+_LARGEST_BYTES = 256 << 20
+_ROUNDING = 1e-9
+"""Sums of scores such as 1/3 may pass their count by this much."""
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class TaskSums(JsonRecord):
+    """The scored samples of each problem of one task. All lists are in the order of `problem_ids`."""
+
+    k: Count = Field(description="samples that were asked of each problem")
+    problem_ids: tuple[str, ...] = Field(description="problems in force, in the order of the task")
+    groups: tuple[str | None, ...] | None = Field(
+        default=None, description="cluster of each problem; absent if no problem has one"
+    )
+    sums: tuple[float, ...] = Field(description="sum of the scores of each problem")
+    counts: tuple[Count, ...] = Field(description="scored samples of each problem, without excluded ones")
+    squares: tuple[float, ...] | None = Field(
+        default=None, description="sum of the squared scores; absent if every score is 0 or 1"
+    )
+    questions: str = Field(
+        description="sha256 of the sorted problem ids with the digests of their prompts and references"
+    )
+
+    @model_validator(mode="after")
+    def _of_one_length(self) -> Self:
+        n = len(self.problem_ids)
+        for key in ("groups", "sums", "counts", "squares"):
+            values = getattr(self, key)
+            if values is not None and len(values) != n:
+                raise ValueError(f"{key} has {len(values)} entries, wanted {n}, one for each problem")
+        if len(set(self.problem_ids)) != n:
+            raise ValueError("problem_ids names a problem twice")
+        for number, (total, count) in enumerate(zip(self.sums, self.counts, strict=True)):
+            if not 0 <= total <= count + _ROUNDING or count > self.k:
+                raise ValueError(f"problem {number} has sum {total} of {count} samples at k {self.k}")
+        return self
+
+
+class RunSums(JsonRecord):
+    """sums.json: the scored samples of each problem of a run. results.json has its digest."""
+
+    format: Literal[1] = Field(description="version of this file")
+    tasks: dict[str, TaskSums] = Field(description="by name")
+
+    @property
+    def encoded(self) -> bytes:
+        """The bytes of the file."""
+        return encode(self.to_json())
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of the file."""
+        return hashlib.sha256(self.encoded).hexdigest()
+
+
+def write_sums(folder: Path, sums: RunSums) -> None:
+    """Write sums.json of a run folder by rename."""
+    replace(folder / FILE, sums.encoded)
+
+
+def read_sums(folder: Path, wanted: str) -> RunSums:
+    """Read sums.json of a run folder.
+
+    Args:
+        folder: the run folder.
+        wanted: the digest that results.json has.
+
+    Raises:
+        RunFolderError: the file cannot be read, or is not the one that results.json was written with.
+    """
+    path = folder / FILE
+    record = read_json(path, _LARGEST_BYTES)
+    if record is None:
+        raise RunFolderError(f"{path}: is missing, and results.json has its digest; {_REMEDY} {folder}")
+    try:
+        found = RunSums.from_json(record, str(path))
+    except InputError as error:
+        raise RunFolderError(str(error)) from error
+    if found.digest != wanted:
+        raise RunFolderError(
+            f"{path}: has digest {found.digest[:12]}…, results.json wants {wanted[:12]}…; {_REMEDY} {folder}"
+        )
+    return found
+
+
+_REMEDY = "write both again with: genbench score"
+
+
+def questions_digest(problems: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the digest of what is asked: sorted ids with the digests of prompts and references.
+
+    Args:
+        problems: problem_id -> line of problems.jsonl.
+    """
+    asked = [
+        [name, line.get("prompt_digest"), line.get("reference_digest")] for name, line in problems.items()
+    ]
+    return digest(sorted(asked, key=lambda item: str(item[0])))
