@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from genbench.analysis.accounting import costs, degenerate_words, totals
-from genbench.analysis.instructions import has_instructions, instruction_record
 from genbench.analysis.judged import drift_words, judged_record, too_many_unscored
+from genbench.analysis.measures import part_records
 from genbench.analysis.problemsums import problem_sums
 from genbench.analysis.records import EstimateRecord, estimate_fields
 from genbench.analysis.results_record import Results, TaskResults, TaskSeal
@@ -83,9 +82,7 @@ def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> tuple[T
     found = estimates(table, item.task.metrics, seed, item.task.folder)
     lead = found[table.label(headline)]
     samples = sum(table.statuses.values())
-    extra: dict[str, Any] = {}
-    if any(has_instructions(parts) for own in table.parts for parts in own[:1]):
-        extra["instructions"] = instruction_record(table.parts, seed, "(official" in item.version)
+    extra = part_records(table, seed, item.version, judged=described.judge is not None)
     if table.forgeable:
         extra["forgeable"] = table.forgeable
     if described.judge is not None:

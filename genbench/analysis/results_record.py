@@ -99,6 +99,9 @@ class TaskResults(EstimateRecord):
     instructions: InstructionsRecord | None = Field(
         default=None, description="absent unless the task checks instructions"
     )
+    parts: dict[str, Bounded] | None = Field(
+        default=None, description="means of the verifier's other measures by name; absent if it has none"
+    )
     judge: JudgedRecord | None = Field(default=None, description="absent if no LLM judges the task")
     of: Count = Field(description="problems of the whole task")
     role: str = Field(description="validation or test")

@@ -24,14 +24,14 @@ def rows_digest(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> st
 
 
 def _canonical(value: Any) -> Any:
+    if value is None or isinstance(value, str | int):  # most cells: grids have a million of them
+        return value
     if isinstance(value, Mapping):
         return {str(key): _canonical(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list | tuple):
         return [_canonical(inner) for inner in value]
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return value.hex()
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+    if isinstance(value, datetime.date | datetime.time | bytes):
+        return value.hex() if isinstance(value, bytes) else value.isoformat()
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    return str(value)

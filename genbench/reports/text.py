@@ -119,6 +119,7 @@ def _task_notices(task: TaskResults, brief: bool) -> list[str]:
         between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
         lines.append(f"{task.excluded} of {task.samples} samples excluded (defects of ours){between}")
     lines += _other_metrics(task, brief)
+    lines += _measures(task)
     if not brief:
         lines += _instructions(task.instructions) if task.instructions else []
     lines += judged_lines(task.judge) if task.judge else []
@@ -145,6 +146,12 @@ def _other_metrics(task: TaskResults, brief: bool) -> list[str]:
         for name, item in task.metrics.items()
         if name != task.metric and task.k > 1 and item.value is not None and item.metric not in usual
     ]
+    return [", ".join(shown)] if shown else []
+
+
+def _measures(task: TaskResults) -> list[str]:
+    """Return the verifier's further measures, such as the share of right cells of a grid."""
+    shown = [f"{name} {points(item.value)} {interval(item.ci)}" for name, item in (task.parts or {}).items()]
     return [", ".join(shown)] if shown else []
 
 

@@ -20,6 +20,7 @@ from genbench.tasks.fields import (
     read_options,
     read_text,
     right_option,
+    with_aliases,
 )
 from genbench.tasks.kinds import Kind, kind_of
 from genbench.tasks.options import LETTERS, Order, check_order, letters, listed, option_order
@@ -53,7 +54,7 @@ class CustomTask:
         if isinstance(fields.reference, dict):
             wanted += fields.reference.values()
         else:
-            wanted.append(fields.reference)
+            wanted += [fields.reference, fields.aliases]
         if self.kind.lists_options:
             wanted += [fields.options] if isinstance(fields.options, str) else fields.options
         wanted += self.strata.values()
@@ -79,13 +80,21 @@ class CustomTask:
         pieces = [template.pieces for template in self.templates]
         facts = [
             self.kind_name,
-            self.fields.model_dump(),
+            self._field_facts,
             pieces,
             self.instructions,
             self.system,
             self.order,
         ]
         return "custom-" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
+
+    @property
+    def _field_facts(self) -> dict[str, Any]:
+        """Return the columns for the version. Tasks without aliases keep the version that they had."""
+        facts = self.fields.model_dump()
+        if facts["aliases"] is None:
+            del facts["aliases"]
+        return facts
 
     def read(self, place: int, row: Row) -> Problem:
         """Return the problem of a row. `place` is the row's index.
@@ -144,6 +153,9 @@ class CustomTask:
         wanted = self.fields.reference
         if isinstance(wanted, dict):
             return {name: row[column] for name, column in wanted.items()}
+        if self.fields.aliases is not None:
+            own = None if wanted is None else row[wanted]
+            return with_aliases(own, row[self.fields.aliases], where)
         if wanted is not None:
             return row[wanted]
         if not self._has_instructions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +27,9 @@ class Fields(Strict):
     id: str | None = Field(None, description="column of problem ids; default: the row number, from 0")
     reference: str | dict[str, str] | None = Field(
         None, description="column of the reference, or several columns by name"
+    )
+    aliases: str | None = Field(
+        None, description="column with more accepted answers: a list of texts, or one as JSON"
     )
     options: str | tuple[str, ...] = Field(
         "options", description="column with a list of options, or one column for each option"
@@ -135,3 +139,28 @@ def read_text(value: Any, what: str) -> str:
     if value is None or (isinstance(value, str) and not value.strip()):
         raise DataError(f"{what} is empty")
     return str(value)
+
+
+def with_aliases(reference: Any, aliases: Any, where: str) -> list[Any]:
+    """Return the accepted answers of a row: its reference, then its aliases, each once.
+
+    Args:
+        aliases: the cell of the column: a list, a list as JSON, or nothing.
+
+    Raises:
+        DataError: the cell is something else.
+    """
+    if isinstance(aliases, str) and aliases.strip():
+        try:
+            aliases = json.loads(aliases)
+        except ValueError as error:
+            raise DataError(f"{where}: aliases are no JSON list: {error}; found {aliases!r:.100}") from None
+    aliases = [] if aliases is None or aliases == "" else aliases
+    if not isinstance(aliases, list | tuple) or not all(
+        isinstance(item, str | int | float) for item in aliases
+    ):
+        raise DataError(f"{where}: aliases are {aliases!r:.100}, wanted a list of texts")
+    given = (
+        reference if isinstance(reference, list | tuple) else [] if reference in (None, "") else [reference]
+    )
+    return list(dict.fromkeys((*given, *aliases)))

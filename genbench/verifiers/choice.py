@@ -37,6 +37,14 @@ class ChoiceVerifier:
         """Return the seconds after which the verifier is stopped."""
         return _TIME_LIMIT_S
 
+    def check(self, reference: Any) -> None:
+        """Look at a reference before any sample is drawn.
+
+        Raises:
+            DataError: it is malformed.
+        """
+        _read_reference(reference)
+
     def verify(self, case: Case) -> Finding:
         """Return 1 if the answer settles on the option of the reference, else 0 or "no_answer".
 

@@ -1,58 +1,85 @@
-"""Compares texts for equality after the normalisations that a task asks for."""
+"""Compares texts: equal, contained, or by shared words, after the normalisations that a task asks for."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from typing import Literal, get_args
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
 
-from genbench.errors import ConfigError, nearest
-from genbench.types import Case, Finding
-from genbench.verifiers.expression import read_expression
+from genbench.errors import ConfigError, DataError, nearest
+from genbench.registry import load_object
+from genbench.types import Answer, Case, Finding
 from genbench.verifiers.final_answer import final_answer
+from genbench.verifiers.normalising import Normaliser
 from genbench.verifiers.references import acceptable_texts
+from genbench.verifiers.stated_text import stated_text
 
-Extract = Literal["whole", "last_line", "final"]
+Extract = Literal["whole", "last_line", "final", "stated"]
+Match = Literal["equal", "contains", "f1"]
 
 _VERSION = "1"
 _TIME_LIMIT_S = 5.0
-_PUNCTUATION = re.compile(r"[^\w\s]|_")
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
+_LOADING_S = 30.0
+"""Added for match f1, whose assignment of parts loads scipy with the first answer."""
+_OVERLAP = "genbench.verifiers.word_overlap:overlap"
+_PARTS = 200
+"""An answer in more parts than this is no answer: its F1 would be below 0.05 for ten wanted parts."""
+_SHOWN = 300
+"""Characters of an answer that are kept for people and for votes."""
+_DENIED = re.compile(
+    r"\b(?:not|never|neither|nor|no\s+longer|(?:is|was|are|were|do|does|did|ca|wo|would|could)n['’]?t|cannot\s+be"
+    r"|rather\s+than|instead\s+of|unlike)"
+    r"(?:\s+(?:the|a|an|in|by|called|named))*[\s*_\"'“(]*$",
+    re.IGNORECASE,
+)
+_BEFORE = 40
+"""Characters before an alias that may deny it."""
 
 
 class ExactVerifier:
-    """Checks whether an answer equals one of the reference's texts.
+    """Compares an answer with the texts of a reference.
 
     Args:
-        extract: what is compared: the "whole" answer, its "last_line", or its "final" answer (last box,
-            else last announced one, else the whole).
-        ignore_case, ignore_whitespace, ignore_punctuation, ignore_articles: what does not count
-            (whitespace: runs count as one blank, ends are trimmed either way).
+        extract: what is compared: the "whole" answer, its "last_line", its "final" answer as mathematics has
+            it (last box, else last announced one, else the whole), or the text that it has "stated": the last
+            box, else its line "Answer: …", else its last line.
+        match: "equal"; "contains": the answer has an accepted text in it; "f1": the words that it shares with
+            the best reference, from 0 to 1, by the rules of DROP's evaluator, which normalises by itself.
+        ignore_case, ignore_whitespace, ignore_punctuation, ignore_articles, ignore_accents: what does not
+            count (whitespace: runs count as one blank, ends are trimmed either way).
         numbers: texts that are both numbers are compared by value: 1,000 and 1000.0.
+        word_borders: with "contains", an accepted text must begin and end where a word does: "art" is not in
+            "party". Set it to false for languages that are written without blanks.
 
-    A reference is a text or a number, or a list of acceptable ones.
+    A reference is a text or a number, or a list of acceptable ones. With "f1" an acceptable one may itself be
+    a list: the parts of one answer. An answer gives its parts separated by semicolons.
     """
 
     def __init__(
         self,
         extract: Extract = "whole",
         *,
+        match: Match = "equal",
         ignore_case: bool = False,
         ignore_whitespace: bool = True,
         ignore_punctuation: bool = False,
         ignore_articles: bool = False,
+        ignore_accents: bool = False,
         numbers: bool = False,
+        word_borders: bool = True,
     ) -> None:
-        if extract not in get_args(Extract):
-            raise ConfigError(
-                f"exact verifier: extract is '{extract}'{nearest(str(extract), get_args(Extract))}"
-            )
+        for name, value, known in (("extract", extract, Extract), ("match", match, Match)):
+            if value not in get_args(known):
+                raise ConfigError(
+                    f"exact verifier: {name} is '{value}'{nearest(str(value), get_args(known))}"
+                )
         self._extract = extract
-        self._ignore_case = ignore_case
-        self._ignore_whitespace = ignore_whitespace
-        self._ignore_punctuation = ignore_punctuation
-        self._ignore_articles = ignore_articles
-        self._numbers = numbers
+        self._match = match
+        self._normaliser = Normaliser(
+            ignore_case, ignore_whitespace, ignore_punctuation, ignore_articles, ignore_accents, numbers
+        )
+        self._word_borders = word_borders
+        self._nothing = {"em": 0.0} if match == "f1" else {}
 
     @property
     def version(self) -> str:
@@ -61,34 +88,110 @@ class ExactVerifier:
 
     def time_limit_s(self, case: Case) -> float:
         """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
+        return _TIME_LIMIT_S + (_LOADING_S if self._match == "f1" else 0.0)
+
+    def check(self, reference: Any) -> None:
+        """Look at a reference before any sample is drawn.
+
+        Raises:
+            DataError: it is neither a text nor a number nor a list of them, or an accepted text is empty once
+                it is normalised, so that every answer would contain it.
+        """
+        if self._match == "f1":
+            _references_in_parts(reference)
+            return
+        for text in acceptable_texts(reference, "exact"):
+            if not self._normaliser.normalised(text) and self._match == "contains":
+                raise DataError(f"exact reference {text!r}: nothing is left of it after normalisation")
 
     def verify(self, case: Case) -> Finding:
-        """Return 1 if the normalised answer is an accepted text, else 0, or "no_answer" if it is empty."""
-        answer = self._normalised(self._extracted(case.answer.text))
-        if not answer:
-            return Finding(0.0, "no_answer")
-        accepted = [self._normalised(text) for text in acceptable_texts(case.reference, "exact")]
-        return Finding(float(answer in accepted), extracted=answer)
+        """Return the score of the extracted answer, or "no_answer" if there is none."""
+        text, detail = self._extracted(case.answer)
+        if self._match != "equal":
+            detail = {"match": self._match} | detail
+        if text is None or not (answer := self._normaliser.normalised(text)):
+            return Finding(0.0, "no_answer", detail=detail, parts=self._nothing)
+        found = self._compared(text, answer, case.reference, detail)
+        # "Not Fade Away" may be an answer, and so may a text that has an alias after its denial.
+        if "withheld" in detail and found.score < 1:
+            return Finding(0.0, "no_answer", detail=detail, parts=self._nothing)
+        return found
+
+    def _compared(self, text: str, answer: str, reference: Any, detail: dict[str, Any]) -> Finding:
+        """Return the score of an answer. `answer` is its normalised text."""
+        if self._match == "f1":
+            return self._shared_words(text, answer, reference, detail)
+        accepted = [self._normaliser.normalised(item) for item in acceptable_texts(reference, "exact")]
+        if self._match == "equal":
+            return Finding(float(answer in accepted), extracted=answer, detail=detail)
+        found = next((item for item in accepted if item and self._has(answer, item)), None)
+        if found is not None:
+            detail["accepted"] = found[:_SHOWN]
+        return Finding(float(found is not None), extracted=answer[:_SHOWN], detail=detail)
 
     def close(self) -> None:
         """Do nothing: the verifier has no resources."""
 
-    def _extracted(self, text: str) -> str:
+    def _extracted(self, answer: Answer) -> tuple[str | None, dict[str, Any]]:
+        """Return the text to compare, or None, and what to record of how it was found."""
+        text = answer.text
         if self._extract == "last_line":
-            return next((line for line in reversed(text.splitlines()) if line.strip()), "")
-        if self._extract == "final" and (found := final_answer(text, guess=False)) is not None:
-            return found.text
-        return text
+            return next((line for line in reversed(text.splitlines()) if line.strip()), ""), {}
+        if self._extract == "final":
+            found = final_answer(text, guess=False)
+            return (found.text, {"found": found.how}) if found is not None else (text, {"found": "whole"})
+        if self._extract == "stated":
+            stated = stated_text(text, guess=not answer.truncated)
+            if stated is None:
+                return None, {}
+            if stated.retracted:
+                return None, {"found": stated.how, "withheld": "retracted"}
+            return stated.text, {"found": stated.how} | ({"withheld": "negated"} if stated.denied else {})
+        return text, {}
 
-    def _normalised(self, text: str) -> str:
-        text = unicodedata.normalize("NFC", text).strip()
-        if self._numbers and (number := read_expression(text).number) is not None:
-            return str(number)
-        if self._ignore_case:
-            text = text.casefold()
-        if self._ignore_punctuation:
-            text = _PUNCTUATION.sub("", text)
-        if self._ignore_articles:
-            text = _ARTICLES.sub(" ", text)
-        return re.sub(r"\s+", " ", text).strip() if self._ignore_whitespace else text
+    def _has(self, answer: str, wanted: str) -> bool:
+        """Return whether the answer contains a text, other than after a denial such as "not"."""
+        at = answer.find(wanted)
+        while at >= 0:
+            end = at + len(wanted)
+            if (not self._word_borders or _is_word(answer, at, end)) and not _DENIED.search(
+                answer[max(0, at - _BEFORE) : at]
+            ):
+                return True
+            at = answer.find(wanted, end)
+        return False
+
+    def _shared_words(self, text: str, answer: str, reference: Any, detail: dict[str, Any]) -> Finding:
+        references = _references_in_parts(reference)
+        parts = [text]
+        if any(len(wanted) > 1 for wanted in references):
+            parts = [part for part in text.split(";") if part.strip()] or [text]
+        if len(parts) > _PARTS:
+            refused = {"refused": f"{len(parts)} parts"}
+            return Finding(0.0, extracted=answer[:_SHOWN], detail=detail | refused, parts=self._nothing)
+        found = load_object(_OVERLAP)(parts, references)
+        return Finding(found.f1, extracted=answer[:_SHOWN], detail=detail, parts={"em": found.exact})
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Return whether a stretch of a text begins and ends at the border of a word."""
+    before = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
+    after = end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum())
+    return before and after
+
+
+def _references_in_parts(reference: Any) -> list[list[str]]:
+    """Return every acceptable answer as the list of its parts.
+
+    Raises:
+        DataError: the reference is no text, number, or list of texts or of lists of texts.
+    """
+    items: Sequence[Any] = reference if isinstance(reference, list | tuple) else [reference]
+    if not items:
+        raise DataError(f"exact reference {reference!r}: want at least one accepted answer")
+    found: list[list[str]] = []
+    for item in items:
+        parts = acceptable_texts(item, "exact")
+        split = [piece for part in parts for piece in part.split(";")] if len(parts) > 1 else parts
+        found.append([piece for piece in split if piece.strip()] or parts)
+    return found

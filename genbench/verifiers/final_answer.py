@@ -29,8 +29,9 @@ _NEGATED_BOX = re.compile(
     r"(?:\bnot|\bcannot\s+be|n['’]t\s+be|n['’]t|\bnever|\\neq?|≠|\bthan)\s*[\s$(*:]*$", re.IGNORECASE
 )
 _CLOSERS = re.compile(
-    r"\s*I hope (?:it|this) is correct.*$|</answer>.*$|<\|[^|>]*\|>.*$", re.DOTALL | re.IGNORECASE
+    r"(?<!\s)\s*+I hope (?:it|this) is correct.*$|</answer>.*$|<\|[^|>]*\|>.*$", re.DOTALL | re.IGNORECASE
 )
+"""What follows an answer. Blanks are read from the first one only, so that many of them take linear time."""
 _FACTORIAL = re.compile(r"\d{1,5}!")
 """A factorial only if it is the whole text: in a sentence the sign is an exclamation mark."""
 _MATHEMATICS = re.compile(r"[\d\\√π∞]|^[A-Za-z]$")

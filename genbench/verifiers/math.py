@@ -7,16 +7,21 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from genbench.errors import ConfigError, DataError, nearest
+from genbench.errors import ConfigError, nearest
 from genbench.registry import load_object
 from genbench.types import Answer, Case, Finding
-from genbench.verifiers.arithmetic import divides_by_zero
 from genbench.verifiers.comparison import decide
 from genbench.verifiers.expression import Expression, is_delimited, read_expression, read_reference
 from genbench.verifiers.final_answer import Stated, final_answer
 from genbench.verifiers.latex import list_both_signs
+from genbench.verifiers.math_reference import (
+    Graded,
+    check_text,
+    near_number,
+    option_tolerance,
+    read_graded,
+)
 from genbench.verifiers.prose import is_phrase, value_in_phrase
-from genbench.verifiers.references import acceptable_texts, malformation
 from genbench.verifiers.sampling import refuted
 
 if TYPE_CHECKING:
@@ -55,15 +60,28 @@ class MathVerifier:
         extract: "boxed" reads boxes only; "stated" also "the answer is …" and a text that is nothing
             but an answer; "any" also the last formula or number of an answer that was not cut off.
 
-    A reference is LaTeX or text, a number, or a list of acceptable ones.
+        tolerance, relative_tolerance: how far a number may be from a reference that is a number.
+        units: whether a physical unit may follow a number in any notation, as in ``3\\cdot10^8\\frac{m}{s}``.
+
+    A reference is LaTeX or text, a number, or a list of acceptable ones, or an object with these as `answer`
+    and with a `tolerance` or `relative_tolerance` of its own.
     """
 
-    def __init__(self, extract: Extract = "any") -> None:
+    def __init__(
+        self,
+        extract: Extract = "any",
+        *,
+        tolerance: float = 0.0,
+        relative_tolerance: float = 0.0,
+        units: bool = False,
+    ) -> None:
         if extract not in get_args(Extract):
             raise ConfigError(
                 f"math verifier: extract is '{extract}'{nearest(str(extract), get_args(Extract))}"
             )
         self._extract = extract
+        self._tolerance = option_tolerance(tolerance, relative_tolerance)
+        self._units = units
         self._reference = lru_cache(_CACHED)(read_reference)
         self._literal = lru_cache(_CACHED)(_literally)
         self._answer = lru_cache(_ANSWERS)(read_expression)
@@ -86,26 +104,23 @@ class MathVerifier:
             DataError: the reference is neither text nor a number nor a list of them, malformed LaTeX, or
                 arithmetic without a value.
         """
-        for text in acceptable_texts(reference, "math"):
-            if (wrong := malformation(text)) is not None:
-                raise DataError(f"math reference {text!r}: {wrong}; want an answer as LaTeX or plain text")
-            if divides_by_zero(self._reference(text).key):
-                raise DataError(f"math reference {text!r}: it divides by zero; want an answer with a value")
+        for text in read_graded(reference, self._tolerance).texts:
+            check_text(text, self._reference(text))
 
     def verify(self, case: Case) -> Finding:
         """Return 1 if the answer states the value of a reference, else 0.
 
         The reason is "no_answer" if it states none.
         """
-        texts = acceptable_texts(case.reference, "math")
+        graded = read_graded(case.reference, self._tolerance)
         stated = self._stated(case.answer)
         if stated is None:
             return Finding(0.0, "no_answer")
-        return self._finding(stated, texts)
+        return self._finding(stated, graded)
 
-    def _finding(self, stated: Stated, texts: list[str]) -> Finding:
+    def _finding(self, stated: Stated, graded: Graded) -> Finding:
         """Return whether a statement is one of the references."""
-        references = [self._reference(text) for text in texts]
+        references = [self._reference(text) for text in graded.texts]
         detail: dict[str, Any] = {"found": stated.how}
         if len(stated.text) > _ANSWER_CHARS:
             return Finding(0.0, "wrong", detail=detail | {"refused": f"{len(stated.text)} characters"})
@@ -115,9 +130,11 @@ class MathVerifier:
         if stated.withheld is not None:
             return _withheld(references, answer, stated, detail)
         # A reference may be prose around formulas, which no comparison of values understands.
-        literal = any(answer == self._literal(text) for text in texts)
+        literal = any(answer == self._literal(text) for text in graded.texts)
+        near = near_number(references, answer, graded.tolerance, units=self._units)
+        detail |= near
         try:
-            correct = literal or self._states_any(references, answer, detail)
+            correct = bool(literal or near) or self._states_any(references, answer, detail)
         except _ComparisonFailedError as failure:
             return _failed(answer, detail | {"why": str(failure)})
         return Finding(float(correct), "wrong", extracted=answer.vote, detail=detail)

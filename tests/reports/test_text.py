@@ -116,3 +116,8 @@ def test_accuracies_of_instructions_are_told_turn_by_turn() -> None:
 
 def test_a_task_without_a_notice_has_only_its_row() -> None:
     assert not any(line.startswith("m/sums") for line in table(tasks={"sums": TASK}).splitlines())
+
+
+def test_further_measures_are_told_next_to_the_score() -> None:
+    parts = {"cells": Bounded(value=0.83, ci=(0.8, 0.86))}
+    assert "m/sums: cells 83.0 [80.0, 86.0]" in table(tasks={"sums": task(parts=parts)}).splitlines()

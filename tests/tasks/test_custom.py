@@ -269,3 +269,12 @@ def test_turns_that_cannot_be_are_refused(kind: str, turns: list[Any], message: 
 def test_a_later_prompt_with_a_column_that_lacks_is_refused_by_its_row() -> None:
     with pytest.raises(DataError, match="row 1: no column 'm'"):
         custom_task(entry("exact", turns=["Name {m} more."])).problems([TALK])
+
+
+def test_a_column_of_aliases_adds_accepted_answers_and_changes_the_version() -> None:
+    fields = {"reference": "answer", "aliases": "more"}
+    task = custom_task(entry("exact", fields))
+    row = {"question": "?", "answer": "Paris", "more": '["City of Light"]'}
+    assert first_ask(task, row).reference == ["Paris", "City of Light"]
+    assert "more" in task.columns
+    assert task.info.version != custom_task(entry("exact", {"reference": "answer"})).info.version

@@ -16,6 +16,7 @@ from genbench.tasks.fields import (
     read_options,
     read_text,
     right_option,
+    with_aliases,
 )
 from genbench.tasks.kinds import KINDS, Kind, kind_of
 
@@ -91,3 +92,24 @@ def test_an_empty_cell_is_refused(value: Any) -> None:
     with pytest.raises(DataError, match="the id is empty"):
         read_text(value, "the id")
     assert read_text(0, "the id") == "0"
+
+
+@pytest.mark.parametrize(
+    ("reference", "aliases", "accepted"),
+    [
+        ("Paris", ["City of Light", "Paris"], ["Paris", "City of Light"]),
+        ("Paris", '["City of Light"]', ["Paris", "City of Light"]),
+        (None, ["a", "b"], ["a", "b"]),
+        (["a"], ["b"], ["a", "b"]),
+        ("a", None, ["a"]),
+        ("a", "", ["a"]),
+    ],
+)
+def test_aliases_are_further_accepted_answers(reference: Any, aliases: Any, accepted: list[str]) -> None:
+    assert with_aliases(reference, aliases, "t, row 1") == accepted
+
+
+@pytest.mark.parametrize("aliases", ["[", '{"a": 1}', 5, [None]])
+def test_aliases_of_another_form_are_refused(aliases: Any) -> None:
+    with pytest.raises(DataError, match="t, row 1: aliases"):
+        with_aliases("a", aliases, "t, row 1")

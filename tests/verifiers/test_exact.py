@@ -82,3 +82,87 @@ def test_an_unknown_extract_is_refused() -> None:
 def test_a_reference_of_the_wrong_kind_is_an_error(reference: Any) -> None:
     with pytest.raises(DataError, match="exact reference"):
         verify("fox", reference)
+
+
+ALIASES = ["The Beatles", "Fab Four"]
+LOOSE: dict[str, Any] = {"ignore_case": True, "ignore_punctuation": True, "ignore_articles": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("It was the Beatles, of course.", 1),
+        ("the FAB FOUR", 1),
+        ("It was not the Beatles.", 0),
+        ("It was not the Beatles but the Fab Four.", 1),
+        ("It wasn't the Beatles", 0),
+        ("Queen, rather than the Beatles", 0),
+        ("beatlesque", 0),
+        ("Queen", 0),
+    ],
+)
+def test_an_answer_that_contains_an_alias_is_correct_unless_it_denies_it(text: str, score: int) -> None:
+    finding = verify(text, ALIASES, match="contains", **LOOSE)
+    assert finding.score == score
+    assert ("accepted" in finding.detail) == bool(score)
+
+
+def test_a_contained_text_begins_and_ends_with_a_word_unless_the_suite_says_otherwise() -> None:
+    assert verify("a party", "art", match="contains").score == 0
+    assert verify("a party", "art", match="contains", word_borders=False).score == 1
+    assert verify("答案是北京市", "北京", match="contains", word_borders=False).score == 1
+    assert verify("it is 12", "2", match="contains").score == 0
+    assert verify("(2)", "2", match="contains").score == 1
+
+
+def test_a_reference_that_every_answer_contains_is_refused() -> None:
+    with pytest.raises(DataError, match="nothing is left"):
+        ExactVerifier(match="contains", ignore_punctuation=True).check(["fox", "!!"])
+
+
+def test_f1_is_the_share_of_words_and_keeps_the_exact_match() -> None:
+    finding = verify("The big fox", ["fox", "hen"], match="f1")
+    assert (finding.score, dict(finding.parts)) == (0.67, {"em": 0.0})
+    assert dict(verify("the fox", ["fox"], match="f1").parts) == {"em": 1.0}
+
+
+def test_parts_are_separated_by_semicolons_only_if_a_reference_has_several() -> None:
+    assert verify("hen; fox", [["fox", "hen"]], match="f1").score == 1
+    assert verify("hen; fox", ["hen fox"], match="f1").score == 1
+    assert verify("hen", [["fox", "hen"], ["hen"]], match="f1").score == 1
+    assert verify("x;" * 300, [["fox", "hen"]], match="f1").detail["refused"] == "300 parts"
+
+
+@pytest.mark.parametrize("reference", [None, [], [[]], [["a", None]], {"a": 1}])
+def test_a_reference_of_f1_is_texts_or_lists_of_texts(reference: Any) -> None:
+    with pytest.raises(DataError, match="exact reference"):
+        ExactVerifier(match="f1").check(reference)
+
+
+def test_the_stated_answer_is_compared_and_one_taken_back_is_none() -> None:
+    assert verify("I think so.\nAnswer: **fox**.", "fox", extract="stated").detail == {"found": "stated"}
+    finding = verify("Answer: fox\nThat is wrong.", "fox", extract="stated")
+    assert (finding.reason, finding.detail["withheld"]) == ("no_answer", "retracted")
+    assert verify("", "fox", extract="stated").reason == "no_answer"
+
+
+def test_the_measure_of_an_f1_task_is_there_for_every_answer() -> None:
+    for text in ("", "fox", "x;" * 300):
+        assert set(verify(text, [["fox", "hen"]], match="f1").parts) == {"em"}
+
+
+def test_an_unknown_match_is_refused() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'contains'"):
+        ExactVerifier(match="contain")  # type: ignore[arg-type]
+
+
+def test_a_denied_answer_is_none_unless_its_name_begins_with_the_denial() -> None:
+    finding = verify("Answer: not Paris", "Paris", extract="stated", match="contains")
+    assert (finding.reason, finding.detail["withheld"]) == ("no_answer", "negated")
+    assert verify("Answer: Not Fade Away", "Not Fade Away", extract="stated").score == 1
+    assert (
+        verify(
+            "Answer: not Queen but the Beatles", ALIASES, extract="stated", match="contains", **LOOSE
+        ).score
+        == 1
+    )

@@ -1,0 +1,99 @@
+"""Verifies grids of whole numbers, the answers of ARC-AGI: every cell must be right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from genbench.errors import DataError
+from genbench.types import Case, Finding
+from genbench.verifiers.grids import Grid, last_grid
+from genbench.verifiers.revisions import is_withdrawn
+
+_VERSION = "1"
+_TIME_LIMIT_S = 5.0
+_AFTER = 3_000
+"""Characters after a grid that may take it back."""
+_VOTE_CHARS = 4_000
+
+
+class GridVerifier:
+    """Tells whether the last grid of an answer is the reference's.
+
+    A reference is a list of rows of whole numbers. The score is 1 if shape and all cells are equal. The part
+    `cells` is the share of right cells, which is 0 if the shape is another one. An answer without a grid is a
+    `format_error`.
+    """
+
+    @property
+    def version(self) -> str:
+        """Return the version of the rules by which grids are read."""
+        return f"grid {_VERSION}"
+
+    def time_limit_s(self, case: Case) -> float:
+        """Return the seconds after which the verifier is stopped."""
+        return _TIME_LIMIT_S
+
+    def check(self, reference: Any) -> None:
+        """Look at a reference before any sample is drawn.
+
+        Raises:
+            DataError: it is no rectangle of whole numbers from 0 on.
+        """
+        _read_reference(reference)
+
+    def verify(self, case: Case) -> Finding:
+        """Return 1 if the last grid of the answer is the reference, else 0."""
+        wanted = _read_reference(case.reference)
+        text = case.answer.text
+        if not text.strip():
+            return Finding(0.0, "no_answer", parts={"cells": 0.0})
+        found = last_grid(text)
+        if found is None:
+            return Finding(0.0, "format_error", detail={"why": "no grid"}, parts={"cells": 0.0})
+        vote = "\n".join(" ".join(map(str, row)) for row in found.cells)[:_VOTE_CHARS]
+        if is_withdrawn(text[found.end : found.end + _AFTER]):
+            detail = {"withheld": "retracted"}
+            return Finding(0.0, "no_answer", extracted=vote, detail=detail, parts={"cells": 0.0})
+        shapes = {"shape": _shape(found.cells), "wanted_shape": _shape(wanted)}
+        share = right_cells(wanted, found.cells)
+        return Finding(float(found.cells == wanted), extracted=vote, detail=shapes, parts={"cells": share})
+
+    def close(self) -> None:
+        """Do nothing: the verifier has no resources."""
+
+
+def right_cells(wanted: Grid, found: Grid) -> float:
+    """Return the share of cells that are right, or 0 if the shapes differ."""
+    if [len(row) for row in wanted] != [len(row) for row in found]:
+        return 0.0
+    cells = [
+        one == two
+        for left, right in zip(wanted, found, strict=True)
+        for one, two in zip(left, right, strict=True)
+    ]
+    return sum(cells) / len(cells)
+
+
+def _shape(grid: Grid) -> str:
+    """Return ROWSxCOLUMNS, with every length that a row has."""
+    return f"{len(grid)}x{'/'.join(map(str, sorted({len(row) for row in grid})))}"
+
+
+def _read_reference(reference: Any) -> Grid:
+    """Return the grid of a reference.
+
+    Raises:
+        DataError: it is no rectangle of whole numbers from 0 on.
+    """
+    rows = reference if isinstance(reference, list | tuple) else ()
+    lengths = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
+    if len(lengths) != 1 or 0 in lengths or not all(_is_cell(cell) for row in rows for cell in row):
+        raise DataError(
+            f"grid reference {str(reference)[:200]}: want a list of rows of equal length, of whole numbers"
+            " from 0 on"
+        )
+    return tuple(tuple(row) for row in rows)
+
+
+def _is_cell(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
