@@ -10,13 +10,12 @@ from sqlalchemy import Connection, select
 
 from genbench.errors import GenbenchError, InputError
 from genbench.ledger import tables
-from genbench.ledger.apply import LOOSE, apply_new_notes, tell
-from genbench.ledger.baseline import renew_differences
+from genbench.ledger.apply import apply_new_notes, tell
 from genbench.ledger.database import HEAD, Ledger, migrate, remove_database
 from genbench.ledger.facts import RunFacts
 from genbench.ledger.ingest import GENBENCH, ingest
 from genbench.ledger.notes import PlaceNote, RootNote
-from genbench.ledger.reading import read_facts
+from genbench.ledger.reading import read_facts, read_manifest
 from genbench.ledger.walk import run_folders_below
 from genbench.store.manifest import now
 from genbench.store.track_record import TrackRecord
@@ -81,18 +80,36 @@ def _add_all(
     by: str,
     progress: Progress | None,
 ) -> list[FolderOutcome]:
-    read: list[tuple[Path, RunFacts | GenbenchError]] = []
+    order: list[tuple[_Order, Path]] = []
     for number, path in enumerate(found):
-        read.append((path, _read(path)))
+        order.append((_order(path), path))
         if progress is not None:
             progress(number + 1, 2 * len(found))
     outcomes: dict[Path, FolderOutcome] = {}
-    # Bases come first, so that a track's first anchor is its base.
-    for number, (path, facts) in enumerate(sorted(read, key=_order)):
-        outcomes[path] = _add_one(ledger, path, facts, place, by)
+    for number, (_, path) in enumerate(sorted(order)):
+        # Read one after the other: the scores of ten years do not fit into memory.
+        outcomes[path] = _add_one(ledger, path, _read(path), place, by)
         if progress is not None:
             progress(len(found) + number + 1, 2 * len(found))
     return [outcomes[path] for path in found]
+
+
+_Order = tuple[int, bool, str, str]
+
+
+def _order(path: Path) -> _Order:
+    """Return the key of the order in which runs are added: by position, anchors before points, by time.
+
+    A track's first anchor then is its base.
+    """
+    try:
+        manifest = read_manifest(path)
+    except GenbenchError:
+        return (-1, False, "", str(path))
+    track = manifest.track
+    if track is None:
+        return (-1, True, manifest.created or "", manifest.run_uid)
+    return (track.position, track.role == "point", manifest.created or "", manifest.run_uid)
 
 
 def _read(path: Path) -> RunFacts | GenbenchError:
@@ -100,17 +117,6 @@ def _read(path: Path) -> RunFacts | GenbenchError:
         return read_facts(path)
     except GenbenchError as error:
         return error
-
-
-def _order(item: tuple[Path, RunFacts | GenbenchError]) -> tuple[int, int, str, str]:
-    """Return the key of the order in which runs are added: by position, anchors before points, by time."""
-    facts = item[1]
-    if isinstance(facts, GenbenchError):
-        return (-1, 0, "", str(item[0]))
-    track = facts.track
-    if track is None:
-        return (-1, 1, facts.created, facts.uid)
-    return (track.position, track.role == "point", facts.created, facts.uid)
 
 
 def _add_one(
@@ -193,13 +199,4 @@ def rebuild(
     places += [path for path in folders if path.resolve() not in places]
     found = list(dict.fromkeys(path for folder in places for path in run_folders_below(folder)))
     outcomes = _add_all(ledger, found, None, GENBENCH, progress)
-    _renew_all(ledger)
     return [*outcomes, *missing]
-
-
-def _renew_all(ledger: Ledger) -> None:
-    """Compute every track's differences again. The base of one may have been added after its runs."""
-    with ledger.write() as connection:
-        names = [row.name for row in connection.execute(select(tables.track.c.name)) if row.name != LOOSE]
-        for name in names:
-            renew_differences(connection, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,32 +96,33 @@ def renew_differences(connection: Connection, track_name: str, keys: Iterable[in
         keys: only scores under these keys. None means all.
     """
     draws = base_draws(connection, track_name)
-    query = (
-        select(score.c.series_id, score.c.position, score.c.run_id, score.c.key_id, score.c.vector)
-        .join(series, series.c.id == score.c.series_id)
-        .join(track, track.c.id == series.c.track_id)
-        .where(track.c.name == track_name)
-    )
+    query = select(series.c.id).join(track, track.c.id == series.c.track_id)
+    for row in connection.execute(query.where(track.c.name == track_name)).all():
+        _renew_series(connection, row.id, draws, None if keys is None else list(keys))
+
+
+def _renew_series(
+    connection: Connection, number: int, draws: Mapping[int, BaseDraw], keys: Sequence[int] | None
+) -> None:
+    """Compute the differences of one series again."""
+    columns = (score.c.series_id, score.c.position, score.c.run_id, score.c.key_id, score.c.vector)
+    query = select(*columns).where(score.c.series_id == number)
     if keys is not None:
-        query = query.where(score.c.key_id.in_(list(keys)))
+        query = query.where(score.c.key_id.in_(keys))
     changed = [_renewed(row, draws) for row in connection.execute(query)]
-    if changed:
-        names = [name for name in changed[0] if not name.startswith("at_")]
-        connection.execute(
-            update(score)
-            .where(
-                score.c.series_id == bindparam("at_series"),
-                score.c.position == bindparam("at_position"),
-                score.c.run_id == bindparam("at_run"),
-            )
-            .values({name: bindparam(f"new_{name}") for name in names}),
-            [
-                {(key if key.startswith("at_") else f"new_{key}"): value for key, value in row.items()}
-                for row in changed
-            ],
-        )
+    if not changed:
+        return
+    places = {name: score.c[f"{name}_id" if name != "position" else name] for name in _PLACE}
+    statement = update(score).where(*(places[name] == bindparam(f"at_{name}") for name in _PLACE))
+    names = [name for name in changed[0] if name.startswith("new_")]
+    values: dict[str, Any] = {name.removeprefix("new_"): bindparam(name) for name in names}
+    connection.execute(statement.values(values), changed)
+
+
+_PLACE = ("series", "position", "run")
 
 
 def _renewed(row: Any, draws: Mapping[int, BaseDraw]) -> dict[str, Any]:
+    columns = difference_columns(draws.get(row.key_id), row.run_id, unpack(row.vector))
     place = {"at_series": row.series_id, "at_position": row.position, "at_run": row.run_id}
-    return place | difference_columns(draws.get(row.key_id), row.run_id, unpack(row.vector))
+    return place | {f"new_{name}": value for name, value in columns.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -13,7 +13,7 @@ from genbench.ledger.apply import LOOSE
 from genbench.ledger.database import Ledger
 from genbench.ledger.epochs import read_epochs
 from genbench.ledger.nights import change_of, night_of
-from genbench.ledger.records import Annotation, Change, Night, Track, TrackHistory
+from genbench.ledger.records import Annotation, Change, Night, TaskSeries, Track, TrackHistory
 from genbench.ledger.series import read_series
 from genbench.store.track_record import position_label
 
@@ -30,7 +30,11 @@ def track_names(ledger: Ledger) -> list[str]:
 
 
 def track_history(
-    ledger: Ledger, track: str, *, tasks: Collection[str] | None = None, last: int | None = None
+    ledger: Ledger,
+    track: str,
+    *,
+    tasks: Collection[str] | None = None,
+    last: int | None = None,
 ) -> TrackHistory:
     """Return a track with the sums and counts of every problem.
 
@@ -51,6 +55,21 @@ def recent(ledger: Ledger, track: str, nights: int = 60) -> TrackHistory:
         InputError: there is no such track.
     """
     return _history(ledger, track, tasks=None, last=nights, vectors=False)
+
+
+def task_series(ledger: Ledger, track: str, task: str) -> TaskSeries:
+    """Return one series of a track, over all its nights and without the sums of problems.
+
+    Raises:
+        InputError: there is no such track or task, or no point of it is finished.
+    """
+    with ledger.read() as connection:
+        row = _track_row(connection, track)
+        known = _known_tasks(connection, row.id, [task])
+        found = read_series(connection, row.id, known, None)
+    if task not in found:
+        raise InputError(f"track {track}: no finished run has task '{task}' yet")
+    return found[task]
 
 
 def _history(
@@ -138,7 +157,8 @@ def _nights(connection: Connection, row: Any, since: int | None) -> list[Night]:
         query = query.where(run.c.position >= since)
     found = connection.execute(query).all()
     paths = _paths(connection, [item.id for item in found])
-    return [night_of(item, row.kind, paths.get(item.id)) for item in found]
+    known: dict[str, Mapping[str, str]] = {}
+    return [night_of(item, row.kind, paths.get(item.id), known) for item in found]
 
 
 def _paths(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:

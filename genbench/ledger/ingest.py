@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from genbench.errors import RunFolderError
 from genbench.ledger import tables
 from genbench.ledger.apply import LOOSE, inserted, meta_value, tell, track_id
-from genbench.ledger.baseline import BaseDraw, base_draws, difference_columns, renew_differences
+from genbench.ledger.baseline import base_draws, difference_columns, renew_differences
 from genbench.ledger.database import Ledger
 from genbench.ledger.facts import RunFacts, TaskFacts
 from genbench.ledger.keys import task_key
@@ -183,7 +183,7 @@ def _write_scores(
         select(tables.run.c.track_id, tables.run.c.position).where(tables.run.c.id == number)
     ).one()
     series = _series_ids(connection, run.track_id, facts.tasks)
-    keys = {task: _key_id(connection, task, own) for task, own in facts.tasks.items()}
+    keys = _key_ids(connection, facts.tasks)
     draws = base_draws(connection, name) if name != LOOSE else {}
     rows = [
         {
@@ -230,15 +230,23 @@ def _series_ids(connection: Connection, track: int, tasks: Iterable[str]) -> dic
     return found
 
 
-def _key_id(connection: Connection, task: str, own: TaskFacts) -> int:
-    """Return the number of a task's key. Write the key and its problems if they are new."""
+def _key_ids(connection: Connection, tasks: Mapping[str, TaskFacts]) -> dict[str, int]:
+    """Return the number of each task's key. Write keys and their problems that are new."""
     table = tables.task_key
-    wanted = task_key(dict(own.key, problems=digest([own.problem_ids, own.groups])))
-    found = connection.execute(select(table.c.id).where(table.c.digest == wanted)).scalar()
-    if found is not None:
-        return int(found)
-    row = {"problem_set_id": _problem_set_id(connection, own), "record": _compressed(own.key)}
-    return inserted(connection, insert(table).values(digest=wanted, task=task, **row))
+    wanted = {
+        task: task_key(dict(own.key, problems=digest([own.problem_ids, own.groups])))
+        for task, own in tasks.items()
+    }
+    query = select(table.c.digest, table.c.id).where(table.c.digest.in_(list(wanted.values())))
+    known = {row.digest: int(row.id) for row in connection.execute(query)}
+    found: dict[str, int] = {}
+    for task, name in wanted.items():
+        if name not in known:
+            own = tasks[task]
+            row = {"problem_set_id": _problem_set_id(connection, own), "record": _compressed(own.key)}
+            known[name] = inserted(connection, insert(table).values(digest=name, task=task, **row))
+        found[task] = known[name]
+    return found
 
 
 def _problem_set_id(connection: Connection, own: TaskFacts) -> int:
@@ -257,20 +265,18 @@ def _compressed(record: Any) -> bytes:
 
 
 def _renew_others(
-    connection: Connection,
-    facts: RunFacts,
-    name: str,
-    placed: TrackRecord | None,
-    keys: Mapping[int, str],
+    connection: Connection, facts: RunFacts, name: str, placed: TrackRecord | None, keys: Mapping[int, str]
 ) -> None:
     """Compute differences again if the run is the base of some keys: of its own track, or of others."""
     track = tables.track
-    pinned = connection.execute(select(track.c.name).where(track.c.base_uid == facts.uid))
-    names = {row.name for row in pinned}
-    if placed is not None and placed.role == "anchor":
-        draws: Mapping[int, BaseDraw] = base_draws(connection, name)
-        number = connection.execute(select(tables.run.c.id).where(tables.run.c.uid == facts.uid)).scalar()
-        if any(draws[key].run_id == number for key in keys if key in draws):
-            names.add(name)
-    for other in sorted(names):
-        renew_differences(connection, other, keys)
+    query = select(track.c.name).where(track.c.base_uid == facts.uid).order_by(track.c.name)
+    pinned = [row.name for row in connection.execute(query)]
+    for other in pinned:
+        renew_differences(connection, other)
+    if placed is None or placed.role != "anchor" or name in pinned:
+        return
+    draws = base_draws(connection, name)
+    number = connection.execute(select(tables.run.c.id).where(tables.run.c.uid == facts.uid)).scalar()
+    own = [key for key in keys if key in draws and draws[key].run_id == number]
+    if own:
+        renew_differences(connection, name, own)

@@ -147,18 +147,20 @@ def _tracks(ledger: Ledger) -> list[ListedTrack]:
                 .group_by(run.c.track_id)
             )
         }
-        tasks = dict(
-            connection.execute(select(series.c.track_id, func.count()).group_by(series.c.track_id))
-            .tuples()
-            .all()
-        )
-        opened = dict(
-            connection.execute(
-                select(change.c.track, func.count()).where(change.c.state == "open").group_by(change.c.track)
+        tasks = {
+            row.track_id: int(row.tasks)
+            for row in connection.execute(
+                select(series.c.track_id, func.count().label("tasks")).group_by(series.c.track_id)
             )
-            .tuples()
-            .all()
-        )
+        }
+        opened = {
+            row.track: int(row.changes)
+            for row in connection.execute(
+                select(change.c.track, func.count().label("changes"))
+                .where(change.c.state == "open")
+                .group_by(change.c.track)
+            )
+        }
         rows = connection.execute(select(track).where(track.c.name != LOOSE).order_by(track.c.name)).all()
     found: list[ListedTrack] = []
     for row in rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from genbench.ledger.records import Change, Night
@@ -10,13 +11,19 @@ from genbench.store.track_record import position_label
 from genbench.suite.track import TrackKind
 
 
-def night_of(row: Any, kind: TrackKind, path: str | None) -> Night:
+def night_of(
+    row: Any, kind: TrackKind, path: str | None, known: dict[str, Mapping[str, str]] | None = None
+) -> Night:
     """Return the night of a row of the table `run`.
 
     Args:
         kind: the kind of the track, which says how the position is written.
         path: a folder where the run is.
+        known: texts of packages that were parsed before. Most runs of a track have the same.
     """
+    known = {} if known is None else known
+    if row.packages not in known:
+        known[row.packages] = json.loads(row.packages)
     return Night(
         uid=row.uid,
         position=row.position,
@@ -26,10 +33,10 @@ def night_of(row: Any, kind: TrackKind, path: str | None) -> Night:
         identity=row.identity,
         created=row.created,
         state=row.state,
-        failed=tuple(json.loads(row.failed)),
+        failed=() if row.failed == "[]" else tuple(json.loads(row.failed)),
         terms_digest=row.terms_digest,
         circumstances_digest=row.circumstances_digest,
-        packages=json.loads(row.packages),
+        packages=known[row.packages],
         path=path,
     )
 

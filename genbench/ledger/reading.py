@@ -36,11 +36,8 @@ def read_facts(path: Path) -> RunFacts:
     Raises:
         RunFolderError: a file is damaged, too large, a link, or does not fit the others.
     """
-    manifest_path, results_path = path / "manifest.json", path / "results.json"
-    raw = read_bytes(manifest_path, MOST_BYTES)
-    if raw is None:
-        raise RunFolderError(f"{path}: not a run folder (no manifest.json)")
-    manifest = _manifest(raw, manifest_path)
+    raw = _manifest_bytes(path)
+    manifest, results_path = _manifest(raw, path / "manifest.json"), path / "results.json"
     raw_results = read_bytes(results_path, MOST_BYTES)
     results = None if raw_results is None else _results(raw_results, results_path)
     state = _state(path, manifest, results)
@@ -51,6 +48,22 @@ def read_facts(path: Path) -> RunFacts:
         _check_fits(path, manifest, results)
         sums = read_sums(path, results.sums) if results.sums else sums_from_verdicts(path, manifest, results)
     return _facts(path, manifest, results, sums, state=state, source=source.hexdigest())
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read only manifest.json.
+
+    Raises:
+        RunFolderError: the file is missing, damaged, too large or a link.
+    """
+    return _manifest(_manifest_bytes(path), path / "manifest.json")
+
+
+def _manifest_bytes(path: Path) -> bytes:
+    raw = read_bytes(path / "manifest.json", MOST_BYTES)
+    if raw is None:
+        raise RunFolderError(f"{path}: not a run folder (no manifest.json)")
+    return raw
 
 
 def _manifest(raw: bytes, path: Path) -> Manifest:

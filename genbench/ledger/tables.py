@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    REAL,
     BigInteger,
     Boolean,
     Column,
     Double,
-    Float,
     ForeignKey,
     Index,
     Integer,
@@ -120,9 +120,6 @@ series = Table(
     UniqueConstraint("track_id", "task"),
 )
 
-_SMALL = Float(24)
-"""Four bytes on PostgreSQL. Intervals need no more digits."""
-
 score = Table(
     "score",
     METADATA,
@@ -133,21 +130,21 @@ score = Table(
     Column("k", Integer, nullable=False),
     Column("gating", Boolean, nullable=False),
     Column("value", Double),
-    Column("ci_low", _SMALL),
-    Column("ci_high", _SMALL),
-    Column("rerun_low", _SMALL),
-    Column("rerun_high", _SMALL),
+    Column("ci_low", REAL),
+    Column("ci_high", REAL),
+    Column("rerun_low", REAL),
+    Column("rerun_high", REAL),
     Column("excluded", Integer, nullable=False),
-    Column("truncated", _SMALL),
-    Column("tokens", _SMALL),
-    Column("cost", _SMALL),
-    Column("chance", _SMALL),
+    Column("truncated", REAL),
+    Column("tokens", REAL),
+    Column("cost", REAL),
+    Column("chance", REAL),
     Column("base_id", Integer),
     Column("difference", Double),
-    Column("difference_low", _SMALL),
-    Column("difference_high", _SMALL),
-    Column("difference_rerun_low", _SMALL),
-    Column("difference_rerun_high", _SMALL),
+    Column("difference_low", REAL),
+    Column("difference_high", REAL),
+    Column("difference_rerun_low", REAL),
+    Column("difference_rerun_high", REAL),
     Column("vector", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,6 @@ from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run
 
 A = {"math": flat(20, 2, 0.5, 1)}
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with open_ledger(tmp_path / "ledger.sqlite3") as opened:
-        yield opened
 
 
 def only(outcomes: list[FolderOutcome]) -> FolderOutcome:

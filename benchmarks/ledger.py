@@ -1,0 +1,270 @@
+"""A ledger of ten years: 3,650 nights of 300 tasks, on SQLite and on PostgreSQL.
+
+Measures the size of the database, Monday's record (the newest 60 nights of all tasks), one series with the
+scores of every problem, and the adding of one night. With --part folders it writes real run folders, deletes
+the database, makes it again, and kills a process that adds: the rows must be equal.
+
+    python benchmarks/ledger.py --nights 3650 --tasks 300 --where sqlite
+    python benchmarks/ledger.py --nights 3650 --tasks 300 --where postgres
+    python benchmarks/ledger.py --part folders --nights 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import insert, select, text
+
+from genbench.ledger import tables
+from genbench.ledger.add import add, rebuild
+from genbench.ledger.database import Ledger, open_ledger
+from genbench.ledger.facts import RunFacts, TaskFacts
+from genbench.ledger.history import recent, task_series, track_history
+from genbench.ledger.ingest import ingest
+from genbench.ledger.vectors import Vector
+from genbench.store.track_record import TrackRecord
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.ledger.equality import all_rows
+from tests.ledger.postgres import postgres_server
+from tests.ledger.synthetic import flat, make_run
+
+PROBLEMS = (30, 60, 100, 198, 250)
+"""Sizes of tasks, in turn."""
+ADDED = 40
+"""Nights that are added as runs are."""
+FLOATS = ("value", "ci_low", "ci_high", "difference", "difference_low", "difference_high", "tokens", "cost")
+"""Columns whose numbers differ from night to night."""
+ASKED = 20
+"""Repetitions of each reading."""
+
+
+def main() -> None:
+    """Run the parts that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--nights", type=int, default=3650)
+    parser.add_argument("--tasks", type=int, default=300)
+    parser.add_argument("--where", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("--part", choices=("scale", "folders"), default="scale")
+    options = parser.parse_args()
+    print(
+        f"{platform.node()}: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, python "
+        f"{platform.python_version()}, sqlalchemy {version('sqlalchemy')}, {time.strftime('%Y-%m-%d')}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        place.chmod(0o755)
+        with opened(options.where, place) as ledger:
+            if options.part == "scale":
+                scale(ledger, place, options.nights, options.tasks)
+            else:
+                folders(ledger, place, options.nights)
+
+
+@contextmanager
+def opened(where: str, place: Path) -> Iterator[Ledger]:
+    """Open a new ledger. PostgreSQL runs in a folder of its own."""
+    if where == "sqlite":
+        with open_ledger(place / "ledger.sqlite3") as ledger:
+            yield ledger
+        return
+    with postgres_server() as url, open_ledger(url, place / "notes.jsonl") as ledger:
+        yield ledger
+
+
+def scale(ledger: Ledger, place: Path, nights: int, tasks: int) -> None:
+    """Fill a ledger with synthetic nights and measure reading.
+
+    The first nights are added as runs are. Their rows are then written again for later nights, with other
+    numbers, because adding 3,650 nights by the day would take an hour.
+    """
+    rng = np.random.default_rng(0)
+    abilities = [rng.beta(2, 2, PROBLEMS[number % len(PROBLEMS)]) for number in range(tasks)]
+    times: list[float] = []
+    for night in range(min(ADDED, nights)):
+        facts = synthetic_facts(night, abilities, rng)
+        asked = time.perf_counter()
+        with ledger.write() as connection:
+            ingest(ledger, connection, facts)
+        times.append(1000 * (time.perf_counter() - asked))
+    print(
+        f"adding a night of {tasks} tasks: median {np.median(times):.0f} ms, load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
+    copy_nights(ledger, nights, rng)
+    with ledger.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("ANALYZE"))
+    print(f"size: {size_of(ledger, place) / 1e9:.3f} GB of {nights:,} nights x {tasks} tasks", flush=True)
+    report("Monday's record (60 nights, all tasks)", lambda: recent(ledger, "nightly", 60))
+    report(
+        "a series of all nights, scores of every problem",
+        lambda: track_history(ledger, "nightly", tasks=["task3"]),
+    )
+    report("a series of all nights", lambda: task_series(ledger, "nightly", "task3"))
+
+
+def copy_nights(ledger: Ledger, nights: int, rng: np.random.Generator) -> None:
+    """Write the rows of later nights from those of the first ones."""
+    began = time.perf_counter()
+    with ledger.read() as connection:
+        runs = [
+            dict(row._mapping) for row in connection.execute(select(tables.run).order_by(tables.run.c.id))
+        ]
+        scores: dict[int, list[dict[str, Any]]] = {run["id"]: [] for run in runs}
+        for found in connection.execute(select(tables.score)):
+            scores[found.run_id].append(dict(found._mapping))
+    for start in range(len(runs), nights, 50):
+        with ledger.write() as connection:
+            for night in range(start, min(start + 50, nights)):
+                source = runs[1 + night % (len(runs) - 1)]
+                number = night + 1
+                position = 16_000 + night
+                uid = f"{night:08x}-0000-4000-8000-000000000000"
+                row = {
+                    **source,
+                    "id": number,
+                    "position": position,
+                    "uid": uid,
+                    "source_digest": f"{night:064x}",
+                }
+                connection.execute(insert(tables.run).values(**row))
+                path = {"path": f"/runs/nightly/{night}", "run_id": number, "host": "h", "present": True}
+                connection.execute(insert(tables.location).values(**path))
+                noise = rng.normal(0, 0.01, (len(scores[source["id"]]), len(FLOATS)))
+                copied = [
+                    {**own, "run_id": number, "position": position}
+                    | {name: own[name] and own[name] + move for name, move in zip(FLOATS, moves, strict=True)}
+                    for own, moves in zip(scores[source["id"]], noise.tolist(), strict=True)
+                ]
+                connection.execute(insert(tables.score), copied)
+        if start % 500 < 50:
+            print(f"  {start:,} of {nights:,} nights, {time.perf_counter() - began:,.0f} s", flush=True)
+
+
+def report(what: str, read: Callable[[], object]) -> None:
+    """Print the median and the 95 % quantile of the time of a reading, warm."""
+    read()
+    times = []
+    for _ in range(ASKED):
+        began = time.perf_counter()
+        read()
+        times.append(1000 * (time.perf_counter() - began))
+    cpu = time.process_time()
+    read()
+    cpu = 1000 * (time.process_time() - cpu)
+    print(
+        f"{what}: median {np.median(times):.0f} ms, 95 % {np.quantile(times, 0.95):.0f} ms, fastest "
+        f"{min(times):.0f} ms, own CPU {cpu:.0f} ms (n = {ASKED}, load {os.getloadavg()[0]:.1f})",
+        flush=True,
+    )
+
+
+def size_of(ledger: Ledger, place: Path) -> int:
+    """Return the bytes of the database."""
+    if ledger.engine.dialect.name == "postgresql":
+        with ledger.read() as connection:
+            return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar() or 0)
+    return sum(file.stat().st_size for file in place.glob("ledger.sqlite3*"))
+
+
+def synthetic_facts(night: int, abilities: list[np.ndarray], rng: np.random.Generator) -> RunFacts:
+    """Return the facts of one night."""
+    k = 4
+    tasks = {}
+    for number, ability in enumerate(abilities):
+        sums = rng.binomial(k, ability).astype(np.float64)
+        n, value = len(ability), float(sums.sum() / (k * len(ability)))
+        tasks[f"task{number}"] = TaskFacts(
+            key={"task": number, "terms": "equal"},
+            problem_ids=tuple(f"p{row}" for row in range(n)),
+            groups=None,
+            vector=Vector(sums, np.full(n, k)),
+            k=k,
+            gating=number < 5,
+            value=value,
+            ci=(value - 0.03, value + 0.03),
+            rerun_ci=(value - 0.01, value + 0.01),
+            excluded=0,
+            truncated=float(rng.random()),
+            tokens=float(rng.random() * 8000),
+            cost=float(rng.random()),
+            chance=None,
+        )
+    return RunFacts(
+        path=f"/runs/nightly/{night}",
+        uid=f"{night:08x}-0000-4000-8000-000000000000",
+        run_id="run",
+        track=TrackRecord(name="nightly", kind="night", position=16_000 + night),
+        model="tuned",
+        identity=f"identity {night}",
+        suite="nightly",
+        suite_digest="d" * 64,
+        run_seed=0,
+        terms_digest="t" * 64,
+        circumstances_digest="c" * 64,
+        packages={"vllm": "0.32.0", "genbench": "0.2.0"},
+        state="finished",
+        failed=(),
+        created=f"night {night:05}",
+        seconds=3600.0,
+        tokens=10**8,
+        cost=12.5,
+        currency="USD",
+        version="0.2.0",
+        git="a" * 40,
+        sealed_lines=1000,
+        seal_digest="s" * 64,
+        source_digest=f"{night:064x}",
+        alarms_per_year=1.0,
+        tasks=tasks,
+    )
+
+
+def folders(ledger: Ledger, place: Path, nights: int) -> None:
+    """Add real folders, delete the database, make it again; then kill a process in the middle of adding."""
+    began = time.perf_counter()
+    runs = place / "runs"
+    for night in range(nights):
+        scores = {name: flat(50, 2, 0.5, 10 * night + number) for number, name in enumerate("abc")}
+        role, model = ("anchor", "base") if night == 0 else ("point", "tuned")
+        make_run(runs / f"n{night}", scores, position=20_000 + night, role=role, model=model)
+    print(f"{nights} run folders written in {time.perf_counter() - began:.1f} s")
+    began = time.perf_counter()
+    add(ledger, [runs])
+    print(f"added in {time.perf_counter() - began:.1f} s")
+    wanted = all_rows(ledger)
+    began = time.perf_counter()
+    rebuild(ledger)
+    print(f"made again in {time.perf_counter() - began:.1f} s: rows equal {all_rows(ledger) == wanted}")
+    target, notes = place / "killed.sqlite3", ledger.notes.path
+    for number in range(5):
+        shutil.copy(notes, place / "killed.notes.jsonl")
+        command = [sys.executable, "-m", "genbench.cli", "ledger", "rebuild", "--ledger", str(target)]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        time.sleep(1.0 + 0.7 * number)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        with open_ledger(target) as killed:
+            before = len(all_rows(killed)["run"])
+            rebuild(killed)
+            equal = all_rows(killed) == wanted
+        print(f"killed with {before} of {nights} runs added; made again: rows equal {equal}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

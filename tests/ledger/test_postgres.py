@@ -1,0 +1,56 @@
+"""The ledger on PostgreSQL: the same rows as on SQLite, also after it was made again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from genbench.ledger.add import add, rebuild
+from genbench.ledger.changes import annotate, pin_base
+from genbench.ledger.database import HEAD, Ledger, migrate, open_ledger
+from genbench.ledger.history import recent, track_history
+from genbench.ledger.tables import METADATA
+from tests.ledger.equality import all_rows
+from tests.ledger.postgres import postgres_server
+from tests.ledger.synthetic import flat, make_run
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with postgres_server() as found:
+        yield found
+
+
+def filled(ledger: Ledger, runs: Path) -> Ledger:
+    add(ledger, [runs])
+    uid = track_history(ledger, "nightly").points[1].uid
+    pin_base(ledger, "nightly", uid, "the second night is steadier", by="ada")
+    annotate(ledger, "nightly", 20_001, "engine", "new driver", by="ada", at="now")
+    return ledger
+
+
+def test_postgres_and_sqlite_have_the_same_rows(url: str, tmp_path: Path) -> None:
+    for night in range(3):
+        make_run(tmp_path / "runs" / f"n{night}", {"math": flat(20, 2, 0.5, night)}, position=20_000 + night)
+    with open_ledger(url, tmp_path / "pg.jsonl") as postgres:
+        wanted = all_rows(filled(postgres, tmp_path / "runs"))
+        series = recent(postgres, "nightly", 2).series["math"]
+        assert series.uids == tuple(night.uid for night in track_history(postgres, "nightly").points[1:])
+        rebuild(postgres)
+        assert all_rows(postgres) == wanted
+        with postgres.write() as connection:
+            context = MigrationContext.configure(connection, opts={"compare_type": True})
+            assert compare_metadata(context, METADATA) == []
+            migrate(connection, "base")
+            migrate(connection, HEAD)
+        rebuild(postgres)
+        assert all_rows(postgres) == wanted
+    with open_ledger(tmp_path / "same.sqlite3") as sqlite:
+        scores = all_rows(filled(sqlite, tmp_path / "runs"))["score"]
+    for left, right in zip(scores, wanted["score"], strict=True):
+        for one, other in zip(left, right, strict=True):
+            assert one == (pytest.approx(other, abs=1e-6) if isinstance(other, float) else other)

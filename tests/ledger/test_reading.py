@@ -1,0 +1,92 @@
+"""The facts of a run from its folder, also from one without sums.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from genbench.errors import RunFolderError
+from genbench.ledger.facts import RunFacts, TaskFacts
+from genbench.ledger.reading import MOST_BYTES, read_facts
+from genbench.ledger.sumsagain import sums_from_verdicts
+from genbench.ledger.walk import run_folders_below
+from genbench.store.folder import RunFolder
+from tests.analysis.results_on_disk import results_on_disk
+from tests.ledger.synthetic import Rows, flat, make_run
+
+
+def test_facts_have_scores_and_circumstances(tmp_path: Path) -> None:
+    facts = read_facts(make_run(tmp_path / "n", {"math": [[1.0, 0.0], [1.0, 1.0]]}))
+    task = facts.tasks["math"]
+    assert isinstance(facts, RunFacts) and isinstance(task, TaskFacts)
+    assert (facts.state, facts.packages, task.value, task.tokens) == (
+        "finished",
+        {"genbench": "0.2.0"},
+        0.75,
+        10,
+    )
+    assert task.vector.sums.tolist() == [1.0, 2.0]
+
+
+def test_a_run_of_an_older_version_gets_the_same_sums_from_its_verdicts(tmp_path: Path) -> None:
+    scores: dict[str, Rows] = {"math": [[1.0, None], [0.25, 1.0], [None, None]]}
+    new = read_facts(make_run(tmp_path / "new", scores, verdicts=True))
+    old = make_run(tmp_path / "old", scores, verdicts=True)
+    (old / "sums.json").unlink()
+    record = json.loads((old / "results.json").read_text())
+    del record["sums"]
+    (old / "results.json").write_text(json.dumps(record))
+    again = read_facts(old)
+    for key in ("sums", "counts", "squares"):
+        assert np.array_equal(
+            getattr(again.tasks["math"].vector, key), getattr(new.tasks["math"].vector, key)
+        )
+    assert again.tasks["math"].key == new.tasks["math"].key
+
+
+def test_an_older_run_keeps_one_uid_that_is_made_of_its_facts(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "n", {"math": flat()})
+    record = json.loads((folder / "manifest.json").read_text())
+    del record["uid"]
+    (folder / "manifest.json").write_text(json.dumps(record))
+    first = read_facts(folder).uid
+    assert read_facts(folder).uid == first
+    record["created"] = "2026-02-02T00:00:00+0000"
+    (folder / "manifest.json").write_text(json.dumps(record))
+    assert read_facts(folder).uid != first
+
+
+def test_results_of_another_run_are_refused(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "n", {"math": flat()})
+    record = json.loads((folder / "results.json").read_text())
+    (folder / "results.json").write_text(json.dumps(record | {"model_identity": "other"}))
+    with pytest.raises(RunFolderError, match="'model_identity' is 'other'"):
+        read_facts(folder)
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "n", {"math": flat()})
+    with (folder / "results.json").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    with pytest.raises(RunFolderError, match="is larger than"):
+        read_facts(folder)
+
+
+def test_sums_from_verdicts_follow_no_links(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "n", {"math": flat()}, verdicts=True)
+    (folder / "math" / "verdicts.jsonl").rename(tmp_path / "v")
+    (folder / "math" / "verdicts.jsonl").symlink_to(tmp_path / "v")
+    manifest = RunFolder(folder).manifest()
+    assert manifest is not None
+    with pytest.raises(RunFolderError, match="neither a file nor a folder"):
+        sums_from_verdicts(folder, manifest, results_on_disk(folder))
+
+
+def test_the_walk_stops_at_run_folders_and_leaves_out_hidden_ones(tmp_path: Path) -> None:
+    for name in ("b/run", "a/run", ".hidden/run", "a/run/inner"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "manifest.json").write_text("{}")
+    assert list(run_folders_below(tmp_path)) == [tmp_path / "a" / "run", tmp_path / "b" / "run"]

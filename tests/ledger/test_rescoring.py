@@ -1,0 +1,77 @@
+"""A track verified again after its verifier changed: real runs of ready responses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from genbench.ledger.add import add
+from genbench.ledger.database import Ledger
+from genbench.ledger.history import track_history
+from genbench.ledger.rescoring import rescore
+from genbench.pipeline import RunOptions, run
+from genbench.store.folder import RunFolder
+from tests.ready_runs import RIGHT, SUITE, WRONG, rows, write_lines
+
+NIGHTS = ("2026-01-01", "2026-01-02")
+
+
+@pytest.fixture
+def nights(tmp_path: Path) -> list[Path]:
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    write_lines(tmp_path / "rows.jsonl", rows(12))
+    lines = [
+        {"task": "sums", "problem_id": f"p{i:02}", "sample_index": j, "text": RIGHT if i % 2 else WRONG}
+        for i in range(12)
+        for j in range(4)
+    ]
+    write_lines(tmp_path / "responses.jsonl", lines)
+    return [
+        run(
+            RunOptions(
+                suite=str(tmp_path / "suite.yaml"),
+                responses=tmp_path / "responses.jsonl",
+                run_dir=tmp_path / "out" / night,
+                night_of=night,
+                track="nightly",
+                quiet=True,
+            )
+        ).folders["m"]
+        for night in NIGHTS
+    ]
+
+
+def test_old_verdicts_are_made_again_and_moved_scores_are_told(ledger: Ledger, nights: list[Path]) -> None:
+    for night in nights:
+        _pretend_older_verifier(night)
+    add(ledger, nights)
+    assert track_history(ledger, "nightly").series["sums"].value.tolist() == [0.0, 0.0]
+    done = rescore(ledger, "nightly")
+    assert [item.outcome for item in done.runs] == ["verified", "verified"]
+    assert done.runs[0].moved["sums"].problems == 6 and done.runs[0].moved["sums"].after == 0.5
+    series = track_history(ledger, "nightly").series["sums"]
+    assert series.value.tolist() == [0.5, 0.5] and len(series.epochs) == 1
+    again = rescore(ledger, "nightly")
+    assert [item.outcome for item in again.runs] == ["unchanged", "unchanged"]
+    (nights[1] / "sums" / "completions.jsonl").unlink()
+    skipped = rescore(ledger, "nightly")
+    assert skipped.skipped and "completions of sums were deleted" in skipped.runs[1].detail
+
+
+def _pretend_older_verifier(folder: Path) -> None:
+    """Make a run what an older verifier, which found nothing right, would have left."""
+    path = folder / "sums" / "verdicts.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    older = [{**line, "score": 0.0, "status": "wrong", "verifier": "older"} for line in lines]
+    write_lines(path, older)
+    record = json.loads((folder / "results.json").read_text())
+    task = record["tasks"]["sums"]
+    task |= {"value": 0.0, "verifier": {**task["verifier"], "digest": "older"}}
+    del record["sums"], task["seal"]
+    (folder / "results.json").write_text(json.dumps(record))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["tasks"]["sums"]["verifier"]["digest"] = "older"
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert RunFolder(folder).manifest() is not None
