@@ -43,7 +43,7 @@ def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[
         index: the data that the sample browser has without opening a text.
         texts: chunks of long texts that are kept in the page, as JSON.
     """
-    environment = _environment()
+    environment = page_environment()
     # The marker cannot be guessed by the texts inside, and is the same for the same page.
     nonce = hashlib.sha256(f"{json.dumps(index)}{len(texts)}{report.lead}".encode()).hexdigest()[:32]
     return environment.get_template("report.html.j2").render(
@@ -59,8 +59,8 @@ def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[
         contract=contract_rows(report.runs),
         index=_script_json(json.dumps(index, separators=(",", ":"))),
         texts=_script_json(texts),
-        css=Markup(_source(environment, "report.css")),
-        script=Markup(_source(environment, "browser.js")),
+        css=Markup(template_source(environment, "report.css")),
+        script=Markup(template_source(environment, "browser.js")),
     )
 
 
@@ -78,7 +78,8 @@ def _notes(report: Report) -> Iterator[str]:
         yield from item.record.warnings if item.record else ()
 
 
-def _environment() -> jinja2.Environment:
+def page_environment() -> jinja2.Environment:
+    """Return the templates of pages, with escaping on and the filters for numbers."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("genbench.reports"),
         autoescape=True,
@@ -94,7 +95,8 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _source(environment: jinja2.Environment, name: str) -> str:
+def template_source(environment: jinja2.Environment, name: str) -> str:
+    """Return the text of a file next to the templates, such as a style sheet."""
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 

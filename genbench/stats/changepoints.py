@@ -1,0 +1,194 @@
+"""The paired test of a change along a track: the last nights against the nights before, over problems.
+
+The units of the test are the problems. Neither a model of the noise of a night nor a run-in is needed, and a
+line that drifts over other problems without getting worse keeps the error rate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri, stdtr, stdtrit
+
+from genbench.errors import InputError
+from genbench.stats.scores import Floats, Ints
+
+WINDOWS = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40)
+"""Lengths, in nights, of the stretch after a possible change."""
+HISTORY = 60
+"""The stretch before a possible change has at most this many nights."""
+MIN_HISTORY = 7
+"""The stretch before a possible change has at least this many nights."""
+MIN_PROBLEMS = 20
+"""Tasks with fewer problems take no part: a few problems that collapse make any paired test err."""
+ALARM_RATE = 0.346
+"""Alarms of one series in one night are ALARM_RATE exp(-h^2/2) at threshold h (benchmarks/nights.py)."""
+NIGHTS_PER_YEAR = 365.0
+_ROUNDING = 1e-12
+
+
+def alarm_threshold(
+    series: int, alarms_per_year: float = 1.0, nights_per_year: float = NIGHTS_PER_YEAR
+) -> float:
+    """Return the z value h at which `series` series together alarm `alarms_per_year` times a year.
+
+    h = sqrt(2 ln(0.346 N J / a)) for N nights a year, J series and a alarms a year. It is at least 0.
+
+    Raises:
+        InputError: a number is not positive.
+    """
+    if series < 1 or not alarms_per_year > 0 or not nights_per_year > 0:
+        raise InputError(
+            f"{series} series, {alarms_per_year:g} alarms and {nights_per_year:g} nights a year: "
+            "all must be positive"
+        )
+    return math.sqrt(2 * max(0.0, math.log(ALARM_RATE * nights_per_year * series / alarms_per_year)))
+
+
+def expected_alarms(threshold: float, series: int = 1, nights_per_year: float = NIGHTS_PER_YEAR) -> float:
+    """Return the expected alarms a year of `series` series at a threshold (z). See `alarm_threshold`."""
+    return ALARM_RATE * nights_per_year * series * math.exp(-(threshold**2) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTests:
+    """Paired tests of several splits of one series: arrays (splits,), NaN if a split cannot be tested.
+
+    `differences` are after minus before, as fractions of 1. `errors` are their standard errors and `dof` the
+    degrees of freedom. `z` is t brought to a normal.
+    """
+
+    differences: Floats
+    errors: Floats
+    dof: Floats
+    z: Floats
+
+    def interval(self, at: int, level: float = 0.95) -> tuple[float, float]:
+        """Return the paired t interval of one split's difference, within [-1, 1]."""
+        half = float(stdtrit(self.dof[at], (1 + level) / 2)) * float(self.errors[at])
+        middle = float(self.differences[at])
+        return max(-1.0, middle - half), min(1.0, middle + half)
+
+
+class TaskNights:
+    """The problem means of one task along a track, ready for tests of any split.
+
+    `values` is (nights, problems), as fractions of 1 and in the order of the track. NaN is a problem without
+    a scored sample, and a row of NaN is a night without the task. `groups` names the cluster of each
+    problem. A problem with the group None is its own cluster.
+    """
+
+    def __init__(self, values: Floats, groups: Sequence[str | None] | None = None) -> None:
+        self.nights, self.problems = values.shape
+        self._sizes, order = _clusters(self.problems, groups)
+        known = ~np.isnan(values)
+        self._whole = bool(known.all())
+        held = values if self._whole else np.where(known, values, 0.0)
+        if order is not None:
+            held, known = held[:, order], known[:, order]
+        self._sums = _prefix(held)
+        self._counts = None if self._whole else _prefix(known.astype(np.float64))
+        self._starts = np.concatenate([[0], np.cumsum(self._sizes)[:-1]]).astype(np.int64)
+        self._single = len(self._sizes) == self.problems
+
+    @property
+    def clusters(self) -> int:
+        """The number of independent clusters of problems."""
+        return len(self._sizes)
+
+    def tests(self, lows: Ints, splits: Ints, ends: Ints) -> SplitTests:
+        """Test nights [split, end) against nights [low, split), one test for each triple.
+
+        Problems without a value on one side of a split are left out of it.
+        """
+        moved = self._means(splits, ends)
+        moved -= self._means(lows, splits)
+        return self._whole_tests(moved) if self._counts is None else self._ragged_tests(moved)
+
+    def _means(self, lows: Ints, ends: Ints) -> Floats:
+        """Return the mean of each problem over nights [low, end), (splits, problems), NaN if it has none."""
+        sums: Floats = self._sums[ends]
+        sums -= self._sums[lows]
+        if self._counts is None:
+            sums *= (1 / (ends - lows))[:, None]
+            return sums
+        counts = np.rint(self._counts[ends] - self._counts[lows])
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+    def _whole_tests(self, moved: Floats) -> SplitTests:
+        """Return the tests of differences (splits, problems) without gaps."""
+        n, g = self.problems, self.clusters
+        means = moved.mean(axis=1) if n >= MIN_PROBLEMS else np.full(len(moved), np.nan)
+        totals = moved if self._single else np.add.reduceat(moved, self._starts, axis=1)
+        totals -= means[:, None] * (1.0 if self._single else self._sizes)
+        squares = np.einsum("ij,ij->i", totals, totals)
+        errors = np.sqrt(squares * (g / max(1, g - 1))) / n
+        return split_tests(means, errors, np.full(len(means), g - 1.0), np.full(len(means), float(g)))
+
+    def _ragged_tests(self, moved: Floats) -> SplitTests:
+        """Return the tests of differences in which some problems are missing (NaN)."""
+        known = ~np.isnan(moved)
+        n = known.sum(axis=1)
+        means = np.where(known, moved, 0.0).sum(axis=1) / np.maximum(n, 1)
+        residuals = np.add.reduceat(np.where(known, moved - means[:, None], 0.0), self._starts, axis=1)
+        g = np.add.reduceat(known, self._starts, axis=1).astype(bool).sum(axis=1)
+        squares = np.einsum("ij,ij->i", residuals, residuals)
+        errors = np.sqrt(squares * (g / np.maximum(1, g - 1))) / np.maximum(n, 1)
+        means = np.where(n >= MIN_PROBLEMS, means, np.nan)
+        return split_tests(means, errors, g - 1.0, g.astype(np.float64))
+
+
+def split_tests(differences: Floats, errors: Floats, dof: Floats, clusters: Floats) -> SplitTests:
+    """Return tests with their z values. One cluster, or a NaN difference, cannot be tested.
+
+    Without any spread, a difference of all clusters has the p value of the sign-flip test, 2^-clusters.
+    """
+    usable = ~np.isnan(differences) & (dof >= 1)
+    spread = usable & (errors > _ROUNDING)
+    ratio = np.where(spread, differences / np.where(spread, errors, 1.0), 0.0)
+    tail = stdtr(np.where(spread, dof, 1.0), -np.abs(ratio))
+    moved = usable & ~spread & (np.abs(differences) > _ROUNDING)
+    tail = np.where(moved, np.exp2(-np.minimum(clusters, 1000.0)), tail)
+    size = -ndtri(np.maximum(tail, 1e-300))
+    z = np.where(usable, np.where(spread | moved, np.sign(differences) * size, 0.0), np.nan)
+    return SplitTests(differences, np.where(usable, errors, np.nan), dof, z)
+
+
+def pooled_tests(tests: Sequence[SplitTests]) -> SplitTests:
+    """Pool the tests of the same splits over tasks, by inverse variance.
+
+    Weights are estimated, so the variance is raised as Meier (1953) says, and the degrees of freedom are
+    Satterthwaite's. Tasks that cannot be tested, or whose problems all moved alike, take no part in a split.
+    """
+    differences = np.array([test.differences for test in tests])
+    errors = np.array([test.errors for test in tests])
+    dof = np.array([test.dof for test in tests])
+    usable = ~np.isnan(errors) & (errors > _ROUNDING) & (dof >= 4)
+    precision = np.where(usable, 1 / np.where(usable, errors, 1.0) ** 2, 0.0)
+    total = precision.sum(axis=0)
+    known = total > 0
+    share = precision / np.where(known, total, 1.0)
+    mean = np.where(known, np.where(usable, share * differences, 0.0).sum(axis=0), np.nan)
+    spare = np.maximum(dof, 1.0)
+    inflation = 1 + 4 * (share * (1 - share) / spare).sum(axis=0)
+    error = np.sqrt(inflation / np.where(known, total, 1.0))
+    joined = 1 / np.where(known, (share**2 / spare).sum(axis=0), 1.0)
+    return split_tests(mean, np.where(known, error, np.nan), joined, np.full(len(mean), 1000.0))
+
+
+def _clusters(problems: int, groups: Sequence[str | None] | None) -> tuple[Floats, Ints | None]:
+    """Return the size of each cluster, and the order of problems that puts each cluster together."""
+    if groups is None or all(group is None for group in groups):
+        return np.ones(problems), None
+    places: dict[str | int, int] = {}
+    keys = (at if group is None else group for at, group in enumerate(groups))
+    codes = np.array([places.setdefault(key, len(places)) for key in keys])
+    return np.bincount(codes).astype(np.float64), np.argsort(codes, kind="stable")
+
+
+def _prefix(values: Floats) -> Floats:
+    """Return sums (nights + 1, problems): row t is the sum over the first t nights."""
+    return np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(values, axis=0)])

@@ -1,0 +1,126 @@
+"""The one sentence that says what happened on a track."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from genbench.trend.record import AnchorRecord, BestCheckpoint, TrendChange, TrendTask
+
+EPOCH = date(1970, 1, 1)
+_FRIDAY = 4
+_NAMED = 2
+"""At most so many changes are named. More are counted."""
+
+
+def since_position(kind: str, newest: int, asked: int | None, previous: int | None) -> int:
+    """Return the first position that the sentence speaks of.
+
+    It is `asked` if given. For nights it is otherwise the night of the last Friday before the newest night.
+    For steps it is the previous checkpoint, or the newest if there is none.
+    """
+    if asked is not None:
+        return asked
+    if kind != "night":
+        return newest if previous is None else previous
+    night = EPOCH + timedelta(days=newest)
+    back = (night.weekday() - _FRIDAY) % 7 or 7
+    return newest - back
+
+
+def night_words(position: int, newest: int) -> str:
+    """Return a night in words: its weekday in the week before the newest night, otherwise its date."""
+    night = EPOCH + timedelta(days=position)
+    return f"{night:%A}" if 0 <= newest - position < 7 else night.isoformat()
+
+
+def sentence(
+    *,
+    kind: str,
+    since: str,
+    fresh: int,
+    changes: Sequence[TrendChange],
+    tasks: Sequence[TrendTask],
+    anchor: AnchorRecord,
+    missing: int,
+    best: Sequence[BestCheckpoint] = (),
+) -> str:
+    """Return what happened, in one line.
+
+    Args:
+        kind: "night" or "step".
+        since: in words, when the time begins that is spoken of.
+        fresh: runs since then.
+        changes: open changes, and those that closed since then.
+        missing: nights without a run since then.
+    """
+    noun = "night" if kind == "night" else "checkpoint"
+    parts = [_counted(fresh, noun) + f" since {since}."]
+    clauses = [*_change_clauses(changes), *_held(tasks, changes), *_watch(changes), *_house(kind, anchor)]
+    if missing:
+        clauses.append(f"{_counted(missing, 'night')} {'is' if missing == 1 else 'are'} missing")
+    clauses += [_best_clause(item) for item in best[:1]]
+    text = "; ".join(clause for clause in clauses if clause)
+    return f"{parts[0]} {text[:1].upper()}{text[1:]}." if text else parts[0]
+
+
+def change_words(change: TrendChange) -> str:
+    """Return one change: what moved, how far, since when, and what has become of it."""
+    what = change.task or "all gating tasks together"
+    verb = "fell" if change.direction == "drop" else "rose"
+    low, high = sorted(100 * abs(bound) for bound in change.ci)
+    signed = f"[{low:.1f}, {high:.1f}]" if change.ci[0] * change.ci[1] > 0 else f"[-{low:.1f}, {high:.1f}]"
+    size = f"{100 * abs(change.size):.1f} points {signed}"
+    text = f"{what} {verb} {size} with {change.first.model} ({change.first.label})"
+    if change.house:
+        return f"{text}, and so did the base's model: the house moved"
+    if change.state == "open":
+        return f"{text}, not recovered" if change.direction == "drop" else text
+    when = f" on {change.closed.label}" if change.closed else ""
+    closing = "mended" if change.direction == "drop" else "lost again"
+    return f"{text}, {closing if change.state == 'recovered' else change.state}{when}"
+
+
+def _change_clauses(changes: Sequence[TrendChange]) -> list[str]:
+    ours = [change for change in changes if change.gating]
+    drops = [change for change in ours if change.direction == "drop"]
+    ordered = drops + [change for change in ours if change.direction == "rise"]
+    named = [change_words(change) for change in ordered[:_NAMED]]
+    more = len(ordered) - len(named)
+    return named + ([f"{_counted(more, 'more change')}"] if more else [])
+
+
+def _held(tasks: Sequence[TrendTask], changes: Sequence[TrendChange]) -> list[str]:
+    moved = {change.task for change in changes if change.state == "open"}
+    held = sum(task.tested and task.task not in moved for task in tasks)
+    if not held:
+        return []
+    whole = not moved and not changes
+    return [f"all {_counted(held, 'task')} held" if whole and held > 1 else f"{_counted(held, 'task')} held"]
+
+
+def _watch(changes: Sequence[TrendChange]) -> list[str]:
+    names = sorted({change.task or "" for change in changes if not change.gating and change.state == "open"})
+    if not names:
+        return []
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return [f"on the watch list: {shown}"]
+
+
+def _house(kind: str, anchor: AnchorRecord) -> list[str]:
+    if kind != "night":
+        return []
+    if anchor.state == "not drawn":
+        return ["the house was not measured"] if anchor.due else []
+    return ["the house did not move" if anchor.state == "held" else "the house moved"]
+
+
+def _best_clause(best: BestCheckpoint) -> str:
+    return (
+        f"best on {best.task}: {best.best.label} with {100 * best.value:.1f}, "
+        f"{100 * best.shrunk:.1f} without the luck of the best of {best.checkpoints}"
+    )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,101 @@
+"""The best of several checkpoints, and what is left of it without luck."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from genbench.stats.paired import paired
+from genbench.trend.best import best_of, compared, rerun_errors, shrunk
+from genbench.trend.compose import compose
+from genbench.trend.series import aligned_tasks
+from tests.trend.histories import K, drawn, history, losses
+
+
+def test_the_best_of_equal_ones_lies_as_far_above_as_the_tables_say() -> None:
+    assert [best_of(count) for count in (1, 2, 20)] == pytest.approx([0, 0.5642, 1.8675], abs=1e-3)
+
+
+def test_a_re_run_interval_gives_its_standard_error() -> None:
+    assert rerun_errors(np.array([0.4]), np.array([0.439199])) == pytest.approx(0.01)
+
+
+def test_equal_checkpoints_are_drawn_to_their_mean() -> None:
+    rng = np.random.default_rng(3)
+    values = 0.4 + rng.normal(scale=0.005, size=20)
+    assert shrunk(values, np.full(20, 0.01)) == pytest.approx(np.full(20, values.mean()))
+
+
+def test_checkpoints_that_differ_far_beyond_noise_stay() -> None:
+    values = np.linspace(0.1, 0.9, 10)
+    assert shrunk(values, np.full(10, 0.005)) == pytest.approx(values, abs=0.001)
+
+
+def test_a_score_without_a_known_error_is_shrunk_like_the_others() -> None:
+    values, errors = np.array([0.3, 0.4, 0.5]), np.array([0.05, np.nan, 0.05])
+    assert shrunk(values, errors)[1] == pytest.approx(0.4)
+    np.testing.assert_array_equal(shrunk(values, np.full(3, np.nan)), values)
+
+
+def test_shrinking_takes_the_luck_off_on_average() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.normal(0.4, 0.01, size=(2000, 20))
+    seen = truth + rng.normal(scale=0.01, size=truth.shape)
+    best = seen.argmax(axis=1)
+    rows = np.arange(len(seen))
+    raw = (seen[rows, best] - truth[rows, best]).mean()
+    left = np.mean([shrunk(row, np.full(20, 0.01))[at] for row, at in zip(seen, best, strict=True)])
+    assert raw > 0.01
+    assert abs(left - truth[rows, best].mean()) < 0.002
+
+
+def test_two_checkpoints_are_compared_as_compare_does() -> None:
+    found = history({"gpqa": drawn(losses(3, 2))}, kind="step")
+    task = aligned_tasks(found)["gpqa"]
+    test = compared(task, 0, 2)
+    wide = task.values[[0, 2]].repeat(1, axis=0)
+    theirs = paired(wide[0][:, None], wide[1][:, None])
+    assert theirs.ci is not None
+    assert test.interval(0) == pytest.approx(theirs.ci)
+
+
+def test_the_best_checkpoint_is_reported_for_each_task() -> None:
+    rising = losses(12)
+    rising[:6] = np.linspace(0.6, 0.1, 6)
+    rising[8] = -0.05
+    record = compose(history({"gpqa": np.minimum(K, drawn(np.maximum(rising, 0)))}, kind="step"))
+    best = record.best[0]
+    assert best.checkpoints == 12
+    assert best.value == max(value for value in record.tasks[0].points.value if value is not None)
+    assert best.shrunk < best.value
+    assert best.luck == pytest.approx(best_of(12) * 0.02 / 1.959964, rel=1e-3)
+    assert 3 <= best.not_worse <= 8
+
+
+def test_the_newest_checkpoint_is_compared_with_the_one_before_and_the_best() -> None:
+    record = compose(history({"gpqa": drawn(losses(8, 7, share=0.5))}, kind="step"))
+    best = record.best[0]
+    assert best.difference_to_previous is not None
+    assert best.difference_to_previous < -0.1
+    assert best.previous_ci is not None
+    assert best.previous_ci[1] < 0
+    assert best.difference_to_best is not None
+    assert best.best_ci is not None
+
+
+def test_the_best_checkpoint_is_not_compared_with_itself() -> None:
+    sums = drawn(losses(6))
+    sums[-1] = K
+    best = compose(history({"gpqa": sums}, kind="step")).best[0]
+    assert best.best.label == "step-500"
+    assert (best.difference_to_best, best.best_ci) == (None, None)
+
+
+def test_nights_have_no_best() -> None:
+    assert compose(history({"gpqa": drawn(losses(8))})).best == ()
+
+
+def test_the_sentence_of_a_sweep_names_the_best_and_its_luck() -> None:
+    text = compose(history({"gpqa": drawn(losses(8))}, kind="step")).sentence
+    assert text.startswith("2 checkpoints since step 600.")
+    assert "without the luck of the best of 8" in text

@@ -1,0 +1,156 @@
+"""The record of a track: its points, budget, changes and remarks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from genbench.errors import InputError
+from genbench.ledger.records import Annotation
+from genbench.stats.changepoints import alarm_threshold
+from genbench.trend.compose import compose, parse_since
+from genbench.trend.record import Trend
+from tests.trend.histories import FIRST, K, base_of, change, drawn, epoch, history, losses, night, series
+
+NIGHTS = 30
+TASKS = {"gpqa": drawn(losses(NIGHTS)), "aime": drawn(losses(NIGHTS), 40, seed=2)}
+
+
+def test_the_record_reads_back_as_it_was_written() -> None:
+    record = compose(history(TASKS, changes=[change(20, 22)]))
+    assert Trend.from_json(record.to_json(), "the record") == record
+
+
+def test_points_are_the_newest_ones() -> None:
+    columns = compose(history(TASKS), points=10).tasks[0].points
+    assert len(columns.value) == 10
+    assert columns.label[-1] == night(NIGHTS - 1).label
+    assert columns.position[-1] == FIRST + NIGHTS - 1
+
+
+def test_values_and_differences_are_those_of_the_ledger() -> None:
+    record = compose(history(TASKS))
+    gpqa = next(task for task in record.tasks if task.task == "gpqa")
+    assert gpqa.points.value[-1] == pytest.approx(TASKS["gpqa"][-1].mean() / K)
+    base = base_of(TASKS["gpqa"]).mean() / K
+    assert gpqa.points.difference[-1] == pytest.approx(TASKS["gpqa"][-1].mean() / K - base)
+
+
+def test_what_is_not_known_is_null() -> None:
+    record = compose(history(TASKS, bases=False))
+    assert set(record.tasks[0].points.difference) == {None}
+    assert record.base is None
+
+
+def test_gating_tasks_and_their_pool_share_the_budget() -> None:
+    budget = compose(history(TASKS)).budget
+    assert budget.series == 3
+    assert budget.threshold == alarm_threshold(3)
+    assert (budget.watched, budget.watch_threshold) == (0, None)
+
+
+def test_other_tasks_have_a_budget_of_their_own() -> None:
+    found = history(TASKS)
+    own = {name: replace(item, gating=name == "gpqa") for name, item in found.series.items()}
+    budget = compose(replace(found, series=own)).budget
+    assert (budget.series, budget.watched) == (1, 1)
+    assert budget.threshold == budget.watch_threshold == alarm_threshold(1)
+
+
+def test_a_task_with_few_problems_is_shown_and_not_tested() -> None:
+    record = compose(history({**TASKS, "tiny": drawn(losses(NIGHTS), 10)}))
+    tested = {task.task: task.tested for task in record.tasks}
+    assert tested == {"gpqa": True, "aime": True, "tiny": False}
+    assert record.budget.series == 3
+
+
+def test_tasks_with_an_open_change_come_first() -> None:
+    record = compose(history(TASKS, changes=[change(20, 22, task="gpqa")]))
+    assert [task.task for task in record.tasks] == ["gpqa", "aime"]
+    record = compose(history(TASKS, changes=[change(20, 22, task="aime")]))
+    assert [task.task for task in record.tasks] == ["aime", "gpqa"]
+
+
+def test_open_changes_come_before_closed_ones() -> None:
+    closed = change(25, 27, id="c-2", state="recovered", closed_uid=night(28).uid)
+    record = compose(history(TASKS, changes=[closed, change(20, 22)]))
+    assert [item.state for item in record.changes] == ["open", "recovered"]
+    assert record.changes[1].closed is not None
+    assert record.changes[1].closed.label == night(28).label
+
+
+def test_a_change_names_its_runs() -> None:
+    found = compose(
+        history(TASKS, changes=[change(20, 22, suspects=(night(19).uid, night(20).uid))])
+    ).changes[0]
+    assert (found.first.label, found.last_before.label) == (night(20).label, night(19).label)
+    assert [run.label for run in found.suspects] == [night(19).label, night(20).label]
+
+
+def test_epochs_are_numbered() -> None:
+    points = [night(number) for number in range(NIGHTS)]
+    sums = TASKS["gpqa"]
+    parts = [
+        epoch("gpqa", sums[:12], points[:12], base_of(sums), key="old"),
+        epoch("gpqa", sums[12:], points[12:], base_of(sums), key="new"),
+    ]
+    record = compose(replace(history({"gpqa": sums}), series={"gpqa": series("gpqa", parts)}))
+    assert record.tasks[0].points.epoch == (0,) * 12 + (1,) * 18
+    assert record.tasks[0].since_last is not None
+
+
+def test_the_first_score_under_new_terms_has_no_step() -> None:
+    points = [night(number) for number in range(NIGHTS)]
+    sums = TASKS["gpqa"]
+    parts = [
+        epoch("gpqa", sums[:-1], points[:-1], key="old"),
+        epoch("gpqa", sums[-1:], points[-1:], key="new"),
+    ]
+    record = compose(replace(history({"gpqa": sums}), series={"gpqa": series("gpqa", parts)}))
+    assert record.tasks[0].since_last is None
+
+
+def test_a_step_beyond_re_run_noise_without_a_change_is_marked() -> None:
+    sums = TASKS["gpqa"].copy()
+    sums[-1] = np.maximum(0, sums[-1] - 1)
+    record = compose(history({"gpqa": sums}))
+    assert record.tasks[0].moved_here_only
+    assert record.tasks[0].rerun_z is not None
+    assert record.tasks[0].rerun_z < -3
+    with_change = compose(history({"gpqa": sums}, changes=[change(28, 29)]))
+    assert not with_change.tasks[0].moved_here_only
+
+
+def test_runs_that_are_not_used_are_listed_with_the_reason() -> None:
+    failed = night(31, state="failed", failed=("12 % unscored",))
+    running = night(32, state="unfinished")
+    record = compose(history(TASKS, others=(failed, running)))
+    assert record.unused == (
+        f"{failed.label} tuned: 12 % unscored",
+        f"{running.label} tuned: unfinished",
+    )
+
+
+def test_remarks_carry_their_night() -> None:
+    remark = Annotation("a-1", "nightly", FIRST + 3, "engine", "vllm 0.33", "ada", "2026-11-01T00:00:00Z")
+    note = compose(history(TASKS, annotations=(remark,))).notes[0]
+    assert (note.label, note.kind, note.text) == (night(3).label, "engine", "vllm 0.33")
+
+
+def test_since_is_a_night_or_a_step() -> None:
+    assert parse_since("night", night(3).label) == FIRST + 3
+    assert parse_since("step", "500") == 500
+
+
+@pytest.mark.parametrize(("kind", "text"), [("night", "friday"), ("night", "2026-13-01"), ("step", "last")])
+def test_since_that_is_neither_is_refused(kind: str, text: str) -> None:
+    with pytest.raises(InputError, match=f"--since {text}: wanted"):
+        parse_since(kind, text)
+
+
+def test_the_sentence_begins_at_since() -> None:
+    record = compose(history(TASKS), since=night(5).label)
+    assert record.since == night(5).label
+    assert record.sentence.startswith(f"{NIGHTS - 5} nights since {night(5).label}.")

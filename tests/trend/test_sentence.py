@@ -1,0 +1,109 @@
+"""The sentence of a track: what it names, counts and leaves out."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from genbench.trend.compose import compose
+from genbench.trend.sentence import night_words, since_position
+from tests.trend.histories import FIRST, change, drawn, history, losses, night
+
+NIGHTS = 40
+
+
+def position(text: str) -> int:
+    return (date.fromisoformat(text) - date(1970, 1, 1)).days
+
+
+@pytest.mark.parametrize(
+    ("newest", "expected"),
+    [
+        ("2026-11-23", "2026-11-20"),  # Monday: since Friday
+        ("2026-11-21", "2026-11-20"),
+        ("2026-11-20", "2026-11-13"),  # Friday: the week since the last one
+        ("2026-11-26", "2026-11-20"),
+    ],
+)
+def test_nights_are_told_since_the_friday_before_the_newest(newest: str, expected: str) -> None:
+    assert since_position("night", position(newest), None, None) == position(expected)
+
+
+def test_checkpoints_are_told_since_the_one_before() -> None:
+    assert since_position("step", 800, None, 700) == 700
+    assert since_position("step", 800, None, None) == 800
+
+
+def test_an_asked_beginning_is_taken() -> None:
+    assert since_position("night", position("2026-11-23"), position("2026-11-01"), None) == position(
+        "2026-11-01"
+    )
+
+
+def test_a_night_of_the_last_week_is_a_weekday_and_an_older_one_a_date() -> None:
+    assert night_words(position("2026-11-20"), position("2026-11-23")) == "Friday"
+    assert night_words(position("2026-11-13"), position("2026-11-23")) == "2026-11-13"
+
+
+def calm(**fields: object) -> str:
+    tasks = {"gpqa": drawn(losses(NIGHTS)), "aime": drawn(losses(NIGHTS), seed=2)}
+    return compose(history(tasks, **fields)).sentence  # type: ignore[arg-type]
+
+
+def test_a_quiet_track_is_one_short_sentence() -> None:
+    newest = FIRST + NIGHTS - 1
+    words = night_words(since_position("night", newest, None, None), newest)
+    count = newest - since_position("night", newest, None, None) + 1
+    assert calm() == f"{count} nights since {words}. All 2 tasks held."
+
+
+def test_an_open_drop_is_named_with_size_interval_model_and_night() -> None:
+    text = calm(changes=[change(35, 37)])
+    assert f"gpqa fell 2.1 points [1.2, 3.0] with tuned ({night(35).label}), not recovered" in text
+    assert "1 task held" in text
+
+
+def test_a_change_of_all_tasks_together_is_said_so() -> None:
+    assert "All gating tasks together fell 2.1 points" in calm(changes=[change(35, 37, task=None)])
+
+
+def test_a_rise_rose() -> None:
+    text = calm(changes=[change(35, 37, direction="rise", size=0.021, ci=(0.012, 0.03))])
+    assert "rose 2.1 points [1.2, 3.0]" in text
+
+
+def test_a_change_mended_since_is_told_and_one_mended_before_is_not() -> None:
+    since = change(20, 22, state="recovered", closed_uid=night(NIGHTS - 1).uid)
+    before = change(20, 22, state="recovered", closed_uid=night(24).uid)
+    assert f"mended on {night(NIGHTS - 1).label}" in calm(changes=[since])
+    assert "gpqa" not in calm(changes=[before])
+
+
+def test_more_than_two_changes_are_counted() -> None:
+    changes = [
+        change(35, 37),
+        change(35, 37, id="c-2", task="aime"),
+        change(35, 37, id="c-3", task=None),
+        change(35, 37, id="c-4", task="aime", direction="rise"),
+    ]
+    assert "2 more changes" in calm(changes=changes)
+
+
+def test_drops_are_named_before_rises() -> None:
+    rise = change(30, 38, id="c-2", task="aime", direction="rise", size=0.02, ci=(0.01, 0.03))
+    text = calm(changes=[rise, change(35, 37)])
+    assert text.index("fell") < text.index("rose")
+
+
+def test_watched_tasks_are_listed_apart() -> None:
+    assert "on the watch list: gpqa" in calm(changes=[change(35, 37, gating=False)])
+
+
+def test_missing_nights_are_counted() -> None:
+    assert "1 night is missing" in calm(skipped=[NIGHTS - 1])
+
+
+def test_an_empty_track_says_so() -> None:
+    empty = history({"gpqa": drawn(losses(NIGHTS))}, points=(), series={})
+    assert compose(empty).sentence == "The track has no finished run yet."
