@@ -32,7 +32,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from genbench.stats.changepoints import alarm_threshold, expected_alarms
-from genbench.stats.changewatch import Found, join_epochs, walk_changes
+from genbench.stats.changewatch import Direction, Found, join_epochs, walk_changes
 from genbench.stats.scores import Floats
 
 RNG = np.random.Generator
@@ -106,7 +106,7 @@ def opened(nights: Sequence[Floats], threshold: float, direction: str = "drop") 
     series = {str(at): [task] for at, task in enumerate(nights)}
     if len(nights) > 1:
         series["pooled"] = list(nights)
-    kind = "rise" if direction == "rise" else "drop"
+    kind: Direction = "rise" if direction == "rise" else "drop"
     return {name: walk_changes(parts, threshold=threshold, direction=kind) for name, parts in series.items()}
 
 
@@ -268,7 +268,7 @@ def delay(lines: int) -> None:
 
 def otava_finds(series: Floats) -> list[int]:
     """Return the new downward change points of Otava (window 50, p 0.001) on the series so far."""
-    from otava.analysis import compute_change_points  # noqa: PLC0415  only where it is installed
+    from otava.analysis import compute_change_points  # type: ignore[import-not-found]  # noqa: PLC0415
 
     points, _ = compute_change_points(series.tolist(), window_len=50, max_pvalue=0.001, min_magnitude=0.0)
     return [point.index for point in points if point.stats.mean_2 < point.stats.mean_1]
@@ -278,7 +278,7 @@ def ruptures_finds(penalty: float) -> Callable[[Floats], list[int]]:
     """Return a search for downward changes by exact least squares at `penalty` log n noise variances."""
 
     def finds(series: Floats) -> list[int]:
-        import ruptures  # noqa: PLC0415  only where it is installed
+        import ruptures  # type: ignore[import-not-found]  # noqa: PLC0415
 
         noise = float(np.median(np.abs(np.diff(series)))) / 0.6745 / math.sqrt(2)
         model = ruptures.KernelCPD(kernel="linear", min_size=2).fit(series[:, None])

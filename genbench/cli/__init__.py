@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import decide, exchange, gate, judge, ledger, look, machine, plugins, run
+from genbench.cli import decide, exchange, gate, judge, ledger, look, machine, plugins, run, trend
 from genbench.cli.app import app
 from genbench.cli.output import lazy_module
 from genbench.errors import GenbenchError, lacking_extra
@@ -24,6 +24,7 @@ __all__ = [
     "main",
     "plugins",
     "run",
+    "trend",
 ]
 
 

@@ -33,6 +33,7 @@ from genbench.cli.output import command_line, lazy_module, print_report
         "genbench run suite.yaml --responses answers.jsonl --run-dir scored",
         "genbench run suite.yaml --shard 2/8 --max-hours 3.9",
         "genbench run suite.yaml --reuse base=runs/n-1a2b3c4d/base",
+        "genbench run suite.yaml --models-from 'sft/checkpoint-*'",
         "genbench run nightly.yaml --model tuned=./checkpoints/latest --night",
     ),
 )
@@ -94,6 +95,15 @@ def run(
     track: Annotated[
         str | None, typer.Option(help="Name of the track. Default: the suite's track, or its name.")
     ] = None,
+    models_from: Annotated[
+        list[str],
+        typer.Option(
+            "--models-from",
+            metavar="PATTERN",
+            help="Draw every complete checkpoint that this quoted pattern matches, as a track by step. "
+            "Repeatable.",
+        ),
+    ] = [],  # noqa: B006
     set_: SetOption = [],  # noqa: B006
     with_test: TestOption = False,
     as_json: JsonOption = False,
@@ -126,6 +136,7 @@ def run(
         track=track,
         night=night,
         night_of=night_of,
+        models_from=tuple(models_from),
     )
     _finish(pipeline.run(options), as_json)
 

@@ -30,6 +30,7 @@ from genbench.runs.status_record import RunsStatus
 from genbench.store.jsonrecord import JsonRecord
 from genbench.store.manifest_record import Manifest
 from genbench.suite.config import SuiteConfig
+from genbench.trend.record import Trend
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
     "compare": Comparison,
@@ -37,6 +38,7 @@ RECORDS: Mapping[str, type[JsonRecord]] = {
     "power": PowerPlan,
     "noise": NoiseMeasurement,
     "rank": Ranking,
+    "trend": Trend,
     "status": RunsStatus,
     "report": Report,
     "judge_check": JudgeCheck,

@@ -22,7 +22,7 @@ def sparkline(values: Sequence[float | None], breaks: Sequence[bool] = (), width
     if not known:
         return _GAP * len(shown)
     low, high = min(known), max(known)
-    cells = []
+    cells: list[str] = []
     for value, mark in zip(shown, marks, strict=True):
         cells.append(_BREAK if mark and cells else "")
         cells.append(_GAP if value is None else _block(value, low, high))

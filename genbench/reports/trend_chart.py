@@ -11,7 +11,7 @@ from genbench.reports.trend_text import epoch_starts, is_shown_by_difference
 from genbench.trend.record import Numbers, TrendChange, TrendColumns
 
 WIDTH, HEIGHT = 560, 190
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 8, 12, 24
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 8, 14, 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _grid(frame: _Frame, *, differs: bool) -> Iterator[str]:
         kind = "zero" if differs and abs(tick) < 1e-9 else "rule"
         yield f'<path class="{kind}" d="M{_LEFT} {y}H{WIDTH - _RIGHT}"/>'
         label = f"{tick:+g}" if differs and tick else f"{tick:g}"
-        yield f'<text x="{_LEFT - 5}" y="{y + 4}" text-anchor="end">{label}</text>'
+        yield f'<text x="{_LEFT - 5}" y="{y + 5}" text-anchor="end">{label}</text>'
         tick = round(tick + step, 6)
 
 
@@ -149,7 +149,7 @@ def _marks(frame: _Frame, columns: TrendColumns, changes: Sequence[TrendChange])
         title = escape(f"{change.direction} of {100 * abs(change.size):.1f} points, {change.state}")
         yield f'<path class="{kind}" d="M{x} {_TOP}V{HEIGHT - _BOTTOM}"><title>{title}</title></path>'
         yield (
-            f'<text class="{kind}" x="{x + shift}" y="{_TOP + 9}" text-anchor="{anchor}">'
+            f'<text class="{kind}" x="{x + shift}" y="{_TOP + 11}" text-anchor="{anchor}">'
             f"{100 * change.size:+.1f}</text>"
         )
 

@@ -56,7 +56,7 @@ def _row(task: TrendTask) -> tuple[str, ...]:
     rerun_low, rerun_high = columns.rerun_low[-1], columns.rerun_high[-1]
     half = None if rerun_low is None or rerun_high is None else (rerun_high - rerun_low) / 2
     return (
-        task.task + ("" if task.gating else " (watched)" if task.tested else " (not tested)"),
+        task.task + ("" if task.gating and task.tested else " (watched)" if task.tested else " (not tested)"),
         sparkline(line, epoch_starts(columns)),
         "-" if value is None else points(value),
         "-" if half is None else f"±{points(half)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from genbench.runs.rescore import judge_folders
 from genbench.runs.reuse import stored_results
 from genbench.runs.session import run_job
 from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
+from genbench.runs.sweep import expand
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,9 @@ def run_models(options: RunOptions) -> Ran:
         EngineError: the engine failed for good.
         InterruptedRunError: the run was stopped by a signal. The message says how to continue.
     """
+    options, left_out = expand(options)
+    for line in left_out:
+        print(line, file=sys.stderr)
     suite, chosen = open_suite(options)
     check_options(options)
     switch = StopSwitch()

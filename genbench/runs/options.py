@@ -58,8 +58,12 @@ class RunOptions:
     """Draw the run of tonight, in a folder of its own."""
     night_of: str | None = None
     """The night as a date like 2026-11-22. None means tonight (see runs.track)."""
+    models_from: Sequence[str] = ()
+    """Patterns of checkpoint folders, which become models in the order of their steps (see runs.sweep)."""
     steps: Mapping[str, int] = field(default_factory=dict)
     """The training step of each model. With them the track is of kind step."""
+    like: str | None = None
+    """The model of the suite whose keys models that are added take, all but its path."""
 
     @property
     def part(self) -> Shard | None:
@@ -81,7 +85,7 @@ def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
         raise ConfigError("--k goes without a suite file; with one write --set tasks.NAME.k=K")
     named = [text.partition("=") for text in options.models]
     replaced = {name: path for name, equals, path in named if equals}
-    suite = read_suite(suite_path(str(options.suite)), options.overrides, replaced)
+    suite = read_suite(suite_path(str(options.suite)), options.overrides, replaced, like=options.like)
     chosen = [name for name, _, _ in named] or list(suite.config.models)
     for name in chosen:
         if name not in suite.config.models:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import re
 from collections.abc import Sequence
@@ -95,7 +94,7 @@ def find_checkpoints(patterns: Sequence[str]) -> Sweep:
         for other in found.values():
             if other.step == checkpoint.step or other.name == checkpoint.name:
                 what = f"step {other.step}" if other.step == checkpoint.step else f"name {other.name}"
-                raise ConfigError(f"--models-from: {other.path} and {path} are both of {what}; name one of them")
+                raise ConfigError(f"--models-from: {other.path} and {path} are both of {what}; give one")
         found[checkpoint.step] = checkpoint
     if not found:
         more = f"; {left_out[0]}" if left_out else ""
@@ -146,9 +145,10 @@ def _folders(patterns: Sequence[str]) -> list[Path]:
     """
     found: dict[Path, None] = {}
     for pattern in patterns:
-        paths = sorted(Path(text) for text in glob.glob(str(Path(pattern).expanduser())))
+        start = Path(pattern).expanduser()
+        paths = sorted(Path(start.anchor or ".").glob(str(start.relative_to(start.anchor))))
         if not paths:
-            raise ConfigError(f"--models-from {pattern}: matches nothing; quote a pattern, as in 'ckpt/step-*'")
+            raise ConfigError(f"--models-from {pattern}: matches nothing; quote it, as in 'ckpt/step-*'")
         found |= {path.resolve(): None for path in paths if path.is_dir()}
     return list(found)
 

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 
 from genbench.errors import ConfigError
 from genbench.runs.options import RunOptions
-from genbench.store.track_record import TrackRecord, night_position
+from genbench.store.track_record import TrackRecord, TrackRole, night_position
 from genbench.suite.block import NAME_PATTERN
 from genbench.suite.suitefile import Suite
 from genbench.suite.track import TrackConfig
@@ -34,7 +34,9 @@ def track_place(suite: Suite, options: RunOptions, model: str) -> TrackRecord | 
     if config is None:
         return None
     if config.kind == "step":
-        return TrackRecord(name=config.name, kind="step", position=options.steps[model], role="point")
+        step = options.steps.get(model)
+        role: TrackRole = "anchor" if step is None else "point"
+        return TrackRecord(name=config.name, kind="step", position=step or 0, role=role)
     anchor = _anchor(suite, config)
     night = tonight(datetime.now()) if options.night_of is None else _date(options.night_of)
     return TrackRecord(

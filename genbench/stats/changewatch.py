@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -209,7 +210,7 @@ class _Walk:
 
     def _close(self, change: Found) -> None:
         """Move a change to the closed ones, and take out of the history what its state says."""
-        at = self._usable.index(change.first) if change.first in self._usable else 0
+        at = self._place(change)
         resumed = self._resumed(change) if change.state == "recovered" else None
         if change.state == "explained":
             self._usable = self._usable[at:]
@@ -222,7 +223,7 @@ class _Walk:
 
     def _resumed(self, change: Found) -> int | None:
         """Return the place from which the level has stepped back since the change, if it has."""
-        start, end = self._usable.index(change.first), len(self._usable)
+        start, end = self._place(change), len(self._usable)
         splits = np.arange(max(start + 1, end - max(WINDOWS)), end)
         if not len(splits):
             return None
@@ -232,8 +233,12 @@ class _Walk:
 
     def _has_faded(self, change: Found) -> bool:
         """Return whether the nights since the change together no longer differ from those before."""
-        start = np.array([self._usable.index(change.first)], dtype=np.int64)
+        start = np.array([self._place(change)], dtype=np.int64)
         return bool(self._sign * self._test(start).z[0] < FADED)
+
+    def _place(self, change: Found) -> int:
+        """Return the place of the first usable night after a change."""
+        return min(bisect_left(self._usable, change.first), len(self._usable) - 1)
 
 
 def join_epochs(values: Sequence[Floats], bases: Sequence[Floats | None]) -> tuple[Floats, int]:

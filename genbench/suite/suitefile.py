@@ -63,13 +63,20 @@ def located(suite: Suite) -> Iterator[None]:
         raise ConfigError(f"{suite.where(*mistake.loc)}: {mistake}") from None
 
 
-def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, str] | None = None) -> Suite:
+def read_suite(
+    path: Path,
+    overrides: Sequence[str] = (),
+    models: Mapping[str, str] | None = None,
+    *,
+    like: str | None = None,
+) -> Suite:
     """Read and check a suite.
 
     Args:
         path: the YAML file.
         overrides: `key.sub=value` texts. Values are YAML. List items are named by index or by name.
         models: models to add or to take from another path, name -> path.
+        like: a model of the suite. Models that are added take its keys, all but path and revision.
 
     Raises:
         ConfigError: names file, line, key, what was found and what is wanted.
@@ -77,7 +84,7 @@ def read_suite(path: Path, overrides: Sequence[str] = (), models: Mapping[str, s
     raw, lines = read_yaml(path)
     _expand_tasks(raw)
     for name, model_path in (models or {}).items():
-        _model_from_option(raw, name, model_path)
+        _model_from_option(raw, name, model_path, like)
     return checked_suite(raw, path, overrides, lines)
 
 
@@ -108,10 +115,12 @@ def _expand_tasks(raw: dict[str, Any]) -> None:
         raw["tasks"] = [{"task": entry} if isinstance(entry, str) else entry for entry in tasks]
 
 
-def _model_from_option(raw: dict[str, Any], name: str, model_path: str) -> None:
+def _model_from_option(raw: dict[str, Any], name: str, model_path: str, like: str | None) -> None:
     if not isinstance(raw.get("models"), dict):
         raw["models"] = {}
     here = raw["models"].get(name)
+    if here is None and isinstance(raw["models"].get(like), dict):
+        here = {key: value for key, value in raw["models"][like].items() if key not in ("path", "revision")}
     raw["models"][name] = (here if isinstance(here, dict) else {}) | {"path": str(at_home(model_path))}
     if at_home(model_path).exists():
         raw["models"][name]["path"] = str(at_home(model_path).resolve())

@@ -71,7 +71,8 @@ def house_moved_with(draws: list[AnchorDraw], threshold: float, size: float, fir
 def anchor_due(history: TrackHistory, draws: list[AnchorDraw], every_nights: int = 7) -> str | None:
     """Return why the anchor should be drawn again, or None if it need not be.
 
-    It is due if circumstances or packages changed since its last draw, and after `every_nights` nights.
+    It is due if circumstances or packages changed since it or the base was last drawn. Once it is drawn, it
+    is also due after `every_nights` nights.
     """
     if not history.points or history.base is None or history.track.kind != "night":
         return None
@@ -79,7 +80,7 @@ def anchor_due(history: TrackHistory, draws: list[AnchorDraw], every_nights: int
     last = draws[-1].night if draws else history.base
     if newest.circumstances_digest != last.circumstances_digest or newest.packages != last.packages:
         return f"{_moved(last.packages, newest.packages)} since {last.label}"
-    if newest.position - last.position > every_nights:
+    if draws and newest.position - last.position > every_nights:
         return f"it was last drawn on {last.label}"
     return None
 

@@ -42,7 +42,7 @@ def _best(
     runs: Sequence[TrendRun],
 ) -> BestCheckpoint:
     places = {uid: at for at, uid in enumerate(series.uids)}
-    own = [places[runs[row].uid] for row in rows]
+    own = [places[runs[int(row)].uid] for row in rows]
     values = series.value[own]
     noise = rerun_errors(series.rerun_low[own], series.rerun_high[own])
     best, newest = int(np.nanargmax(values)), len(rows) - 1
@@ -51,7 +51,7 @@ def _best(
     return BestCheckpoint(
         task=task.name,
         checkpoints=len(rows),
-        best=runs[rows[best]],
+        best=runs[int(rows[best])],
         value=float(values[best]),
         shrunk=float(shrunk(values, noise)[best]),
         luck=best_of(len(rows)) * float(np.sqrt(np.nanmean(noise**2))) if not np.isnan(noise).all() else 0.0,

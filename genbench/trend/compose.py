@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 import numpy as np
 
 from genbench.errors import InputError
 from genbench.ledger.database import Ledger
+from genbench.ledger.history import recent, track_history
 from genbench.ledger.records import Change, Night, TaskSeries, TrackHistory
 from genbench.stats.scores import Floats
 from genbench.trend.anchor import AnchorDraw, anchor_draws, anchor_due, anchor_state, house_moved_with
 from genbench.trend.best import best_checkpoints, rerun_errors
-from genbench.trend.detect import Thresholds, detect_changes, thresholds, watched_series
+from genbench.trend.budget import Thresholds, is_tested, thresholds
+from genbench.trend.detect import detect_changes
 from genbench.trend.record import (
     AlarmBudget,
     AnchorRecord,
@@ -46,7 +48,25 @@ def trend(ledger: Ledger, track: str, *, since: str | None = None, points: int =
     Raises:
         InputError: there is no such track, or `since` is not a night or step.
     """
-    return compose(detect_changes(ledger, track), since=since, points=points)
+    detect_changes(ledger, track)
+    return compose(read_track(ledger, track, points), since=since, points=points)
+
+
+def read_track(ledger: Ledger, track: str, points: int) -> TrackHistory:
+    """Return all runs of a track, and the newest `points` points of its series.
+
+    Sums of problems are read only for the gating tasks, and only if there is an anchor or a checkpoint to
+    compare.
+
+    Raises:
+        InputError: there is no such track.
+    """
+    whole = track_history(ledger, track, tasks=())
+    series = dict(recent(ledger, track, nights=points).series)
+    if whole.anchors or whole.track.kind == "step":
+        gating = [name for name, task in series.items() if task.gating]
+        series |= track_history(ledger, track, tasks=gating, last=points).series
+    return replace(whole, series=series)
 
 
 def compose(history: TrackHistory, *, since: str | None = None, points: int = SHOWN) -> Trend:
@@ -56,8 +76,7 @@ def compose(history: TrackHistory, *, since: str | None = None, points: int = SH
     runs = {night.uid: _run(night) for night in (*history.points, *history.anchors, *history.others)}
     if history.base is not None:
         runs[history.base.uid] = _run(history.base)
-    series = watched_series(history)
-    limits = thresholds(history.track, series)
+    limits = thresholds(history)
     draws = anchor_draws(history)
     newest = history.points[-1] if history.points else None
     start = _start(history, asked)
@@ -99,9 +118,9 @@ def compose(history: TrackHistory, *, since: str | None = None, points: int = SH
         budget=AlarmBudget(
             alarms_per_year=history.track.alarms_per_year,
             nights_per_year=history.track.nights_per_year,
-            series=sum(item.gating for item in series),
+            series=limits.gating_series,
             threshold=limits.gating,
-            watched=sum(not item.gating for item in series),
+            watched=limits.other_series,
             watch_threshold=limits.others,
         ),
         anchor=anchor,
@@ -224,7 +243,6 @@ class _LastStep:
 
 def _tasks(history: TrackHistory, changes: Sequence[TrendChange], points: int) -> tuple[TrendTask, ...]:
     moved = {change.task for change in changes if change.state == "open"}
-    tested = {part.task for part in watched_series(history)}
     labels = {night.uid: night.label for night in history.points}
     found = []
     for series in history.series.values():
@@ -234,7 +252,7 @@ def _tasks(history: TrackHistory, changes: Sequence[TrendChange], points: int) -
                 task=series.task,
                 gating=series.gating,
                 n=series.n,
-                tested=series.task in tested,
+                tested=is_tested(series),
                 chance=series.chance,
                 since_last=step.size,
                 rerun_z=step.z,

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import track_history
-from genbench.ledger.records import Change, Track, TrackHistory
-from genbench.stats.changepoints import HISTORY, WINDOWS, alarm_threshold
+from genbench.ledger.history import recent, track_history
+from genbench.ledger.records import Change, TrackHistory
+from genbench.stats.changepoints import HISTORY, WINDOWS
 from genbench.stats.changewatch import Direction, Found, walk_changes
+from genbench.stats.scores import Floats
+from genbench.trend.budget import thresholds
 from genbench.trend.looked import first_new, mark_looked
 from genbench.trend.series import AlignedTask, aligned_tasks
 
 SEARCHED = 2 * (HISTORY + max(WINDOWS))
 """Points before the first new one that are read: enough for every window, with nights that were cut out."""
-DIRECTIONS: tuple[Direction, ...] = ("drop", "rise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,41 +31,30 @@ class WatchedSeries:
     parts: tuple[AlignedTask, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """The z values that open a change in gating series and in the others, None if there are none."""
-
-    gating: float | None
-    others: float | None
-
-    def of(self, series: WatchedSeries) -> float:
-        """Return the threshold of one series."""
-        found = self.gating if series.gating else self.others
-        assert found is not None
-        return found
-
-
 def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
     """Look at every point of a track that was not looked at before, and return its history.
 
     Each point is looked at as if it were the newest, so the order of adding and looking does not matter.
-    Changes that open or recover are written to the ledger.
+    Changes that open or recover are written to the ledger. If there is no new point, the history is without
+    the sums of problems.
 
     Raises:
         InputError: there is no such track.
     """
     plain = track_history(ledger, track, tasks=())
     new = first_new(ledger, plain)
+    if new >= len(plain.points):
+        return recent(ledger, track)
     needed = len(plain.points) - min(new, _oldest_open(plain)) + SEARCHED
     history = track_history(ledger, track, last=needed)
-    if new >= len(plain.points):
-        return history
     start = max(0, new - (len(plain.points) - len(history.points)))
-    series = watched_series(history)
-    limits = thresholds(history.track, series)
-    for item in series:
-        for direction in DIRECTIONS:
-            _search(ledger, history, item, threshold=limits.of(item), direction=direction, start=start)
+    limits = thresholds(history)
+    for item in watched_series(history):
+        drops = _search(
+            ledger, history, item, threshold=limits.of(gating=item.gating), direction="drop", start=start
+        )
+        calm = _without_drops(item, drops)
+        _search(ledger, history, calm, threshold=limits.of(gating=item.gating), direction="rise", start=start)
     mark_looked(ledger, plain)
     return track_history(ledger, track, last=needed)
 
@@ -82,16 +74,6 @@ def watched_series(history: TrackHistory) -> list[WatchedSeries]:
     return pooled + [WatchedSeries(task.name, task.gating, (task,)) for task in tasks]
 
 
-def thresholds(track: Track, series: Sequence[WatchedSeries]) -> Thresholds:
-    """Return the thresholds of a track. Gating series share one budget, and the others a second one."""
-
-    def threshold(count: int) -> float | None:
-        return alarm_threshold(count, track.alarms_per_year, track.nights_per_year) if count else None
-
-    gating = sum(item.gating for item in series)
-    return Thresholds(threshold(gating), threshold(len(series) - gating))
-
-
 def _search(
     ledger: Ledger,
     history: TrackHistory,
@@ -100,12 +82,14 @@ def _search(
     threshold: float,
     direction: Direction,
     start: int,
-) -> None:
-    """Walk one series in one direction, and write what opened or recovered."""
+) -> list[Found]:
+    """Walk one series in one direction, and write what opened or recovered. Return its changes."""
     track = history.track.name
     known = _known(history, series.task, direction)
+    other = _known(history, series.task, "rise" if direction == "drop" else "drop").values()
+    level = max((change.first for change in other if change.state == "explained"), default=0)
     found = walk_changes(
-        [part.values for part in series.parts],
+        [_emptied(part.values, range(level)) for part in series.parts],
         threshold=threshold,
         direction=direction,
         groups=[part.groups for part in series.parts],
@@ -122,6 +106,27 @@ def _search(
             closed = history.points[change.closed]
             note = f"the level of {closed.label} no longer differs"
             settle_change(ledger, name, "recovered", by="genbench", note=note, closed_uid=closed.uid)
+    return found
+
+
+def _without_drops(series: WatchedSeries, drops: Sequence[Found]) -> WatchedSeries:
+    """Return a series without the nights of its drops, so that a drop that is mended is no rise."""
+    parts = series.parts
+    for drop in drops:
+        if drop.state in ("open", "recovered"):
+            stop = len(parts[0].values) if drop.closed is None else drop.closed
+            gone = range(drop.first, stop)
+            parts = tuple(replace(part, values=_emptied(part.values, gone)) for part in parts)
+    return replace(series, parts=parts)
+
+
+def _emptied(values: Floats, rows: range) -> Floats:
+    """Return problem means with some points emptied (NaN)."""
+    if not rows:
+        return values
+    emptied = values.copy()
+    emptied[rows.start : rows.stop] = np.nan
+    return emptied
 
 
 def _known(history: TrackHistory, task: str | None, direction: Direction) -> dict[str, Found]:
@@ -139,13 +144,26 @@ def _known(history: TrackHistory, task: str | None, direction: Direction) -> dic
             interval=change.ci,
             suspects=tuple(rows[uid] for uid in change.suspects if uid in rows),
             state=change.state,
-            closed=None if change.closed_uid is None else rows.get(change.closed_uid),
+            closed=_closed(history, rows, change),
         )
         for change in history.changes
         if change.task == task
         and change.direction == direction
         and {change.first_uid, change.last_before_uid, change.found_uid} <= rows.keys()
     }
+
+
+def _closed(history: TrackHistory, rows: Mapping[str, int], change: Change) -> int | None:
+    """Return the newest point when a change was closed, or None if it is open.
+
+    A person may have closed it without naming a run. Then it is the newest run of that time.
+    """
+    if change.state == "open":
+        return None
+    if change.closed_uid is not None and change.closed_uid in rows:
+        return rows[change.closed_uid]
+    earlier = [row for row, point in enumerate(history.points) if point.created <= change.at]
+    return max(rows[change.found_uid], *earlier, 0)
 
 
 def _change(history: TrackHistory, series: WatchedSeries, found: Found, name: str) -> Change:

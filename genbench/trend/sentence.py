@@ -55,13 +55,12 @@ def sentence(
         missing: nights without a run since then.
     """
     noun = "night" if kind == "night" else "checkpoint"
-    parts = [_counted(fresh, noun) + f" since {since}."]
     clauses = [*_change_clauses(changes), *_held(tasks, changes), *_watch(changes), *_house(kind, anchor)]
     if missing:
         clauses.append(f"{_counted(missing, 'night')} {'is' if missing == 1 else 'are'} missing")
     clauses += [_best_clause(item) for item in best[:1]]
-    text = "; ".join(clause for clause in clauses if clause)
-    return f"{parts[0]} {text[:1].upper()}{text[1:]}." if text else parts[0]
+    head = f"{_counted(fresh, noun)} since {since}"
+    return f"{head}: {'; '.join(clauses)}." if clauses else f"{head}."
 
 
 def change_words(change: TrendChange) -> str:
@@ -95,8 +94,9 @@ def _held(tasks: Sequence[TrendTask], changes: Sequence[TrendChange]) -> list[st
     held = sum(task.tested and task.task not in moved for task in tasks)
     if not held:
         return []
-    whole = not moved and not changes
-    return [f"all {_counted(held, 'task')} held" if whole and held > 1 else f"{_counted(held, 'task')} held"]
+    if not moved and not changes and held > 1:
+        return ["both tasks held" if held == 2 else f"all {held} tasks held"]
+    return [f"{_counted(held, 'task')} held"]
 
 
 def _watch(changes: Sequence[TrendChange]) -> list[str]:

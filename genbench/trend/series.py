@@ -28,7 +28,7 @@ class AlignedTask:
     @property
     def is_tested(self) -> bool:
         """Whether the task has enough problems to take part in alarms."""
-        return self.values.shape[1] >= MIN_PROBLEMS
+        return bool(self.values.shape[1] >= MIN_PROBLEMS)
 
 
 def aligned_tasks(history: TrackHistory) -> dict[str, AlignedTask]:

@@ -25,7 +25,7 @@ def checkpoint(path: Path, *, step: int | None = None) -> Path:
     return path
 
 
-def suite_file(path: Path, models: str = "{base: {path: ./b}, tuned: {path: ./t, chat_template: null}}") -> Path:
+def suite_file(path: Path, models: str = "{base: {path: ./b}, tuned: {path: ./t}}") -> Path:
     path.write_text(f"name: sft\nmodels: {models}\ntasks: [gsm8k]\n")
     return path
 
@@ -95,7 +95,7 @@ def test_two_checkpoints_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_matches_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="matches nothing; quote a pattern"):
+    with pytest.raises(ConfigError, match="matches nothing; quote it"):
         find_checkpoints([str(tmp_path / "checkpoint-*")])
 
 
@@ -122,7 +122,8 @@ def test_a_sweep_draws_the_base_once_and_every_checkpoint(tmp_path: Path) -> Non
 
 def test_checkpoints_take_the_keys_of_the_suites_model(tmp_path: Path) -> None:
     checkpoint(tmp_path / "checkpoint-10")
-    suite = suite_file(tmp_path / "s.yaml", "{base: {path: ./b}, tuned: {path: ./t, trust_remote_code: true}}")
+    models = "{base: {path: ./b}, tuned: {path: ./t, trust_remote_code: true}}"
+    suite = suite_file(tmp_path / "s.yaml", models)
     options, _ = expand(RunOptions(suite=suite, models_from=(str(tmp_path / "checkpoint-*"),)))
     config = open_suite(options)[0].config
     assert config.models["checkpoint-10"].trust_remote_code
@@ -139,7 +140,8 @@ def test_models_of_a_suite_that_differ_are_refused(tmp_path: Path) -> None:
 
 def test_a_sweep_without_a_suite_names_its_tasks(tmp_path: Path) -> None:
     checkpoint(tmp_path / "checkpoint-10")
-    options, _ = expand(RunOptions(models_from=(str(tmp_path / "checkpoint-*"),), tasks=("gsm8k",), track="sft"))
+    pattern = str(tmp_path / "checkpoint-*")
+    options, _ = expand(RunOptions(models_from=(pattern,), tasks=("gsm8k",), track="sft"))
     assert options.models == (f"checkpoint-10={(tmp_path / 'checkpoint-10').resolve()}",)
     assert options.run_dir == Path("runs/sft")
 

@@ -266,3 +266,11 @@ def test_unchanged_lines_alarm_about_as_often_as_promised() -> None:
         len(walk_changes([line(np.zeros(365), problems=60, seed=seed)], threshold=2.5)) for seed in range(5)
     )
     assert 12 <= count <= 45
+
+
+def test_a_known_change_whose_first_night_lost_its_values_is_kept() -> None:
+    values = dropped(80, 40, share=0.3)
+    found = only(walk_changes([values], threshold=H))
+    values[40] = np.nan
+    kept = only(walk_changes([values], threshold=H, known=[found], start=79))
+    assert (kept.first, kept.state) == (40, "open")

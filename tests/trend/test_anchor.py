@@ -118,6 +118,10 @@ def test_an_anchor_of_last_week_is_due() -> None:
     assert anchor_due(late, anchor_draws(late)) == f"it was last drawn on {night(20).label}"
 
 
+def test_an_anchor_that_was_never_drawn_is_due_only_for_a_reason() -> None:
+    assert anchor_due(history({"gpqa": SUMS}), []) is None
+
+
 def test_a_track_without_a_base_has_no_anchor_to_draw() -> None:
     assert anchor_due(history({"gpqa": SUMS}, bases=False), []) is None
 

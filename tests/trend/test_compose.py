@@ -153,4 +153,4 @@ def test_since_that_is_neither_is_refused(kind: str, text: str) -> None:
 def test_the_sentence_begins_at_since() -> None:
     record = compose(history(TASKS), since=night(5).label)
     assert record.since == night(5).label
-    assert record.sentence.startswith(f"{NIGHTS - 5} nights since {night(5).label}.")
+    assert record.sentence.startswith(f"{NIGHTS - 5} nights since {night(5).label}: ")

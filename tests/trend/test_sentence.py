@@ -55,7 +55,7 @@ def test_a_quiet_track_is_one_short_sentence() -> None:
     newest = FIRST + NIGHTS - 1
     words = night_words(since_position("night", newest, None, None), newest)
     count = newest - since_position("night", newest, None, None) + 1
-    assert calm() == f"{count} nights since {words}. All 2 tasks held."
+    assert calm() == f"{count} nights since {words}: both tasks held."
 
 
 def test_an_open_drop_is_named_with_size_interval_model_and_night() -> None:
@@ -65,7 +65,7 @@ def test_an_open_drop_is_named_with_size_interval_model_and_night() -> None:
 
 
 def test_a_change_of_all_tasks_together_is_said_so() -> None:
-    assert "All gating tasks together fell 2.1 points" in calm(changes=[change(35, 37, task=None)])
+    assert "all gating tasks together fell 2.1 points" in calm(changes=[change(35, 37, task=None)])
 
 
 def test_a_rise_rose() -> None:
