@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Mapping
+from dataclasses import replace
 
-import numpy as np
-
-from genbench.errors import InputError
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import recent, track_history
-from genbench.ledger.records import Change, Night, TaskSeries, TrackHistory
-from genbench.stats.scores import Floats
+from genbench.ledger.records import Change, Night, TrackHistory
+from genbench.store.track_record import position_label
 from genbench.trend.anchor import AnchorDraw, anchor_draws, anchor_due, anchor_state, house_moved_with
-from genbench.trend.best import best_checkpoints, rerun_errors
-from genbench.trend.budget import Thresholds, is_tested, thresholds
+from genbench.trend.best import best_checkpoints
+from genbench.trend.budget import Thresholds, thresholds
 from genbench.trend.detect import detect_changes
 from genbench.trend.record import (
     AlarmBudget,
     AnchorRecord,
-    Numbers,
+    BestCheckpoint,
     Trend,
     TrendChange,
-    TrendColumns,
     TrendNote,
     TrendRun,
-    TrendTask,
 )
-from genbench.trend.sentence import EPOCH, night_words, sentence, since_position
+from genbench.trend.sentence import night_words, parse_since, sentence, since_position
 from genbench.trend.series import aligned_tasks
+from genbench.trend.tasks import task_records
 
 SHOWN = 60
 """Points of each task that are shown by default."""
-RERUN_MOVE = 3.0
-"""Standard errors of a re-run beyond which a single step is remarked."""
 
 
 def trend(ledger: Ledger, track: str, *, since: str | None = None, points: int = SHOWN) -> Trend:
@@ -72,87 +64,87 @@ def read_track(ledger: Ledger, track: str, points: int) -> TrackHistory:
 def compose(history: TrackHistory, *, since: str | None = None, points: int = SHOWN) -> Trend:
     """Return the record of a history whose changes have been looked for."""
     kind = history.track.kind
-    asked = None if since is None else parse_since(kind, since)
-    runs = {night.uid: _run(night) for night in (*history.points, *history.anchors, *history.others)}
-    if history.base is not None:
-        runs[history.base.uid] = _run(history.base)
+    start = _start(history, None if since is None else parse_since(kind, since))
+    runs = _runs(history)
     limits = thresholds(history)
     draws = anchor_draws(history)
-    newest = history.points[-1] if history.points else None
-    start = _start(history, asked)
     changes = _changes(history, runs, draws, limits)
-    anchor = _anchor(history, runs, draws, limits)
-    tasks = _tasks(history, changes, points)
-    aligned = list(aligned_tasks(history).values())
-    best = (
-        () if kind == "night" else best_checkpoints(history, aligned, [runs[p.uid] for p in history.points])
-    )
-    words = _since_words(history, start)
-    recent = [
-        change
-        for change in changes
-        if change.state == "open" or (change.closed is not None and change.closed.position >= start)
-    ]
-    return Trend(
+    best: tuple[BestCheckpoint, ...] = ()
+    if kind == "step":
+        own = list(aligned_tasks(history).values())
+        best = best_checkpoints(history, own, [runs[point.uid] for point in history.points])
+    record = Trend(
         format=1,
         track=history.track.name,
         kind=kind,
         suite=history.track.suite,
-        sentence=sentence(
-            kind=kind,
-            since=words,
-            fresh=sum(point.position >= start for point in history.points),
-            changes=recent,
-            tasks=tasks,
-            anchor=anchor,
-            missing=sum(label >= _label(start) for label in history.missing) if kind == "night" else 0,
-            best=best,
-        )
-        if newest
-        else "The track has no finished run yet.",
-        since=_label(start) if kind == "night" else str(start),
+        sentence="The track has no finished run yet.",
+        since=position_label(kind, start) if kind == "night" else str(start),
         runs=len(history.points),
-        newest=None if newest is None else runs[newest.uid],
+        newest=runs[history.points[-1].uid] if history.points else None,
         base=None if history.base is None else runs[history.base.uid],
         base_reason=history.track.base_reason,
-        budget=AlarmBudget(
-            alarms_per_year=history.track.alarms_per_year,
-            nights_per_year=history.track.nights_per_year,
-            series=limits.gating_series,
-            threshold=limits.gating,
-            watched=limits.other_series,
-            watch_threshold=limits.others,
-        ),
-        anchor=anchor,
+        budget=_budget(history, limits),
+        anchor=_anchor(history, runs, draws, limits),
         changes=changes,
-        tasks=tasks,
+        tasks=task_records(history, changes, points),
         best=best,
         missing=history.missing,
         unused=tuple(_unused(night) for night in history.others),
-        notes=tuple(
-            TrendNote(
-                label=_label(note.position) if kind == "night" else str(note.position),
-                position=note.position,
-                kind=note.kind,
-                text=note.text,
-                by=note.by,
-            )
-            for note in history.annotations
-        ),
+        notes=_notes(history),
+    )
+    if not history.points:
+        return record
+    return record.model_copy(update={"sentence": _sentence(history, record, start)})
+
+
+def _sentence(history: TrackHistory, record: Trend, start: int) -> str:
+    """Return the sentence of a record that has everything else."""
+    recent_changes = [
+        change
+        for change in record.changes
+        if change.state == "open" or (change.closed is not None and change.closed.position >= start)
+    ]
+    return sentence(
+        kind=record.kind,
+        since=_since_words(history, start),
+        fresh=sum(point.position >= start for point in history.points),
+        changes=recent_changes,
+        tasks=record.tasks,
+        anchor=record.anchor,
+        missing=sum(label >= record.since for label in record.missing),
+        best=record.best,
     )
 
 
-def parse_since(kind: str, text: str) -> int:
-    """Return the position of a night (YYYY-MM-DD) or step that a user wrote.
+def _runs(history: TrackHistory) -> dict[str, TrendRun]:
+    """Return every run of a history by uid."""
+    base = () if history.base is None else (history.base,)
+    return {night.uid: _run(night) for night in (*history.points, *history.anchors, *history.others, *base)}
 
-    Raises:
-        InputError: it is neither.
-    """
-    try:
-        return (date.fromisoformat(text) - EPOCH).days if kind == "night" else int(text)
-    except ValueError:
-        wanted = "a night as YYYY-MM-DD" if kind == "night" else "a step as a number"
-        raise InputError(f"--since {text}: wanted {wanted}") from None
+
+def _budget(history: TrackHistory, limits: Thresholds) -> AlarmBudget:
+    return AlarmBudget(
+        alarms_per_year=history.track.alarms_per_year,
+        nights_per_year=history.track.nights_per_year,
+        series=limits.gating_series,
+        threshold=limits.gating,
+        watched=limits.other_series,
+        watch_threshold=limits.others,
+    )
+
+
+def _notes(history: TrackHistory) -> tuple[TrendNote, ...]:
+    return tuple(
+        TrendNote(
+            label=position_label(history.track.kind, note.position),
+            position=note.position,
+            kind=note.kind,
+            text=note.text,
+            by=note.by,
+        )
+        for note in history.annotations
+    )
 
 
 def _start(history: TrackHistory, asked: int | None) -> int:
@@ -167,10 +159,6 @@ def _since_words(history: TrackHistory, start: int) -> str:
     if history.track.kind != "night" or not history.points:
         return f"step {start:,}"
     return night_words(start, history.points[-1].position)
-
-
-def _label(position: int) -> str:
-    return date.fromordinal(EPOCH.toordinal() + position).isoformat()
 
 
 def _run(night: Night) -> TrendRun:
@@ -230,72 +218,4 @@ def _change(
         house=moved,
         by=change.by or None,
         note=change.note or None,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _LastStep:
-    """The step from the last but one score of a task to the newest."""
-
-    size: float | None
-    z: float | None
-
-
-def _tasks(history: TrackHistory, changes: Sequence[TrendChange], points: int) -> tuple[TrendTask, ...]:
-    moved = {change.task for change in changes if change.state == "open"}
-    labels = {night.uid: night.label for night in history.points}
-    found = []
-    for series in history.series.values():
-        step = _last_step(series)
-        found.append(
-            TrendTask(
-                task=series.task,
-                gating=series.gating,
-                n=series.n,
-                tested=is_tested(series),
-                chance=series.chance,
-                since_last=step.size,
-                rerun_z=step.z,
-                moved_here_only=series.task not in moved and step.z is not None and abs(step.z) > RERUN_MOVE,
-                points=_columns(series, labels, points),
-            )
-        )
-    return tuple(sorted(found, key=lambda task: (task.task not in moved, not task.gating)))
-
-
-def _last_step(series: TaskSeries) -> _LastStep:
-    """Return the step between the two newest scores under one key."""
-    rows = [row for row, value in enumerate(series.value) if not math.isnan(value)]
-    if len(rows) < 2 or series.keys[rows[-1]] != series.keys[rows[-2]]:
-        return _LastStep(None, None)
-    size = float(series.value[rows[-1]] - series.value[rows[-2]])
-    errors = rerun_errors(series.rerun_low[rows[-2:]], series.rerun_high[rows[-2:]])
-    error = float(np.sqrt((errors**2).sum()))
-    return _LastStep(size, None if math.isnan(error) or error == 0 else size / error)
-
-
-def _columns(series: TaskSeries, labels: Mapping[str, str], points: int) -> TrendColumns:
-    shown = slice(max(0, len(series.uids) - points), None)
-    epochs = {key: number for number, key in enumerate(dict.fromkeys(series.keys))}
-
-    def numbers(values: Floats) -> Numbers:
-        return tuple(None if math.isnan(value) else float(value) for value in values[shown])
-
-    return TrendColumns(
-        uid=tuple(series.uids[shown]),
-        label=tuple(labels.get(uid, "") for uid in series.uids[shown]),
-        position=tuple(int(position) for position in series.positions[shown]),
-        epoch=tuple(epochs[key] for key in series.keys[shown]),
-        value=numbers(series.value),
-        ci_low=numbers(series.ci_low),
-        ci_high=numbers(series.ci_high),
-        rerun_low=numbers(series.rerun_low),
-        rerun_high=numbers(series.rerun_high),
-        difference=numbers(series.difference),
-        difference_low=numbers(series.difference_low),
-        difference_high=numbers(series.difference_high),
-        difference_rerun_low=numbers(series.difference_rerun_low),
-        difference_rerun_high=numbers(series.difference_rerun_high),
-        truncated_share=numbers(series.truncated),
-        tokens=numbers(series.tokens),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, timedelta
 
+from genbench.errors import InputError
 from genbench.trend.record import AnchorRecord, BestCheckpoint, TrendChange, TrendTask
 
 EPOCH = date(1970, 1, 1)
@@ -26,6 +27,19 @@ def since_position(kind: str, newest: int, asked: int | None, previous: int | No
     night = EPOCH + timedelta(days=newest)
     back = (night.weekday() - _FRIDAY) % 7 or 7
     return newest - back
+
+
+def parse_since(kind: str, text: str) -> int:
+    """Return the position of a night (YYYY-MM-DD) or step that a user wrote.
+
+    Raises:
+        InputError: it is neither.
+    """
+    try:
+        return (date.fromisoformat(text) - EPOCH).days if kind == "night" else int(text)
+    except ValueError:
+        wanted = "a night as YYYY-MM-DD" if kind == "night" else "a step as a number"
+        raise InputError(f"--since {text}: wanted {wanted}") from None
 
 
 def night_words(position: int, newest: int) -> str:

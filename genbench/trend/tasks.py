@@ -1,0 +1,91 @@
+"""The record of each task of a track: its newest points, and the last step between two of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from genbench.ledger.records import TaskSeries, TrackHistory
+from genbench.stats.scores import Floats
+from genbench.trend.best import rerun_errors
+from genbench.trend.budget import is_tested
+from genbench.trend.record import Numbers, TrendChange, TrendColumns, TrendTask
+
+RERUN_MOVE = 3.0
+"""Standard errors of a re-run beyond which a single step is remarked."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LastStep:
+    """The step from the last but one score of a task to the newest."""
+
+    size: float | None
+    z: float | None
+
+
+def task_records(history: TrackHistory, changes: Sequence[TrendChange], points: int) -> tuple[TrendTask, ...]:
+    """Return the tasks of a track, those with an open change first, then the gating ones.
+
+    Args:
+        points: newest points of each task.
+    """
+    moved = {change.task for change in changes if change.state == "open"}
+    labels = {night.uid: night.label for night in history.points}
+    found = []
+    for series in history.series.values():
+        step = _last_step(series)
+        found.append(
+            TrendTask(
+                task=series.task,
+                gating=series.gating,
+                n=series.n,
+                tested=is_tested(series),
+                chance=series.chance,
+                since_last=step.size,
+                rerun_z=step.z,
+                moved_here_only=series.task not in moved and step.z is not None and abs(step.z) > RERUN_MOVE,
+                points=_columns(series, labels, points),
+            )
+        )
+    return tuple(sorted(found, key=lambda task: (task.task not in moved, not task.gating)))
+
+
+def _last_step(series: TaskSeries) -> _LastStep:
+    """Return the step between the two newest scores under one key."""
+    rows = [row for row, value in enumerate(series.value) if not math.isnan(value)]
+    if len(rows) < 2 or series.keys[rows[-1]] != series.keys[rows[-2]]:
+        return _LastStep(None, None)
+    size = float(series.value[rows[-1]] - series.value[rows[-2]])
+    errors = rerun_errors(series.rerun_low[rows[-2:]], series.rerun_high[rows[-2:]])
+    error = float(np.sqrt((errors**2).sum()))
+    return _LastStep(size, None if math.isnan(error) or error == 0 else size / error)
+
+
+def _columns(series: TaskSeries, labels: Mapping[str, str], points: int) -> TrendColumns:
+    shown = slice(max(0, len(series.uids) - points), None)
+    epochs = {key: number for number, key in enumerate(dict.fromkeys(series.keys))}
+
+    def numbers(values: Floats) -> Numbers:
+        return tuple(None if math.isnan(value) else float(value) for value in values[shown])
+
+    return TrendColumns(
+        uid=tuple(series.uids[shown]),
+        label=tuple(labels.get(uid, "") for uid in series.uids[shown]),
+        position=tuple(int(position) for position in series.positions[shown]),
+        epoch=tuple(epochs[key] for key in series.keys[shown]),
+        value=numbers(series.value),
+        ci_low=numbers(series.ci_low),
+        ci_high=numbers(series.ci_high),
+        rerun_low=numbers(series.rerun_low),
+        rerun_high=numbers(series.rerun_high),
+        difference=numbers(series.difference),
+        difference_low=numbers(series.difference_low),
+        difference_high=numbers(series.difference_high),
+        difference_rerun_low=numbers(series.difference_rerun_low),
+        difference_rerun_high=numbers(series.difference_rerun_high),
+        truncated_share=numbers(series.truncated),
+        tokens=numbers(series.tokens),
+    )
