@@ -5,8 +5,8 @@
 Every night has a checkpoint of its own, mixed from the weights of the tiny pair: nearly all of `tuned`, a
 little more or less each night. In the nights DROP the mix is poorer, and after them it is mended. One vLLM
 engine answers the requests of `genbench prompts` for each checkpoint, after a reload of its weights, so that
-the engine starts once. Then each night is scored, added to a ledger, and the trend is asked for, by the
-commands that a cron line would run. A stopped command continues.
+the engine starts once. Then each night is scored, added to a ledger, and the trend is asked for, as a cron
+line would. A stopped command continues.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,12 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
+from genbench.ledger.add import add
+from genbench.ledger.database import open_ledger
+from genbench.pipeline import RunOptions, prompts, run
+from genbench.reports.trend_page import write_trend_page
 from genbench.suite.shipped import folder as shipped_folder
+from genbench.trend.compose import trend
 
 NIGHTS = 20
 DROP = range(11, 15)
@@ -64,24 +68,12 @@ def make_checkpoint(folder: Path, weight: float) -> Path:
     return folder
 
 
-def genbench(*arguments: str) -> str:
-    """Run one command of genbench. Return what it printed."""
-    command = [sys.executable, "-m", "genbench.cli", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 1):
-        raise SystemExit(f"genbench {' '.join(arguments)}: exit {done.returncode}\n{done.stderr[-3000:]}")
-    return done.stdout
-
-
-def options() -> list[str]:
-    """Return the options of the quickstart suite that every command shares."""
-    tasks = [text for task in TASKS for text in ("--task", task)]
-    return [
-        *tasks,
-        *(text for task in TASKS for text in ("--set", f"tasks.{task}.k=1")),
-        "--limit",
-        f"{PROBLEMS}",
-    ]
+def run_options(model: str, **more: Any) -> RunOptions:
+    """Return the options of the quickstart suite that every step shares."""
+    sizes = tuple(f"tasks.{task}.k=1" for task in TASKS)
+    return RunOptions(
+        "quickstart", (model,), limit=PROBLEMS, tasks=TASKS, overrides=sizes, quiet=True, **more
+    )
 
 
 def draw_all(folder: Path, checkpoints: dict[str, Path]) -> None:
@@ -89,11 +81,7 @@ def draw_all(folder: Path, checkpoints: dict[str, Path]) -> None:
     wanted = {name: path for name, path in checkpoints.items() if not (folder / f"{name}.jsonl").exists()}
     if not wanted:
         return
-    requests = []
-    for task in TASKS:
-        sizes = ("--set", f"tasks.{task}.k=1", "--limit", f"{PROBLEMS}")
-        lines = genbench("prompts", "quickstart", task, "--model", "tuned", "--json", *sizes).splitlines()
-        requests += [json.loads(line) for line in lines]
+    requests = list(prompts(run_options("tuned")))
     from vllm import LLM, SamplingParams  # noqa: PLC0415  not needed if all is drawn
 
     engine = LLM(model=str(next(iter(wanted.values()))), max_num_seqs=128, max_model_len=512)
@@ -101,18 +89,18 @@ def draw_all(folder: Path, checkpoints: dict[str, Path]) -> None:
         SamplingParams(temperature=0.6, top_p=0.95, max_tokens=128, seed=request["seed"])
         for request in requests
     ]
-    prompts = [{"prompt_token_ids": request["prompt_token_ids"]} for request in requests]
+    inputs = [{"prompt_token_ids": request["prompt_token_ids"]} for request in requests]
     for name, path in wanted.items():
         began = time.monotonic()
         engine.collective_rpc("reload_weights", kwargs={"weights_path": str(path)})
         engine.reset_prefix_cache()
-        drawn: Sequence[Any] = engine.generate(prompts, params, use_tqdm=False)
+        drawn: Sequence[Any] = engine.generate(inputs, params, use_tqdm=False)
         write_responses(folder / f"{name}.jsonl", requests, drawn)
         spent = time.monotonic() - began
         print(f"{name}: {len(drawn)} responses in {spent:.0f} s", file=sys.stderr, flush=True)
 
 
-def write_responses(path: Path, requests: Sequence[dict[str, Any]], drawn: Sequence[Any]) -> None:
+def write_responses(path: Path, requests: Sequence[Mapping[str, Any]], drawn: Sequence[Any]) -> None:
     """Write ready responses, one JSON object per line."""
     lines = [
         json.dumps(
@@ -130,40 +118,40 @@ def write_responses(path: Path, requests: Sequence[dict[str, Any]], drawn: Seque
 
 
 def read_all(folder: Path) -> None:
-    """Add night after night to a ledger, ask for the trend after each, and print what it said."""
+    """Add night after night to a ledger, look for changes after each, and print what was found."""
     shutil.rmtree(folder / "ledger", ignore_errors=True)
-    where = ("--ledger", str(folder / "ledger" / "ledger.sqlite3"))
+    (folder / "ledger").mkdir()
     print("| night | tuned | " + " | ".join(TASKS) + " | open changes | sentence |")
     print("|---|---|" + "---|" * len(TASKS) + "---|---|")
-    score(folder, "base", "base", FIRST.isoformat())
-    genbench("ledger", "add", str(folder / "runs" / "base"), *where)
-    for night, weight in enumerate(mixes()):
-        label = (FIRST + timedelta(days=night)).isoformat()
-        name = f"night-{night:02}"
-        score(folder, name, "tuned", label)
-        genbench("ledger", "add", str(folder / "runs" / name), *where)
-        record = json.loads(genbench("trend", "tiny", "--json", *where))
-        scores = {task["task"]: task["points"]["value"][-1] for task in record["tasks"]}
-        opened = [
-            f"{change['task'] or 'all'} {100 * change['size']:+.1f} since {change['first']['label']}"
-            for change in record["changes"]
-            if change["state"] == "open"
-        ]
-        cells = " | ".join(f"{100 * scores[task]:.1f}" for task in TASKS)
-        print(
-            f"| {label} | {weight:.2f} | {cells} | {'; '.join(opened) or '-'} | {record['sentence']} |",
-            flush=True,
-        )
-    genbench("trend", "tiny", "--html", str(folder / "trend.html"), *where)
+    with open_ledger(folder / "ledger" / "ledger.sqlite3") as ledger:
+        add(ledger, [scored(folder, "base", "base", FIRST)])
+        for number, weight in enumerate(mixes()):
+            night = FIRST + timedelta(days=number)
+            add(ledger, [scored(folder, f"night-{number:02}", "tuned", night)])
+            record = trend(ledger, "tiny")
+            values = {task.task: task.points.value[-1] or 0.0 for task in record.tasks}
+            opened = [
+                f"{change.task or 'all'} {100 * change.size:+.1f} since {change.first.label}"
+                for change in record.changes
+                if change.state == "open"
+            ]
+            cells = " | ".join(f"{100 * values[task]:.1f}" for task in TASKS)
+            found = "; ".join(opened) or "-"
+            print(f"| {night} | {weight:.2f} | {cells} | {found} | {record.sentence} |", flush=True)
+        write_trend_page(record, folder / "trend.html")
     print(f"\npage: {folder / 'trend.html'}")
 
 
-def score(folder: Path, name: str, model: str, label: str) -> None:
-    """Score the responses of one night. A scored one stays."""
-    responses = ("--responses", str(folder / f"{name}.jsonl"), "--run-dir", str(folder / "runs" / name))
-    genbench(
-        "run", "quickstart", "--model", model, *responses, *options(), "--track", "tiny", "--night-of", label
+def scored(folder: Path, name: str, model: str, night: date) -> Path:
+    """Score the responses of one night. Return its run folder. A scored one stays."""
+    options = run_options(
+        model,
+        responses=folder / f"{name}.jsonl",
+        run_dir=folder / "runs" / name,
+        track="tiny",
+        night_of=night.isoformat(),
     )
+    return run(options).folders[model]
 
 
 def main() -> None:
