@@ -81,7 +81,7 @@ def draw_all(folder: Path, checkpoints: dict[str, Path]) -> None:
     wanted = {name: path for name, path in checkpoints.items() if not (folder / f"{name}.jsonl").exists()}
     if not wanted:
         return
-    requests = list(prompts(run_options("tuned")))
+    requests = [record.to_json() for record in prompts(run_options("tuned"))]
     from vllm import LLM, SamplingParams  # noqa: PLC0415  not needed if all is drawn
 
     engine = LLM(model=str(next(iter(wanted.values()))), max_num_seqs=128, max_model_len=512)
