@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import insert, select, text
+from sqlalchemy import Connection, insert, literal, select, text
 
 from genbench.ledger import tables
 from genbench.ledger.add import add, rebuild
@@ -122,38 +122,31 @@ def copy_nights(ledger: Ledger, nights: int, rng: np.random.Generator) -> None:
     """Write the rows of later nights from those of the first ones."""
     began = time.perf_counter()
     with ledger.read() as connection:
-        runs = [
-            dict(row._mapping) for row in connection.execute(select(tables.run).order_by(tables.run.c.id))
-        ]
-        scores: dict[int, list[dict[str, Any]]] = {run["id"]: [] for run in runs}
-        for found in connection.execute(select(tables.score)):
-            scores[found.run_id].append(dict(found._mapping))
+        rows = connection.execute(select(tables.run).order_by(tables.run.c.id))
+        runs = [dict(row._mapping) for row in rows]
     for start in range(len(runs), nights, 50):
         with ledger.write() as connection:
             for night in range(start, min(start + 50, nights)):
                 source = runs[1 + night % (len(runs) - 1)]
-                number = night + 1
-                position = 16_000 + night
-                uid = f"{night:08x}-0000-4000-8000-000000000000"
-                row = {
-                    **source,
-                    "id": number,
-                    "position": position,
-                    "uid": uid,
-                    "source_digest": f"{night:064x}",
-                }
-                connection.execute(insert(tables.run).values(**row))
-                path = {"path": f"/runs/nightly/{night}", "run_id": number, "host": "h", "present": True}
-                connection.execute(insert(tables.location).values(**path))
-                noise = rng.normal(0, 0.01, (len(scores[source["id"]]), len(FLOATS)))
-                copied = [
-                    {**own, "run_id": number, "position": position}
-                    | {name: own[name] and own[name] + move for name, move in zip(FLOATS, moves, strict=True)}
-                    for own, moves in zip(scores[source["id"]], noise.tolist(), strict=True)
-                ]
-                connection.execute(insert(tables.score), copied)
+                copy_night(connection, source, night, float(rng.normal(0, 0.01)))
         if start % 500 < 50:
             print(f"  {start:,} of {nights:,} nights, {time.perf_counter() - began:,.0f} s", flush=True)
+
+
+def copy_night(connection: Connection, source: dict[str, Any], night: int, move: float) -> None:
+    """Write the rows of one night from those of another. Its scores are moved."""
+    number, position = night + 1, 16_000 + night
+    uid = f"{night:08x}-0000-4000-8000-000000000000"
+    own = {"id": number, "position": position, "uid": uid, "source_digest": f"{night:064x}"}
+    connection.execute(insert(tables.run).values(**(source | own)))
+    place = {"path": f"/runs/nightly/{night}", "run_id": number, "host": "h", "present": True}
+    connection.execute(insert(tables.location).values(**place))
+    score = tables.score
+    replaced = {"position": literal(position), "run_id": literal(number)}
+    moved = {name: score.c[name] + move for name in FLOATS}
+    columns = [(replaced | moved).get(column.name, column).label(column.name) for column in score.c]
+    chosen = select(*columns).where(score.c.run_id == source["id"])
+    connection.execute(insert(score).from_select([column.name for column in score.c], chosen))
 
 
 def report(what: str, read: Callable[[], object]) -> None:

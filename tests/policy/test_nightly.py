@@ -73,14 +73,14 @@ def test_a_large_drop_fails_the_night_by_the_task_and_pooled(ledger: Ledger, tmp
 
 
 def test_a_drop_that_a_single_comparison_would_show_passes_a_night(ledger: Ledger, tmp_path: Path) -> None:
-    found = gate(ledger, night(tmp_path, number=3, drop=0.045))
+    found = gate(ledger, night(tmp_path, number=4, drop=0.07))
     task = found.tasks["math"]
     assert task.p is not None and task.level is not None and task.level < task.p < 0.05
     assert found.exit_code == 0
 
 
 def test_a_margin_is_compared_with_the_interval_not_the_estimate(ledger: Ledger, tmp_path: Path) -> None:
-    policy = Policy(name="p", tasks={"math": TaskPolicy(tier="critical", margin=20)})
+    policy = Policy(name="p", tasks={"math": TaskPolicy(tier="critical", margin=15)})
     found = gate(ledger, night(tmp_path, drop=0.25), policy=policy)
     task = found.tasks["math"]
     assert task.difference is not None and task.difference < -task.margin
@@ -98,7 +98,7 @@ def test_what_must_be_proven_fails_without_proof(ledger: Ledger, tmp_path: Path)
         task = TaskPolicy(tier="critical", margin=margin, rule="proven")
         return gate(ledger, night_folder, policy=Policy(name="p", tasks={"math": task}))
 
-    night_folder = night(tmp_path)
+    night_folder = night(tmp_path, number=2, drop=0.06)
     assert ask(0.5).exit_code == 1 and "is not excluded" in ask(0.5).reasons[0]
     assert ask(15).exit_code == 0
 
