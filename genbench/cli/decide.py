@@ -120,7 +120,9 @@ def estimate(
 @app.command(
     rich_help_panel=DECIDE,
     epilog=examples(
-        "genbench power nightly.yaml --detect 3", "genbench power nightly.yaml --base runs/n/base"
+        "genbench power nightly.yaml --detect 3",
+        "genbench power nightly.yaml --base runs/n/base",
+        "genbench power nightly.yaml --detect 1 --nights 30",
     ),
 )
 def power(
@@ -143,6 +145,14 @@ def power(
             "finetune."
         ),
     ] = 0.98,
+    nights: Annotated[
+        int | None,
+        typer.Option(help="Also plan a track: the drop that is found within so many nights."),
+    ] = None,
+    alarms: Annotated[
+        float | None,
+        typer.Option(help="With --nights: false alarms that are accepted in a year. Default: 1."),
+    ] = None,
     data_dir: DataOption = None,
     limit: LimitOption = None,
     task: TaskOption = [],  # noqa: B006
@@ -166,6 +176,13 @@ def power(
         overrides=set_,
         with_test=with_test,
     )
+    if alarms is not None and nights is None:
+        raise typer.BadParameter("goes with --nights", param_hint="--alarms")
+    if nights is not None:
+        planned = lazy_module("runs.nightplan").plan_nights(
+            record.tasks, detect=detect / 100, nights=nights, alarms_per_year=alarms or 1.0
+        )
+        record = record.model_copy(update={"nights": planned})
     print_record(record, "power_text", as_json)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from genbench.reports.figures import points
 from genbench.reports.table import aligned
-from genbench.runs.power_record import PlannedTask, PowerPlan
+from genbench.runs.power_record import NightsPlan, PlannedTask, PowerPlan
 from genbench.safetext.printable import printable
 
 
@@ -23,8 +23,31 @@ def power_text(plan: PowerPlan) -> str:
         f"k=N: the same with N samples a problem of {_drawn(plan)}; endless k: of both. Variances:",
         *(f"  {name}: {task.components.source}" for name, task in plan.tasks.items()),
         *_caution(plan),
+        *(_nights(plan.nights, plan.detect) if plan.nights else ()),
     ]
     return printable("\n".join(parts))
+
+
+def _nights(plan: NightsPlan, detect: float) -> list[str]:
+    """Return what a track of nights finds: a row for each task, and one for the pooled line."""
+    grid = [cell.nights for cell in next(iter(plan.tasks.values())).drop_in]
+    head = ("found within nights:", *map(str, grid), f"{points(detect)} points in {plan.nights}", "needs")
+    named = {**plan.tasks, **({"all gating tasks alike": plan.pooled} if plan.pooled else {})}
+    rows = [
+        (
+            name,
+            *(points(cell.drop) for cell in task.drop_in),
+            f"{task.chance:.0%}",
+            "more than 40" if task.nights_needed is None else str(task.nights_needed),
+        )
+        for name, task in named.items()
+    ]
+    return [
+        "",
+        aligned(head, rows, set(head[1:])),
+        f"Drops in points of 100 that a track finds with 80% probability, at {plan.alarms_per_year:g} false "
+        f"alarms in {plan.nights_per_year:g} nights. `needs`: nights for {points(detect)} points.",
+    ]
 
 
 def _caution(plan: PowerPlan) -> list[str]:

@@ -45,6 +45,38 @@ class PlannedTask(JsonRecord):
     components: ComponentsRecord = Field(description="variances that the plan is based on")
 
 
+class DropInNights(JsonRecord):
+    """The smallest drop that is found within some nights."""
+
+    nights: Count = Field(description="nights after the drop")
+    drop: Share = Field(description="smallest drop that is found with 80% probability")
+
+
+class TaskNights(JsonRecord):
+    """What the trend of one task, or the pooled line, finds. Drops are fractions of 1."""
+
+    drop: Share = Field(description="smallest drop that is found within `nights` with 80% probability")
+    chance: Share = Field(description="probability that the wanted drop is found within `nights`")
+    nights_needed: Count | None = Field(
+        description="nights that find the wanted drop with 80% probability; null if 40 nights do not"
+    )
+    drop_in: tuple[DropInNights, ...] = Field(description="the same at other numbers of nights")
+
+
+class NightsPlan(JsonRecord):
+    """The plan of a track of nights, from the law of its alarm threshold."""
+
+    nights: Count = Field(description="nights within which the drop is wanted")
+    alarms_per_year: float = Field(description="budget of false alarms of the gating tasks and pooled line")
+    nights_per_year: float = Field(description="runs in a year")
+    threshold: float | None = Field(description="z of an alarm of gating tasks and pooled line")
+    watch_threshold: float | None = Field(description="z of the other tasks, which share a second budget")
+    tasks: dict[str, TaskNights] = Field(description="by name")
+    pooled: TaskNights | None = Field(
+        description="an equal drop of all gating tasks, seen in the pooled line; null with fewer than two"
+    )
+
+
 class PowerPlan(JsonRecord):
     """The smallest drop that a suite can find, task by task."""
 
@@ -55,3 +87,4 @@ class PowerPlan(JsonRecord):
     alpha: Share = Field(description="level of the test of one task")
     gate_alpha: Share = Field(description="the strictest level that the gate may use for a task")
     tasks: dict[str, PlannedTask] = Field(description="plans by task")
+    nights: NightsPlan | None = Field(default=None, description="absent unless --nights was given")
