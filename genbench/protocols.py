@@ -30,6 +30,10 @@ class HubDataset:
     gated: bool = False
     files: tuple[str, ...] = ()
     """JSON Lines files of the repository that make up the split, if only a loading script lists them."""
+    configs: tuple[str, ...] = ()
+    """Several configs, whose rows are joined in this order. `config` is then not used."""
+    config_column: str = ""
+    """Column that each row of several configs gets: the name of its config. The digest begins with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,10 @@ class PublishedScore:
     value: float
     source: str
     decoding: str
+    n: int | None = None
+    """Problems of the source, if it says so."""
+    k: int | None = None
+    """Samples of each problem of the source, if it says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,14 @@ class TaskInfo:
     asks_alike: bool = False
     """Whether every sample of a problem gets the same prompt, so that the task is asked once for all of
     them."""
+    protocol: str = "genbench"
+    """Whose words, exemplars and extraction are used: genbench's own, or those of a source."""
+    family: str = "other"
+    """What the benchmark measures: knowledge, maths, code … (see tasks/page.py)."""
+    languages: tuple[str, ...] = ("en",)
+    """Codes of the languages of its questions."""
+    macro: str | None = None
+    """The stratum whose values count alike in the macro mean, or None if there is no such mean."""
 
 
 @runtime_checkable

@@ -28,30 +28,16 @@ GROUP = "genbench.plugins"
 
 Category = Literal["task", "verifier", "metric", "engine", "exporter", "judge_form"]
 
+_PAGES = Path(__file__).parent / "tasks" / "pages"
+"""The folder of task pages. Each file is a built-in task."""
+
 BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
     {
-        "task": {
-            "aime24": "genbench.tasks.aime:aime24",
-            "aime25": "genbench.tasks.aime:aime25",
-            "math500": "genbench.tasks.math500:math500",
-            "gsm8k": "genbench.tasks.gsm8k:gsm8k",
-            "gpqa_diamond": "genbench.tasks.gpqa:gpqa_diamond",
-            "ifeval": "genbench.tasks.ifeval:ifeval",
-            "ifbench": "genbench.tasks.ifbench:ifbench",
-            "multi_if": "genbench.tasks.multi_if:multi_if",
-            "livecodebench": "genbench.tasks.livecodebench:livecodebench",
-            "humaneval": "genbench.tasks.humaneval:humaneval",
-            "humaneval_plus": "genbench.tasks.humaneval:humaneval_plus",
-            "mbpp": "genbench.tasks.mbpp:mbpp",
-            "mbpp_plus": "genbench.tasks.mbpp:mbpp_plus",
-            "simpleqa": "genbench.tasks.simpleqa:simpleqa",
-            "mixeval_hard_free_form": "genbench.tasks.mixeval:mixeval_hard_free_form",
-            "arena_hard": "genbench.tasks.arena:arena_hard",
-            "alpaca_eval": "genbench.tasks.arena:alpaca_eval",
-        },
+        "task": {page.stem: f"genbench.tasks.pages:{page.stem}" for page in sorted(_PAGES.glob("*.yaml"))},
         "verifier": {
             "math": "genbench.verifiers.math:MathVerifier",
             "choice": "genbench.verifiers.choice:ChoiceVerifier",
+            "letters": "genbench.verifiers.letters:LetterVerifier",
             "exact": "genbench.verifiers.exact:ExactVerifier",
             "short_answer": "genbench.verifiers.short_answer:ShortAnswerVerifier",
             "last_number": "genbench.verifiers.last_number:LastNumberVerifier",

@@ -9,7 +9,7 @@ from genbench.analysis.results_record import TaskResults, TokenSums, TotalsRecor
 from genbench.store.degenerate import alarm
 from genbench.store.manifest_record import AttemptRecord, Manifest
 from genbench.store.storedrun import StoredTask
-from genbench.suite.config import Price
+from genbench.suite.price import Price
 
 N = TypeVar("N", int, float)
 

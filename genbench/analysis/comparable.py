@@ -24,6 +24,7 @@ KINDS = (
     "references",
     "groups",
     "version",
+    "protocol",
     "data",
     "verifier",
     "excluded",
@@ -163,6 +164,7 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
         left, right = base.described.to_json(), tuned.described.to_json()
         for key in ("version", "data_digest", "verifier"):
             yield from _lines(left[key], right[key], f"{key.split('_')[0]}.{name}")
+        yield from _lines(base.described.protocol, tuned.described.protocol, f"protocol.{name}")
         yield from _judge_differences(base, tuned)
     if base.index is not None and tuned.index is not None:
         yield from _sample_differences(name, base.index, tuned.index)

@@ -6,19 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from genbench.analysis.accounting import costs, degenerate_words, totals
-from genbench.analysis.judged import drift_words, judged_record, too_many_unscored
-from genbench.analysis.measures import part_records
-from genbench.analysis.problemsums import problem_sums
-from genbench.analysis.records import EstimateRecord, estimate_fields
-from genbench.analysis.results_record import Results, TaskResults, TaskSeal
-from genbench.analysis.table import VerdictTable, estimate_seed, estimates, strata_records, tokens_record
+from genbench.analysis.judged import drift_words, too_many_unscored
+from genbench.analysis.means import group_records
+from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.taskresults import build_task
 from genbench.store.folder import FORMAT, RunFolder
 from genbench.store.manifest_record import Manifest
 from genbench.store.storedrun import StoredTask
-from genbench.store.sums import RunSums, TaskSums, write_sums
+from genbench.store.sums import RunSums, write_sums
 from genbench.suite.config import SuiteConfig
 from genbench.tasks.loaded import VerifiedTask
-from genbench.types import STATUSES, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +44,10 @@ def build_results(
         stored: the reader of each task, with the problems of `tasks`.
         config: the suite's settings: the shares that may be excluded and unscored, and the price.
     """
-    made = {name: _task(stored[name], item, manifest) for name, item in tasks.items()}
-    found = {name: results for name, (results, _) in made.items()}
-    sums = RunSums(format=1, tasks={name: own for name, (_, own) in made.items()})
+    made = {name: build_task(stored[name], item, manifest) for name, item in tasks.items()}
+    found = {name: task.results for name, task in made.items()}
+    sums = RunSums(format=1, tasks={name: task.sums for name, task in made.items()})
+    groups = group_records(_groups(config, found), {name: task.values for name, task in made.items()})
     for name, cost in costs(config.price, found, manifest.attempts).items():
         found[name] = found[name].model_copy(update={"cost": cost})
     failed = _too_many_excluded(found, config.max_excluded_share)
@@ -69,61 +67,19 @@ def build_results(
         test_uses=manifest.test_uses,
         max_excluded_share=config.max_excluded_share,
         sums=sums.digest,
+        **({"groups": groups} if groups else {}),
         failed=(*_lacking(found), *failed, *too_many_unscored(found, config.judge.max_unscored_share)),
     )
     return BuiltResults(results, sums)
 
 
-def _task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> tuple[TaskResults, TaskSums]:
-    described = manifest.tasks[stored.name]
-    headline = item.task.task.info.headline
-    table, judged = _verdicts(stored, item, described.judge is not None)
-    seed = estimate_seed(manifest.run_id, stored.name)
-    found = estimates(table, item.task.metrics, seed, item.task.folder)
-    lead = found[table.label(headline)]
-    samples = sum(table.statuses.values())
-    extra = part_records(table, seed, item.version, judged=described.judge is not None)
-    if table.forgeable:
-        extra["forgeable"] = table.forgeable
-    if described.judge is not None:
-        extra["judge"] = judged_record(described.judge, lead, table, judged, seed)
-    results = TaskResults(
-        **{**estimate_fields(lead), "excluded": table.excluded},
-        metrics={name: EstimateRecord.from_estimate(estimate) for name, estimate in found.items()},
-        samples=samples,
-        lacking=table.lacking,
-        status_counts={status: table.statuses[status] for status in STATUSES if table.statuses[status]},
-        trace_counts=dict(table.traces),
-        truncated_share=table.truncated / samples if samples else None,
-        clamped=stored.tokens.clamped,
-        tokens=tokens_record(stored.tokens, table.correct),
-        strata=strata_records(table, headline, seed),
-        of=described.of,
-        role=described.role,
-        chance=described.chance,
-        published=described.published,
-        verifier=described.verifier,
-        seal=TaskSeal(completions=stored.completions_seal, verdicts=table.seal.record),
-        **extra,
-    )
-    return results, problem_sums(table, stored)
-
-
-def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[VerdictTable, list[Verdict]]:
-    """Return the table of the current verifier's verdicts. With `keep` also return those verdicts.
-
-    A verdict whose completion was lost does not count, so that a metric is missing if a sample is.
-    """
-    table, kept = VerdictTable(item.task.problems, item.task.k), list[Verdict]()
-    on_disk = stored.on_disk
-    for verdict in stored.verdicts():
-        sample = verdict.sample
-        # Verdicts of another verifier are made again later by their judge.
-        if verdict.verifier != item.verifier or not on_disk.has(sample.problem_id, sample.sample_index, 0):
-            continue
-        if table.add(verdict) and keep:
-            kept.append(verdict)  # This includes the judge's output. Other tasks may have a million verdicts.
-    return table, kept
+def _groups(config: SuiteConfig, found: Mapping[str, TaskResults]) -> dict[str, list[str]]:
+    """Return the tasks of each group of the suite, of those that have results."""
+    groups: dict[str, list[str]] = {}
+    for entry in config.tasks:
+        if entry.group is not None and entry.label in found:
+            groups.setdefault(entry.group, []).append(entry.label)
+    return groups
 
 
 def _lacking(tasks: Mapping[str, TaskResults]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from genbench.analysis.judge_records import AttemptsRecord, CascadeAccuracy, PairwiseRecord
+from genbench.analysis.mean_records import GroupRecord, MacroRecord
 from genbench.analysis.records import Bounded, Count, EstimateRecord, Share, StratumRecord
 from genbench.errors import InputError, RunFolderError
 from genbench.store.folder import RunFolder
@@ -96,6 +97,9 @@ class TaskResults(EstimateRecord):
     )
     tokens: TokenSums = Field(description="sums over the task")
     strata: dict[str, dict[str, StratumRecord]] = Field(description="estimates by column, then by stratum")
+    macro: MacroRecord | None = Field(
+        default=None, description="mean over strata that count alike; absent unless the task names some"
+    )
     instructions: InstructionsRecord | None = Field(
         default=None, description="absent unless the task checks instructions"
     )
@@ -143,6 +147,9 @@ class Results(JsonRecord):
     run_seed: Count = Field(description="run seed, from which every sample's seed derives")
     shard: str | None = Field(default=None, description="I/N if the run is one part of a job array")
     tasks: dict[str, TaskResults] = Field(description="results by task")
+    groups: dict[str, GroupRecord] = Field(
+        default_factory=dict, description="means of the groups of tasks; absent if the suite names no group"
+    )
     totals: TotalsRecord = Field(description="time and tokens of the whole run")
     warnings: tuple[str, ...] = Field(description="reservations about the run")
     trust_remote_code: bool = Field(description="whether the model's own code was run")

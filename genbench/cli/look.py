@@ -48,6 +48,36 @@ def report(
 
 @app.command(
     rich_help_panel=LOOK,
+    epilog=examples(
+        "genbench parity", "genbench run parity/mmlu", "genbench parity runs/mmlu-1a2b3c4d/llama"
+    ),
+)
+def parity(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Run folders RUN_DIR/<model>. Without any, the cards are listed."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare a run with what others report for its model, or list the parity cards.
+
+    A score agrees if the 95% interval of the difference contains zero.
+    """
+    module = lazy_module("reports.parity")
+    if runs:
+        found = module.parity_report(runs)
+        if as_json:
+            print_json(found.to_json())
+        else:
+            print(module.parity_text(found))
+    elif as_json:
+        print_json({card.name: [item.to_json() for item in card.scores] for card in module.parity_cards()})
+    else:
+        print(module.cards_text(module.parity_cards()))
+
+
+@app.command(
+    rich_help_panel=LOOK,
     epilog=examples("genbench status runs/n-1a2b3c4d", "watch genbench status runs/n-1a2b3c4d"),
 )
 def status(

@@ -29,19 +29,45 @@ def doctor(as_json: JsonOption = False) -> None:
     print_checks(list(lazy_module("runs.doctor").doctor()), as_json)
 
 
-@app.command(rich_help_panel=SETUP, epilog=examples("genbench tasks", "genbench tasks --json"))
-def tasks(as_json: JsonOption = False) -> None:
-    """List the built-in tasks.
+@app.command(
+    rich_help_panel=SETUP,
+    epilog=examples(
+        "genbench tasks",
+        "genbench tasks mmlu",
+        "genbench tasks --family maths",
+        "genbench tasks --language de",
+    ),
+)
+def tasks(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="Words of the name or of the summary. A whole name shows one task."),
+    ] = None,
+    family: Annotated[str | None, typer.Option(help="What they measure: knowledge, maths, code …")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="How answers are checked: math, choice, exact, code …")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Code of a language of the questions, such as de.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the tasks that have a name, or show one.
 
     Each is shown with its dataset, number of samples per problem (k), verifier, licence, and whether its
-    dataset is gated.
+    dataset is gated. One task is shown with its options, its protocols and the scores that others report.
     """
-    catalogue = lazy_module("tasks.catalogue")
-    infos = catalogue.task_infos()
+    listing = lazy_module("tasks.listing")
+    found = listing.find_tasks(listing.known_tasks(), words or [], family, kind, language)
+    named = [item for item in found if words == [item.info.name]]
     if as_json:
-        print_json([catalogue.info_record(info) for info in infos])
+        print_json([listing.task_record(item) for item in named or found])
+    elif named:
+        print(listing.task_text(named[0]))
+        others = ", ".join(item.info.name for item in found if item not in named)
+        print(f"others with '{named[0].info.name}': {others}" if others else "", end="\n" if others else "")
     else:
-        print(catalogue.tasks_text(infos))
+        print(lazy_module("tasks.catalogue").tasks_text([item.info for item in found]))
 
 
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench init", "genbench init nightly.yaml"))
@@ -53,7 +79,11 @@ def init(path: Annotated[Path, typer.Argument(help="The file to write.")] = Path
 
 @app.command(
     rich_help_panel=SETUP,
-    epilog=examples("genbench check suite.yaml", "genbench check reasoning --data-dir /data/mirror"),
+    epilog=examples(
+        "genbench check suite.yaml",
+        "genbench check reasoning --data-dir /data/mirror",
+        "genbench check smollm3 --speed 12000 --mean-tokens 6000",
+    ),
 )
 def check(
     suite: SuiteArgument,
@@ -63,12 +93,19 @@ def check(
     task: TaskOption = [],  # noqa: B006
     set_: SetOption = [],  # noqa: B006
     with_test: TestOption = False,
+    speed: Annotated[
+        float | None,
+        typer.Option(min=1, help="Completion tokens per second of the engine, for the estimate."),
+    ] = None,
+    mean_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Expected completion tokens of one sample, for the estimate.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a suite in seconds, without an engine.
 
-    Data, digests, chat templates, context budget, verifiers and disk are checked. Exit code 2 means that
-    the suite cannot run as it is.
+    Data, digests, chat templates, context budget, verifiers and disk are checked. The tokens and hours of the
+    run are estimated from --speed and --mean-tokens. Exit code 2 means that the suite cannot run as it is.
     """
     options = lazy_module("pipeline").RunOptions(
         suite=suite,
@@ -79,7 +116,8 @@ def check(
         overrides=tuple(set_),
         with_test=with_test,
     )
-    checks = lazy_module("runs.preflight").check_suite(options)
+    assumed = lazy_module("runs.cost").CostAssumptions.given(speed, mean_tokens)
+    checks = lazy_module("runs.preflight").check_suite(options, assumed)
     print_checks(checks, as_json)
     if any(item.state == "error" for item in checks):
         raise typer.Exit(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ MIRROR_SUFFIXES = (".jsonl", ".parquet")
 def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], dict[str, Any]]:
     """Return the dataset's rows, with at least its columns, and where they came from.
 
+    The rows of several configs are joined, and each has the name of its config in `config_column`.
     With `data_dir` only the mirror `DIR/<org>/<name>/<config>/<split>.jsonl|parquet` is read. The
     provenance has source, repo, config, split, revision, path, rows, columns, digest, pinned_digest
     and `warning` (None, or how the rows of a mirror, or of the hub if no revision is pinned, differ
@@ -26,15 +28,10 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
         DataError: not there (says how to mirror it), gated (says how to log in), damaged, or other
             rows at a pinned revision of the hub than the pinned ones.
     """
-    if data_dir is not None:
-        path = mirror_file(dataset, data_dir)
-        rows, source, revision = read_rows(path, dataset.columns), "mirror", None
-    else:
-        fetch = registry.load_object("genbench.data.download:fetch")
-        path = None
-        rows, revision = fetch(dataset, how_to_mirror(dataset, Path("DIR")))
-        source = "hub"
-    digest = rows_digest(rows, dataset.columns)
+    rows, path, revision = _read(dataset, data_dir)
+    source = "hub" if data_dir is None else "mirror"
+    columns = (dataset.config_column, *dataset.columns) if dataset.configs else dataset.columns
+    digest = rows_digest(rows, columns)
     warning = _difference(dataset, len(rows), digest)
     if warning and source == "hub" and dataset.revision is not None:
         raise DataError(
@@ -45,16 +42,47 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
     return rows, {
         "source": source,
         "repo": dataset.repo,
-        "config": dataset.config,
+        "config": ", ".join(dataset.configs) or dataset.config,
         "split": dataset.split,
         "revision": revision,
         "path": str(path) if path else None,
         "rows": len(rows),
-        "columns": list(dataset.columns),
+        "columns": list(columns),
         "digest": digest,
         "pinned_digest": dataset.digest,
         "warning": f"{path or _name(dataset)}: {warning}" if warning else None,
     }
+
+
+def _read(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path | None, str | None]:
+    """Return the rows, the file or folder of the mirror, and the commit of the hub."""
+    if dataset.configs:
+        return _read_configs(dataset, data_dir)
+    if data_dir is not None:
+        path = mirror_file(dataset, data_dir)
+        return read_rows(path, dataset.columns), path, None
+    fetch = registry.load_object("genbench.data.download:fetch")
+    rows, revision = fetch(dataset, how_to_mirror(dataset, Path("DIR")))
+    return rows, None, revision
+
+
+def _read_configs(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path | None, str | None]:
+    """Return the rows of all configs in their order, each with the name of its config."""
+    found: list[Row] = []
+    revision = None
+    for config in dataset.configs:
+        one = _of_config(dataset, config)
+        rows, _, revision = _read(one, data_dir)
+        found += [{**row, dataset.config_column: config} for row in rows]
+    return found, None if data_dir is None else data_dir / dataset.repo, revision
+
+
+def _of_config(dataset: HubDataset, config: str) -> HubDataset:
+    """Return one config of several. Some benchmarks have a repository for each, named with `{config}`."""
+    one = replace(dataset, configs=(), rows=None, digest=None)
+    if "{config}" in dataset.repo:
+        return replace(one, repo=dataset.repo.replace("{config}", config))
+    return replace(one, config=config)
 
 
 def mirror_file(dataset: HubDataset, data_dir: Path) -> Path:

@@ -50,7 +50,7 @@ def _published(runs: Sequence[GatheredRun]) -> list[PublishedScore]:
         for task, result in run.results.tasks.items():
             for score in result.published:
                 key = (task, score.model, score.value, score.source, score.decoding)
-                found.setdefault(key, PublishedScore(task=task, **dict(score)))
+                found.setdefault(key, PublishedScore(task=task, **score.to_json()))
     return sorted(found.values(), key=lambda item: _tasks(runs).index(item.task))
 
 

@@ -54,6 +54,7 @@ def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[
         notes=list(_notes(report)),
         judged=_judged(report),
         forest=_forest(report),
+        groups=task_groups(report),
         status_plot=_statuses(report),
         task_plots={task: _task_plots(number, rows) for number, (task, rows) in enumerate(series.items())},
         contract=contract_rows(report.runs),
@@ -121,18 +122,28 @@ def _judged(report: Report) -> list[tuple[str, str, list[str]]]:
     ]
 
 
+def task_groups(report: Report) -> dict[str, tuple[str, ...]]:
+    """Return the tasks of each group that a run names. The page folds them into one row."""
+    return {name: group.tasks for run in report.runs for name, group in run.results.groups.items()}
+
+
 def _forest(report: Report) -> Markup:
-    marks, chance = [], {}
+    """Return the plot of scores: one line for each group, and for each task without a group."""
+    grouped = {task: name for name, tasks in task_groups(report).items() for task in tasks}
+    lines = list(dict.fromkeys(grouped.get(task, task) for task in report.tasks))
+    marks: list[plots.Mark] = []
+    chance: dict[str, float] = {}
     for number, run in enumerate(report.runs):
-        for name, task in run.results.tasks.items():
-            if task.value is not None:
-                low, high = task.ci or (task.value, task.value)
-                marks.append(plots.Mark(name, number, 100 * task.value, 100 * low, 100 * high))
-            if task.chance:
-                chance[name] = 100 * task.chance
-    others = [(item.task, 100 * item.value) for item in report.published]
+        shown = {name: group.macro for name, group in run.results.groups.items()}
+        scores = {name: task for name, task in run.results.tasks.items() if name not in grouped}
+        for name, mean in (shown | scores).items():
+            if mean is not None and mean.value is not None:
+                low, high = mean.ci or (mean.value, mean.value)
+                marks.append(plots.Mark(name, number, 100 * mean.value, 100 * low, 100 * high))
+        chance |= {name: 100 * task.chance for name, task in scores.items() if task.chance}
+    others = [(item.task, 100 * item.value) for item in report.published if item.task in lines]
     names = [run.name for run in report.runs]
-    return Markup(plots.forest("forest", report.tasks, names, marks, chance=chance, published=others))
+    return Markup(plots.forest("forest", lines, names, marks, chance=chance, published=others))
 
 
 def _statuses(report: Report) -> Markup:

@@ -76,6 +76,8 @@ class PublishedScore(JsonRecord):
     value: Share = Field(description="the score")
     source: str = Field(description="source of the score")
     decoding: str = Field(description="decoding as far as the source states it")
+    n: Count | None = Field(default=None, description="problems of the source")
+    k: Count | None = Field(default=None, description="samples of each problem of the source")
     of: Literal["this model", "its family", "the suite"] = Field(
         description="why it is shown: of the model under test, of its family, or named by the suite"
     )

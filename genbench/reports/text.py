@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from genbench.analysis.alarms import alarms
+from genbench.analysis.mean_records import GroupRecord
 from genbench.analysis.results_record import InstructionsRecord, Results, TaskResults
 from genbench.reports.figures import interval, points
 from genbench.reports.judged_text import judged_lines
@@ -22,14 +23,13 @@ _SHOWN_ALARMS = 6
 def run_table(results: Mapping[str, Results], folders: Mapping[str, Path], *, brief: bool = False) -> str:
     """Return the table of a run with one row per model and task, and the notices on its tasks.
 
+    A group has two rows instead of those of its tasks: the mean over its tasks and over its problems.
     What needs attention comes first, the worst at the top.
 
     Args:
         brief: leave out notices on tasks that only add to the table, such as further metrics.
     """
-    rows = [
-        _row(model, name, task) for model, result in results.items() for name, task in result.tasks.items()
-    ]
+    rows = [row for model, result in results.items() for row in _rows(model, result)]
     parts = [aligned(_HEAD, rows, _RIGHT), _legend(results)]
     parts += _attention(results)
     parts += [_totals(model, result, folders.get(model)) for model, result in results.items()]
@@ -45,6 +45,27 @@ def _attention(results: Mapping[str, Results]) -> list[str]:
     more = len(found) - _SHOWN_ALARMS
     left_out = [f"  … and {more} more"] if more > 0 else []
     return ["", "Needs attention:", *(f"  {alarm}" for alarm in found[:_SHOWN_ALARMS]), *left_out]
+
+
+def _rows(model: str, result: Results) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a model: its groups where their first task is, and its other tasks."""
+    grouped = {task: name for name, group in result.groups.items() for task in group.tasks}
+    for name, task in result.tasks.items():
+        if name not in grouped:
+            yield _row(model, name, task)
+        elif result.groups[grouped[name]].tasks[0] == name:
+            yield from _group_rows(model, grouped[name], result.groups[grouped[name]])
+
+
+def _group_rows(model: str, name: str, group: GroupRecord) -> Iterator[tuple[str, ...]]:
+    count = len(group.tasks)
+    for kind, mean, of in (
+        ("macro", group.macro, f"mean of {count} tasks"),
+        ("micro", group.micro, "all problems"),
+    ):
+        value = "missing" if mean is None else points(mean.value)
+        size = "-" if mean is None else str(mean.n)
+        yield (model, name, kind, value, interval(mean.ci if mean else None), "-", size, of)
 
 
 def _row(model: str, name: str, task: TaskResults) -> tuple[str, ...]:
@@ -118,6 +139,11 @@ def _task_notices(task: TaskResults, brief: bool) -> list[str]:
         bounds = task.bounds
         between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
         lines.append(f"{task.excluded} of {task.samples} samples excluded (defects of ours){between}")
+    if task.macro:
+        lines.append(
+            f"mean over {task.macro.parts} values of {task.macro.by}: {points(task.macro.value)} "
+            f"{interval(task.macro.ci)}"
+        )
     lines += _other_metrics(task, brief)
     lines += _measures(task)
     if not brief:

@@ -12,8 +12,8 @@ from typing import Literal
 
 from genbench.errors import GenbenchError
 from genbench.judges.session import JudgeSession
-from genbench.models.prepare import prepare_model
-from genbench.models.prepared import PreparedModel
+from genbench.runs.contextcheck import model_lines
+from genbench.runs.cost import CostAssumptions, cost_words
 from genbench.runs.jobs import check_engine
 from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
 from genbench.runs.verifying import load_verifiers, verifier_specs
@@ -39,8 +39,12 @@ class Check:
         return f"{self.state:7}  {self.what}: {self.detail}"
 
 
-def check_suite(options: RunOptions) -> list[Check]:
-    """Check everything that a run of the suite needs, except the start of its engine. Report all errors."""
+def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> list[Check]:
+    """Check everything that a run of the suite needs, except the start of its engine. Report all errors.
+
+    Args:
+        cost: the speed and the length of answers from which the time of the run is estimated.
+    """
     check_options(options)
     suite, chosen = open_suite(options)
     checks = [
@@ -52,7 +56,9 @@ def check_suite(options: RunOptions) -> list[Check]:
     checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(suite, tasks)))
     checks += _attempt("engine", lambda: [check_engine(suite)])
     for name in chosen:
-        checks += _attempt(f"model {name}", partial(_check_model, suite, name, tasks))
+        checks += _attempt(f"model {name}", partial(model_lines, suite, name, tasks))
+    if tasks:
+        checks.append(Check("ok", "cost", cost_words(tasks, len(chosen), cost or CostAssumptions())))
     checks.append(_check_disk(tasks, len(chosen), Path(options.run_dir or "runs")))
     return checks
 
@@ -82,30 +88,6 @@ async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[st
     lines = [f"{name}: {item.version}" for name, item in verified.items()]
     warnings = [item.warning for item in verified.values() if item.warning]
     return lines + [f"!{warning}" for warning in (*warnings, *judges.warnings)]
-
-
-def _check_model(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> list[str]:
-    model = prepare_model(suite, name, tasks)
-    lines = [f"{model.identity}, trace format {model.reasoning.format.name}"]
-    context = model.settings.max_model_len
-    if context is not None:
-        lines.append(_budget(model, tasks, context))
-    return lines + [f"!{warning}" for warning in model.warnings]
-
-
-def _budget(model: PreparedModel, tasks: Sequence[LoadedTask], context: int) -> str:
-    """Compare the longest prompt with the context. Raise PromptError if a prompt does not fit."""
-    longest = clamped = 0
-    for task in tasks:
-        for problem in task.problems:
-            request = model.maker.request(task, problem, 0, ())
-            if request is not None:
-                longest = max(longest, len(request.token_ids))
-                clamped += request.clamped
-    if not longest:
-        return f"context {context:,}; the server makes the prompts' tokens, so none can be measured"
-    tail = f"; max_tokens is lowered to the context for {clamped} problems" if clamped else ""
-    return ("!" if clamped else "") + f"context {context:,}, longest prompt {longest:,} tokens{tail}"
 
 
 def _check_disk(tasks: Sequence[LoadedTask], models: int, folder: Path) -> Check:

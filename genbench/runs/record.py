@@ -201,6 +201,8 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
         data=dict(task.provenance),
         data_digest=task.provenance.get("digest"),
     )
+    if info.protocol != TaskRecord.model_fields["protocol"].default:
+        record = record.model_copy(update={"protocol": info.protocol})
     if task.name not in judges:
         return record
     return record.model_copy(update={"judge": JudgeRecord.model_validate(judges.record(task.name))})

@@ -89,6 +89,8 @@ class PublishedRecord(JsonRecord):
     value: Share = Field(description="score as a fraction of 1")
     source: str = Field(description="source of the score")
     decoding: str = Field(description="how its samples were drawn")
+    n: Count | None = Field(default=None, description="problems of the source; absent if it does not say")
+    k: Count | None = Field(default=None, description="samples of each problem; absent if it does not say")
     of: Literal["this model", "its family", "the suite"] = Field(
         description="why it is shown: the name of the model under test is this one, begins with it, "
         "or the suite says so"
@@ -140,6 +142,10 @@ class TaskRecord(JsonRecord):
 
     judge: JudgeRecord | None = Field(default=None, description="the judge; absent if no LLM judges the task")
     version: str = Field(description="version of the task: its prompt, references and grading")
+    protocol: str = Field(
+        default="genbench",
+        description="whose words, exemplars and extraction are used; absent if they are genbench's own",
+    )
     k: Count = Field(description="samples of each problem")
     n: Count = Field(description="problems in force")
     of: Count = Field(description="problems of the whole task")

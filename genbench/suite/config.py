@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -9,6 +10,8 @@ from pydantic import Field, field_validator, model_validator
 from genbench.suite.block import NAME_PATTERN, BaseUrl, Strict
 from genbench.suite.engine import ByKind, EngineConfig, default_engine
 from genbench.suite.judge import JudgeConfig
+from genbench.suite.price import Price
+from genbench.suite.source import DataSource
 from genbench.suite.track import NamedTrack
 
 MAX_SEED = 2**53
@@ -115,29 +118,6 @@ class TraceTags(Strict):
     close: str = Field(min_length=1)
 
 
-class HubSource(Strict):
-    """Rows from the Hugging Face hub."""
-
-    repo: str
-    config: str = "default"
-    split: str = "test"
-    revision: str | None = None
-
-
-class DataSource(Strict):
-    """Where the rows of a custom task come from, and the meaning of their columns."""
-
-    path: str | None = Field(None, description="JSONL, Parquet or CSV; relative to the suite's folder")
-    hub: HubSource | None = None
-    fields: dict[str, Any] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if (self.path is None) == (self.hub is None):
-            raise ValueError("give either 'path' or 'hub'")
-        return self
-
-
 class Turn(Strict):
     """One further turn of a conversation."""
 
@@ -163,7 +143,9 @@ class TaskEntry(Strict):
     """One task of a suite: a task by name (`task`), or one of the suite's own (`name`, `data` and `kind`)."""
 
     task: str | None = Field(
-        None, description="built-in task or plug-in (see `genbench tasks`), or package.module:attribute"
+        None,
+        description="built-in task or plug-in (see `genbench tasks`), package.module:attribute, or a path "
+        "of a task page of your own, which ends in .yaml",
     )
     name: str | None = Field(None, pattern=NAME_PATTERN)
     kind: str | None = Field(
@@ -177,6 +159,12 @@ class TaskEntry(Strict):
     )
     system: str | None = None
     shots: tuple[tuple[str, str], ...] = ()
+    group: str | None = Field(
+        None, description="tasks of one group are shown together, with the means over tasks and over problems"
+    )
+    protocol: str = Field(
+        "genbench", description="whose words, exemplars and extraction are used (see `genbench tasks NAME`)"
+    )
     k: int | None = Field(None, ge=1)
     limit: int | None = Field(None, ge=1)
     role: Literal["validation", "test"] = "validation"
@@ -229,7 +217,13 @@ class TaskEntry(Strict):
     @property
     def label(self) -> str:
         """Return the task's name in files and reports."""
-        return self.name or self.task or ""
+        named = self.name or self.task or ""
+        return PurePath(named).stem if self.names_page and not self.name else named
+
+    @property
+    def names_page(self) -> bool:
+        """Whether the task is a page of the user's own."""
+        return self.task is not None and self.task.endswith(".yaml")
 
     @property
     def used_verifier(self) -> str | None:
@@ -252,22 +246,6 @@ class VerifyConfig(Strict):
         10, ge=0, le=19, description="CPU priority of the workers; a high value lets the engine go first"
     )
     load_timeout_s: float = Field(900.0, gt=0, description="seconds after which loading a verifier fails")
-
-
-class Price(Strict):
-    """The price of drawing samples: of a machine by the hour, or of a server by its tokens."""
-
-    per_hour: float | None = Field(None, ge=0, description="price of one hour of all devices together")
-    per_million_prompt_tokens: float | None = Field(None, ge=0)
-    per_million_completion_tokens: float | None = Field(None, ge=0)
-    currency: str = "USD"
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        by_tokens = [self.per_million_prompt_tokens, self.per_million_completion_tokens].count(None)
-        if (self.per_hour is None, by_tokens) not in ((False, 2), (True, 0)):
-            raise ValueError("give either 'per_hour' or both prices per million tokens")
-        return self
 
 
 def _names_or_entries(schema: dict[str, Any]) -> None:

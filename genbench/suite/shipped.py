@@ -59,13 +59,17 @@ def at_home(text: str) -> Path:
 def suite_path(name: str) -> Path:
     """Return the suite file that `name` means: a path, or the name of a shipped suite.
 
+    Parity cards are shipped suites too, called `parity/NAME`.
+
     Raises:
         ConfigError: there is neither.
     """
     path = Path(name)
     if path.is_file():
         return path
-    names = [entry.stem for entry in sorted(folder("suites").glob("*.yaml"))]
+    suites = folder("suites")
+    paths = [*suites.glob("*.yaml"), *suites.glob("parity/*.yaml")]
+    names = sorted(entry.relative_to(suites).with_suffix("").as_posix() for entry in paths)
     if name in names:
         return folder("suites") / f"{name}.yaml"
     raise ConfigError(f"suite '{name}': no such file and no shipped suite{nearest(name, names)}")

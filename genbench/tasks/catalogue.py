@@ -107,10 +107,11 @@ def info_record(info: TaskInfo) -> dict[str, Any]:
 
 def tasks_text(infos: list[TaskInfo]) -> str:
     """Return the list of tasks as a table."""
-    head = ("task", "k", "rows", "verifier", "dataset", "licence")
+    head = ("task", "family", "k", "rows", "verifier", "dataset", "licence")
     rows = [
         (
             info.name,
+            info.family,
             str(info.k),
             str(info.dataset.rows or "?") if info.dataset else "-",
             info.verifier,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from genbench.protocols import Row, TaskInfo
-from genbench.tasks.single_turn import read_all
+from genbench.tasks.single_turn import Readings, read_each
 from genbench.types import Ask, Message, Problem
 
 
@@ -25,13 +25,21 @@ class Conversation:
     columns: tuple[str, ...] = ()
     """The columns that `read` needs if the data is a file of the user."""
 
-    def problems(self, rows: Sequence[Row]) -> list[Problem]:
-        """Return one problem per row.
+    def readings(self, rows: Sequence[Row]) -> Readings:
+        """Return the problems, and the rows that cannot be asked with the reason.
 
         Raises:
-            DataError: two rows have one id.
+            DataError: no row can be asked, or two rows have one id.
         """
-        return read_all(self.info.name, self.read, rows)
+        return read_each(self.info.name, self.read, rows)
+
+    def problems(self, rows: Sequence[Row]) -> list[Problem]:
+        """Return one problem for each row that can be asked.
+
+        Raises:
+            DataError: as `readings`.
+        """
+        return self.readings(rows).problems
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return the conversation so far with the next prompt, or None if there is no next prompt."""

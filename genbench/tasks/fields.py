@@ -97,8 +97,13 @@ def read_instructions(row: Row, columns: InstructionColumns, where: str) -> list
     return instructions(ids, kwargs, where) if ids or kwargs else []
 
 
-def read_options(row: Row, columns: str | tuple[str, ...], where: str) -> tuple[str, ...]:
+def read_options(
+    row: Row, columns: str | tuple[str, ...], where: str, *, repeated: bool = False
+) -> tuple[str, ...]:
     """Return the texts of a row's options, in the order of the data.
+
+    Args:
+        repeated: whether two options may be the same text, as in a few rows of published benchmarks.
 
     Raises:
         DataError: fewer than 2 or more than 26, an empty one, or two that are the same text.
@@ -107,7 +112,7 @@ def read_options(row: Row, columns: str | tuple[str, ...], where: str) -> tuple[
     if not isinstance(found, list | tuple) or not 2 <= len(found) <= len(LETTERS):
         raise DataError(f"{where}: wanted 2 to {len(LETTERS)} options, found {found!r}")
     texts = tuple(read_text(option, f"{where}: an option").strip() for option in found)
-    if len(set(texts)) < len(texts):
+    if len(set(texts)) < len(texts) and not repeated:
         raise DataError(f"{where}: two options are the same text: {list(texts)}")
     return texts
 
@@ -115,15 +120,21 @@ def read_options(row: Row, columns: str | tuple[str, ...], where: str) -> tuple[
 def right_option(reference: Any, options: tuple[str, ...], where: str) -> int:
     """Return the index of the right option. A reference is a letter, the option's text or its index.
 
+    A list of one reference is that reference, and an index may be written as text (MixEval's `["1"]`).
+
     Raises:
         DataError: it is none of these, or it is one option's letter and the text of another.
     """
+    if isinstance(reference, list | tuple) and len(reference) == 1:
+        return right_option(reference[0], options, where)
     if isinstance(reference, int) and not isinstance(reference, bool) and 0 <= reference < len(options):
         return reference
     text = reference.strip() if isinstance(reference, str) else None
     found = {options.index(text)} if text in options else set()
     if text and len(text) == 1 and text in LETTERS[: len(options)]:
         found.add(LETTERS.index(text))
+    if not found and text and text.isdecimal() and text.isascii() and int(text) < len(options):
+        found.add(int(text))
     if len(found) != 1:
         how = "names two options" if found else "is no letter, text or place (from 0) of an option"
         raise DataError(f"{where}: reference {reference!r} {how}; options: {list(options)}")

@@ -19,14 +19,14 @@ def humaneval() -> SingleTurn:
     """Return the task of 164 functions. Asserts that can be split are compared outside the sandbox."""
     dataset = HubDataset("openai/openai_humaneval", "openai_humaneval", "test", _COLUMNS, rows=164)
     summary = "HumanEval: 164 Python functions to complete"
-    return functions_task("humaneval", summary, dataset, "MIT", read=_read, pose=_pose)
+    return functions_task("humaneval", summary, dataset, read=_read, pose=_pose)
 
 
 def humaneval_plus() -> SingleTurn:
     """Return the task of the same functions with about eighty times the tests."""
     dataset = HubDataset("evalplus/humanevalplus", "default", "test", _COLUMNS, rows=164)
     summary = "HumanEval+: 164 Python functions with many more tests"
-    return functions_task("humaneval_plus", summary, dataset, "Apache-2.0", read=_read, pose=_pose)
+    return functions_task("humaneval_plus", summary, dataset, read=_read, pose=_pose)
 
 
 def _read(task: str, place: int, row: Row) -> Problem:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.tasks.ifeval import COLUMNS, METRICS, pose, read
-from genbench.tasks.published import published
+from genbench.tasks.pagetask import page_facts
 from genbench.types import Ask, Problem
 
 Version = Literal["300", "294"]
@@ -92,8 +92,7 @@ def ifbench(version: str | int = "300", revision: str = "head") -> IFBench:
         k=1,
         verifier="ifbench",
         verifier_options={"headline": "loose", "revision": checkers},
-        licence="ODC-BY-1.0",
-        published=published(f"ifbench {chosen}"),
+        **page_facts("ifbench", {"version": chosen}),
         metrics=METRICS,
     )
     return IFBench(info, "294" if chosen == "294" else "300")

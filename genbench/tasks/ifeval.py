@@ -1,4 +1,4 @@
-"""IFEval: prompts with instructions that a program can check (Zhou et al. 2023, arXiv 2311.07911)."""
+"""Rows with the columns of IFEval: prompts with instructions that a program can check."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from genbench.errors import DataError
-from genbench.protocols import HubDataset, Row, TaskInfo
-from genbench.tasks.published import published
-from genbench.tasks.single_turn import SingleTurn
+from genbench.protocols import Row
 from genbench.types import Ask, Message, Problem
 
 COLUMNS = ("key", "prompt", "instruction_id_list", "kwargs")
@@ -16,32 +14,16 @@ METRICS = ("avg@k", "pass@k")
 """No majority vote, because answers are texts that cannot agree with one another."""
 
 
-def ifeval() -> SingleTurn:
-    """Return the task of 541 prompts with 834 instructions of 25 kinds.
+def counted(row: Row, place: int) -> Row:
+    """Return a row with the number of its instructions, by which reports split the score.
 
-    The score is prompt-level strict accuracy. Prompts are asked as they are, without a system prompt.
+    Raises:
+        DataError: it has no instruction.
     """
-    info = TaskInfo(
-        name="ifeval",
-        asks_alike=True,
-        version="1",
-        summary="IFEval: 541 prompts with instructions that a program can check, prompt-level strict",
-        dataset=HubDataset(
-            repo="google/IFEval",
-            config="default",
-            split="train",
-            columns=COLUMNS,
-            digest="af1ff2415755ba4fb7974e075910ed1a3d6bc36d1699fc4d73a3a581e58fff43",
-            rows=541,
-        ),
-        k=1,
-        verifier="ifeval",
-        verifier_options={"headline": "strict"},
-        licence="Apache-2.0",
-        published=published("ifeval"),
-        metrics=METRICS,
-    )
-    return SingleTurn(info, lambda place, row: read("ifeval", row), pose, COLUMNS)
+    count = len(row["instruction_id_list"] or ())
+    if not count:
+        raise DataError("there is no instruction")
+    return {**row, "instructions": count}
 
 
 def read(task: str, row: Row) -> Problem:

@@ -14,7 +14,7 @@ from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.sandbox.programs import Check
 from genbench.sandbox.readable import check_tests
-from genbench.tasks.published import published
+from genbench.tasks.pagetask import page_facts
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Message, Problem
 
@@ -121,8 +121,7 @@ def livecodebench(
         k=16,
         verifier="code",
         verifier_options={"mode": "lcb-compat"},
-        licence="cc, as its page says; the problems belong to their contest sites",
-        published=published(f"livecodebench {release}") if window == (None, None) else (),
+        **page_facts("livecodebench", {"release": release, "window": window != (None, None)}),
         metrics=("avg@k", "pass@k"),
     )
     return LiveCodeBench(info, _read, _pose, _COLUMNS, window)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from genbench import registry
 from genbench.data.subset import nested_subset
 from genbench.errors import ConfigError, nearest
-from genbench.protocols import Task
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k
-from genbench.tasks.checked import checked_task
-from genbench.tasks.custom import custom_task
 from genbench.tasks.entry_checks import check_metrics, check_reference, check_verifier, entry_place
 from genbench.tasks.loaded import LoadedTask
-from genbench.tasks.rows import task_rows
+from genbench.tasks.make import make_task
+from genbench.tasks.rows import task_rows, with_examples
+from genbench.tasks.unasked import problems_of, with_unasked
 
 
 def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list[TaskEntry]:
@@ -52,7 +50,8 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
     check_metrics(suite, entry, task, k)
     check_reference(suite, entry, task)
     rows, provenance = task_rows(suite, entry, task, data_dir)
-    problems = task.problems(rows)
+    task = with_examples(task, data_dir)
+    problems, unasked = problems_of(task, rows)
     ids = [problem.problem_id for problem in problems]
     kept = set(nested_subset(ids, _smaller(limit, entry.limit)))
     return LoadedTask(
@@ -62,33 +61,11 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
         decoding=decoding,
         problems=tuple(problem for problem in problems if problem.problem_id in kept),
         left_out=frozenset(ids) - kept,
-        provenance=provenance,
+        provenance=with_unasked(provenance, unasked, task.info.name),
         where=entry_place(suite, entry),
         folder=str(suite.folder),
         rows={name: row for row, name in enumerate(ids, start=1)} if len(ids) == len(rows) else {},
     )
-
-
-def make_task(suite: Suite, entry: TaskEntry) -> Task:
-    """Return the task of an entry without reading its rows.
-
-    Raises:
-        ConfigError: an unknown name or kind, wrong options, or a plug-in that is not a task.
-    """
-    if entry.task is None:
-        return custom_task(entry)
-    where = entry_place(suite, entry)
-    try:
-        plug_in = registry.find("task", entry.task, suite.folder)
-        found = plug_in.load()
-        if callable(found):
-            found = plug_in.build(entry.options)
-        elif entry.options:
-            raise ConfigError(f"it takes no options, found {', '.join(entry.options)}")
-        task: Task = found if plug_in.is_built_in else checked_task(plug_in, found)
-    except ConfigError as error:
-        raise type(error)(f"{where}: {error}") from error
-    return task
 
 
 def _with_paths(suite: Suite, entry: TaskEntry) -> TaskEntry:

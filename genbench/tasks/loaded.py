@@ -71,7 +71,7 @@ class LoadedTask:
     def chance(self) -> float | None:
         """Return the score of blind guessing in [0, 1]: the benchmark's own, or the mean over the options."""
         counts = [len(problem.row.get("options", ())) for problem in self.problems]
-        if self.task.info.chance is not None or self.task.info.verifier != "choice" or not all(counts):
+        if self.task.info.chance is not None or not all(counts):
             return self.task.info.chance
         return sum(1 / count for count in counts) / len(counts) if counts else None
 

@@ -35,14 +35,14 @@ def mbpp(config: str = "full") -> SingleTurn:
         "google-research-datasets/mbpp", config, "test", _COLUMNS[config], rows=_ROWS[config]
     )
     summary = f"MBPP ({config}): small Python functions from a sentence"
-    return functions_task("mbpp", summary, dataset, "CC-BY-4.0", read=_read, pose=_pose)
+    return functions_task("mbpp", summary, dataset, read=_read, pose=_pose)
 
 
 def mbpp_plus() -> SingleTurn:
     """Return the task of 378 problems with many more tests."""
     dataset = HubDataset("evalplus/mbppplus", "default", "test", _COLUMNS["plus"], rows=378)
     summary = "MBPP+: small Python functions with many more tests"
-    return functions_task("mbpp_plus", summary, dataset, "Apache-2.0", read=_read, pose=_pose)
+    return functions_task("mbpp_plus", summary, dataset, read=_read, pose=_pose)
 
 
 def _read(task: str, place: int, row: Row) -> Problem:

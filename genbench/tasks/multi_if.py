@@ -9,6 +9,7 @@ from genbench.errors import DataError
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.tasks.conversation import Conversation
 from genbench.tasks.ifeval import METRICS, instructions
+from genbench.tasks.pagetask import page_facts
 from genbench.types import Ask, Message, Problem
 
 TURNS = 3
@@ -42,7 +43,7 @@ def multi_if() -> Conversation:
             k=1,
             verifier="ifeval",
             verifier_options={"headline": "strict", "multilingual": True},
-            licence="CC-BY-NC-2.0",
+            **page_facts("multi_if", {}),
             metrics=METRICS,
         ),
         lambda place, row: _read(row),

@@ -42,9 +42,12 @@ def option_order(order: Order, count: int, problem_id: str, sample_index: int) -
     return tuple(sorted(range(count), key=place))
 
 
-def listed(texts: Sequence[str]) -> str:
-    """Return the options as lines `A) …`."""
-    return "\n".join(f"{letter}) {text}" for letter, text in zip(LETTERS, texts, strict=False))
+def listed(texts: Sequence[str], form: str = "{letter}) {text}") -> str:
+    """Return the options as lines, one for each option in `form`."""
+    before, _, after = form.partition("{letter}")
+    between, _, end = after.partition("{text}")
+    pairs = zip(LETTERS, texts, strict=False)
+    return "\n".join(f"{before}{letter}{between}{text}{end}" for letter, text in pairs)
 
 
 def letters(count: int) -> str:

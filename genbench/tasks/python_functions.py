@@ -9,7 +9,7 @@ from typing import Any
 from genbench.data.asserts import split
 from genbench.errors import DataError
 from genbench.protocols import HubDataset, Row, TaskInfo
-from genbench.tasks.published import published
+from genbench.tasks.pagetask import page_facts
 from genbench.tasks.single_turn import SingleTurn
 from genbench.types import Ask, Problem
 
@@ -21,7 +21,6 @@ def functions_task(
     name: str,
     summary: str,
     dataset: HubDataset,
-    licence: str,
     *,
     read: Callable[[str, int, Row], Problem],
     pose: Callable[[Problem, int], Ask],
@@ -36,8 +35,7 @@ def functions_task(
         k=10,
         verifier="code",
         verifier_options={"mode": "real"},
-        licence=licence,
-        published=published(name),
+        **page_facts(name, {}),
         metrics=("avg@k", "pass@k"),
     )
     return SingleTurn(info, partial(read, name), pose, dataset.columns)

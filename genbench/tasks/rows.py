@@ -14,6 +14,7 @@ from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.checked import CheckedTask
 from genbench.tasks.entry_checks import entry_place
+from genbench.tasks.paged import PageTask
 
 
 def task_rows(
@@ -33,6 +34,18 @@ def task_rows(
     if dataset is None:
         raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")
     return load_rows(dataset, data_dir)
+
+
+def with_examples(task: Task, data_dir: Path | None) -> Task:
+    """Return the task with the rows of its exemplars, if its prompt has exemplars of another split.
+
+    Raises:
+        DataError: the rows cannot be used.
+    """
+    if not isinstance(task, PageTask) or task.example_data is None:
+        return task
+    rows, _ = load_rows(task.example_data, data_dir)
+    return task.with_examples(rows)
 
 
 def _columns(task: Task) -> tuple[str, ...]:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from genbench.errors import DataError
 from genbench.protocols import Row, TaskInfo
 from genbench.types import Ask, Problem
+
+RowReader = Callable[[Row, int], Row]
+"""A function that completes a row. It gets the row and its number within its config, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The rows of a task as problems, and the rows that cannot be asked."""
+
+    problems: list[Problem]
+    unasked: tuple[str, ...] = field(default=())
+    """One message for each row that cannot be asked, which names the row and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +36,47 @@ class SingleTurn:
     columns: tuple[str, ...] = ()
     """The columns that `read` needs if the data is a file of the user."""
 
-    def problems(self, rows: Sequence[Row]) -> list[Problem]:
-        """Return one problem per row.
+    def readings(self, rows: Sequence[Row]) -> Readings:
+        """Return the problems, and the rows that cannot be asked with the reason.
 
         Raises:
-            DataError: two rows have one id.
+            DataError: no row can be asked, or two rows have one id.
         """
-        return read_all(self.info.name, self.read, rows)
+        return read_each(self.info.name, self.read, rows)
+
+    def problems(self, rows: Sequence[Row]) -> list[Problem]:
+        """Return one problem for each row that can be asked.
+
+        Raises:
+            DataError: as `readings`.
+        """
+        return self.readings(rows).problems
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return the first turn. There is no second one."""
         return None if replies else self.pose(problem, sample_index)
 
 
-def read_all(task: str, read: Callable[[int, Row], Problem], rows: Sequence[Row]) -> list[Problem]:
-    """Return every row as a problem.
+def read_each(task: str, read: Callable[[int, Row], Problem], rows: Sequence[Row]) -> Readings:
+    """Return every row as a problem, or as a message if it cannot be asked.
 
     Raises:
-        DataError: two rows have one id.
+        DataError: no row can be asked, or two rows have one id.
     """
-    found = [read(place, row) for place, row in enumerate(rows)]
+    found: list[Problem] = []
+    unasked: list[str] = []
     places: dict[str, int] = {}
-    for place, problem in enumerate(found):
+    for place, row in enumerate(rows):
+        try:
+            problem = read(place, row)
+        except DataError as error:
+            unasked.append(str(error))
+            continue
         first = places.setdefault(problem.problem_id, place)
         if first != place:
             both = f"rows {first + 1} and {place + 1}"
             raise DataError(f"task {task}: {both} have the same id '{problem.problem_id}'")
-    return found
+        found.append(problem)
+    if unasked and not found:
+        raise DataError(unasked[0])
+    return Readings(found, tuple(unasked))

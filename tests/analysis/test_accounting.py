@@ -17,7 +17,7 @@ from genbench.pipeline import run
 from genbench.reports.text import run_table
 from genbench.runs.options import RunOptions
 from genbench.store.manifest_record import AttemptRecord
-from genbench.suite.config import Price
+from genbench.suite.price import Price
 
 SUITE = """\
 models:

@@ -10,10 +10,11 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.pipeline import RunOptions, run
 from genbench.protocols import PublishedScore
+from genbench.registry import load
 from genbench.reports.write import report_text
 from genbench.suite.config import ModelConfig, Reference
 from genbench.tasks.catalogue import task_infos
-from genbench.tasks.published import published, references
+from genbench.tasks.published import references
 
 KNOWN = (PublishedScore("Qwen3-4B", 0.656, "a paper", "t 0.6"), PublishedScore("Qwen3", 0.5, "a blog", "t 0"))
 
@@ -40,7 +41,7 @@ def test_an_adapter_makes_another_model_of_the_family() -> None:
 
 
 def test_two_sources_of_one_model_both_stand_with_their_decoding() -> None:
-    found = [score for score in published("aime25") if score.model == "Qwen3-4B"]
+    found = [score for score in load("task", "aime25")().info.published if score.model == "Qwen3-4B"]
     assert {score.value for score in found} == {0.656, 0.191, 0.588, 0.171}
     assert len({(score.source, score.decoding) for score in found}) == 4
 

@@ -12,10 +12,7 @@ from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
-from genbench.tasks.aime import aime24, aime25
-from genbench.tasks.gpqa import gpqa_diamond
-from genbench.tasks.gsm8k import gsm8k
-from genbench.tasks.math500 import math500
+from genbench.tasks.maths_rows import aime, gsm8k
 from genbench.types import Answer, Ask, Case, Problem, SampleId
 from genbench.verifiers.math import MathVerifier
 
@@ -45,8 +42,8 @@ OWN_ROWS: dict[str, Row] = {
 BUILT_IN = sorted(OWN_ROWS)
 
 
-def make(name: str) -> Task:
-    task = registry.load("task", name)()
+def make(name: str, **options: str) -> Task:
+    task = registry.load("task", name)(**options)
     assert isinstance(task, Task)
     return task
 
@@ -72,37 +69,37 @@ def test_every_built_in_reads_a_row_and_asks_it_once(name: str) -> None:
 
 
 def test_aime_asks_for_a_boxed_integer_and_drops_leading_zeros() -> None:
-    [problem] = aime24().problems([OWN_ROWS["aime24"]])
-    question = ask(aime24(), problem)
+    [problem] = make("aime24").problems([OWN_ROWS["aime24"]])
+    question = ask(make("aime24"), problem)
     assert question.messages[0].content.startswith("Find $1+{1}$.\n\n")
     assert "\\boxed{}" in question.messages[0].content
     assert (problem.problem_id, question.reference) == ("7", "2")
-    assert ask(aime25(), aime25().problems([OWN_ROWS["aime25"]])[0]).reference == "2"
+    assert ask(make("aime25"), make("aime25").problems([OWN_ROWS["aime25"]])[0]).reference == "2"
     for answer in ("1000", "-1", "x", ""):
         with pytest.raises(DataError, match="row 1: the answer"):
-            aime24().problems([{"id": 1, "problem": "?", "answer": answer}])
+            make("aime24").problems([{"id": 1, "problem": "?", "answer": answer}])
 
 
 def test_math500_and_gsm8k_take_their_references_from_their_own_columns() -> None:
-    [problem] = math500().problems([OWN_ROWS["math500"]])
+    [problem] = make("math500").problems([OWN_ROWS["math500"]])
     assert (problem.problem_id, problem.strata) == (
         "test/algebra/1.json",
         {"subject": "Algebra", "level": "2"},
     )
-    assert ask(math500(), problem).reference == "x^2+2x+1"
-    [problem] = gsm8k().problems([OWN_ROWS["gsm8k"]])
-    assert (problem.problem_id, ask(gsm8k(), problem).reference) == ("0", "1001")
+    assert ask(make("math500"), problem).reference == "x^2+2x+1"
+    [problem] = make("gsm8k").problems([OWN_ROWS["gsm8k"]])
+    assert (problem.problem_id, ask(make("gsm8k"), problem).reference) == ("0", "1001")
     with pytest.raises(DataError, match="row 1"):
-        gsm8k().problems([{"question": "?", "answer": "no number"}])
+        make("gsm8k").problems([{"question": "?", "answer": "no number"}])
 
 
 def test_two_rows_with_one_id_are_refused() -> None:
     with pytest.raises(DataError, match="rows 1 and 2 have the same id '7'"):
-        aime24().problems([OWN_ROWS["aime24"]] * 2)
+        make("aime24").problems([OWN_ROWS["aime24"]] * 2)
 
 
 def gpqa_asks(order: str, ids: int, samples: int) -> list[Ask]:
-    task = gpqa_diamond(order=order)
+    task = make("gpqa_diamond", order=order)
     rows = [{**OWN_ROWS["gpqa_diamond"], "Record ID": f"rec{number}"} for number in range(ids)]
     return [ask(task, problem, index) for problem in task.problems(rows) for index in range(samples)]
 
@@ -135,13 +132,13 @@ def test_gpqa_in_a_fixed_order_shows_every_sample_of_a_problem_the_same() -> Non
         assert len({question.messages for question in asks[start : start + 4]}) == 1
     assert len({question.reference["letter"] for question in asks}) == 4
     with pytest.raises(ConfigError, match="as_given"):
-        gpqa_diamond(order="as_given")
+        make("gpqa_diamond", order="as_given")
     with pytest.raises(ConfigError, match="did you mean 'per_sample'"):
-        gpqa_diamond(order="per_samples")
+        make("gpqa_diamond", order="per_samples")
 
 
 def test_gpqa_strata_leave_out_what_a_row_does_not_say() -> None:
-    [problem] = gpqa_diamond().problems([OWN_ROWS["gpqa_diamond"]])
+    [problem] = make("gpqa_diamond").problems([OWN_ROWS["gpqa_diamond"]])
     assert problem.strata == {"domain": "Chemistry", "subdomain": "Inorganic"}
 
 
@@ -157,7 +154,7 @@ def test_exemplars_end_in_the_form_that_is_asked_for(name: str) -> None:
 
 
 def test_gpqa_exemplars_end_with_their_letter() -> None:
-    letters = [answer.rsplit("\n", 1)[1] for _, answer in gpqa_diamond().info.shots]
+    letters = [answer.rsplit("\n", 1)[1] for _, answer in make("gpqa_diamond").info.shots]
     assert sorted(letters) == ["Answer: A", "Answer: B", "Answer: C", "Answer: D"]
 
 
@@ -178,3 +175,12 @@ def test_the_mirrored_rows_are_the_pinned_ones(name: str, rows: int, shared: Pat
     assert len(problems) == rows
     references: list[Any] = [ask(task, problem).reference for problem in problems]
     assert all(references)
+
+
+def test_row_functions_say_what_is_wrong_with_a_row() -> None:
+    assert aime({"answer": " 007 ", "id": 1}, 0) == {"answer": "7", "id": 1}
+    with pytest.raises(DataError, match="no integer from 0 to 999"):
+        aime({"answer": "1000"}, 0)
+    assert gsm8k({"answer": "so\n#### -1,000"}, 0)["answer"] == "-1000"
+    with pytest.raises(DataError, match="does not end with"):
+        gsm8k({"answer": "1000"}, 0)

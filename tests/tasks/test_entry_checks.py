@@ -10,7 +10,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.suite.suitefile import Suite, read_suite
 from genbench.tasks.entry_checks import check_metrics, check_reference, check_verifier, entry_place
-from genbench.tasks.load import make_task
+from genbench.tasks.make import make_task
 
 SUITE = """\
 models: {m: {path: ./m}}

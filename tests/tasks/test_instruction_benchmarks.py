@@ -15,7 +15,7 @@ from genbench.errors import ConfigError, DataError
 from genbench.protocols import Task
 from genbench.registry import load
 from genbench.tasks.ifbench import ifbench
-from genbench.tasks.ifeval import ifeval
+from genbench.tasks.ifeval import counted
 from genbench.tasks.multi_if import multi_if
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.ifeval import ConstraintVerifier
@@ -61,7 +61,7 @@ def test_the_registry_makes_a_task_of_the_name(name: str) -> None:
 
 
 def test_a_row_is_asked_as_it_is_and_null_kwargs_are_dropped() -> None:
-    task = ifeval()
+    task = load("task", "ifeval")()
     (problem,) = task.problems([ROW])
     assert (problem.problem_id, problem.turns) == ("7", 1)
     assert problem.strata == {"instructions": "2"}
@@ -78,19 +78,19 @@ def test_a_row_is_asked_as_it_is_and_null_kwargs_are_dropped() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kwargs": [{}]}, "key 7: 2 instructions with 1 kwargs"),
-        ({"instruction_id_list": [], "kwargs": []}, "key 7: 0 instructions"),
-        ({"prompt": " "}, "key 7: the prompt is empty"),
+        ({"kwargs": [{}]}, "row 1: 2 instructions with 1 kwargs"),
+        ({"instruction_id_list": [], "kwargs": []}, "row 1: there is no instruction"),
+        ({"prompt": " "}, "row 1: column 'prompt' is empty"),
     ],
 )
-def test_a_bad_row_is_refused_by_its_key(change: dict[str, Any], message: str) -> None:
+def test_a_bad_row_is_refused_by_its_number(change: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError) as caught:
-        ifeval().problems([ROW | change])
+        load("task", "ifeval")().problems([ROW | change])
     assert message in str(caught.value)
 
 
 def test_two_rows_of_one_key_are_refused() -> None:
-    for task in (ifeval(), ifbench()):
+    for task in (load("task", "ifeval")(), ifbench()):
         with pytest.raises(DataError, match=r"(same id '7'|key of another)"):
             task.problems([ROW, ROW])
     with pytest.raises(DataError, match="rows 1 and 2 have the same id"):
@@ -169,7 +169,9 @@ def test_the_turns_of_a_conversation_are_judged_with_the_task_s_own_options() ->
 
 
 @pytest.mark.gold
-@pytest.mark.parametrize(("make", "prompts", "instructions"), [(ifeval, 541, 834), (ifbench, 300, 344)])
+@pytest.mark.parametrize(
+    ("make", "prompts", "instructions"), [(load("task", "ifeval"), 541, 834), (ifbench, 300, 344)]
+)
 def test_the_hub_s_rows_are_the_pinned_ones(
     shared: Path, make: Callable[[], Task], prompts: int, instructions: int
 ) -> None:
@@ -181,4 +183,11 @@ def test_the_hub_s_rows_are_the_pinned_ones(
     assert rows_digest(rows, dataset.columns) == dataset.digest
     problems = task.problems(rows)
     assert len(problems) == prompts
-    assert sum(len(problem.row["instructions"]) for problem in problems) == instructions
+    asks = [task.ask(problem, 0, ()) for problem in problems]
+    assert sum(len(ask.reference) for ask in asks if ask is not None) == instructions
+
+
+def test_a_row_is_counted_by_its_instructions() -> None:
+    assert counted(ROW, 0)["instructions"] == 2
+    with pytest.raises(DataError, match="there is no instruction"):
+        counted({"instruction_id_list": None}, 0)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 
 from genbench.errors import ConfigError
+from genbench.registry import load
 from genbench.suite.config import ModelConfig, Reference
-from genbench.tasks.published import named_scores, published, references
+from genbench.tasks.published import named_scores, references
 
-KNOWN = published("aime25")
+KNOWN = load("task", "aime25")().info.published
 
 
 def test_scores_are_fractions_with_a_source_and_a_decoding() -> None:
     assert KNOWN and all(0 < item.value < 1 and item.source and item.decoding for item in KNOWN)
 
 
-def test_an_unknown_task_has_no_scores() -> None:
-    assert published("nothing") == ()
+def test_a_task_without_scores_has_none() -> None:
+    assert load("task", "multi_if")().info.published == ()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from genbench.errors import ConfigError, DataError
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.load import make_task
+from genbench.tasks.make import make_task
 from genbench.tasks.rows import task_rows
 
 OWN_ROWS = """\

@@ -12,9 +12,9 @@ import pytest
 
 from genbench.errors import UnavailableError
 from genbench.protocols import Task
+from genbench.registry import load
 from genbench.tasks.ifbench import ifbench
-from genbench.tasks.ifeval import ifeval
-from genbench.types import Answer, Case, Problem, SampleId
+from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.constraints.accuracies import LOOSE, STRICT, part
 from genbench.verifiers.ifeval import ConstraintVerifier
 
@@ -32,10 +32,12 @@ def verifier() -> ConstraintVerifier:
     return ConstraintVerifier()
 
 
-def hub_problems(shared: Path, task: Task, folder: str) -> dict[str, Problem]:
+def hub_instructions(shared: Path, task: Task, folder: str) -> dict[str, Any]:
+    """Return the instructions of each row of the hub, by its key."""
     text = (shared / "data/hub" / folder / "default/train.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.split("\n") if line]
-    return {problem.problem_id: problem for problem in task.problems(rows)}
+    asks = {problem.problem_id: task.ask(problem, 0, ()) for problem in task.problems(rows)}
+    return {name: ask.reference for name, ask in asks.items() if ask is not None}
 
 
 def judged(verifier: ConstraintVerifier, text: str, instructions: Any) -> dict[str, float]:
@@ -44,12 +46,12 @@ def judged(verifier: ConstraintVerifier, text: str, instructions: Any) -> dict[s
 
 
 def differences(
-    verifier: ConstraintVerifier, name: str, lines: list[dict[str, Any]], problems: dict[str, Problem]
+    verifier: ConstraintVerifier, name: str, lines: list[dict[str, Any]], problems: dict[str, Any]
 ) -> tuple[int, set[tuple[Any, ...]]]:
     """How many verdicts were compared, and those that differ, as (file, key, sample, instruction, mode)."""
     compared, found = 0, set()
     for line in lines:
-        instructions = problems[line["problem_id"]].row["instructions"]
+        instructions = problems[line["problem_id"]]
         parts = judged(verifier, line["text"], instructions)
         for mode in (STRICT, LOOSE):
             for place, (item, followed) in enumerate(zip(instructions, line["expected"][mode], strict=True)):
@@ -70,7 +72,7 @@ def differences(
 def test_ifeval_verdicts_are_the_official_ones(
     verifier: ConstraintVerifier, gold: Gold, shared: Path, name: str, verdicts: int
 ) -> None:
-    problems = hub_problems(shared, ifeval(), "google/IFEval")
+    problems = hub_instructions(shared, load("task", "ifeval")(), "google/IFEval")
     compared, found = differences(verifier, name, gold(name), problems)
     assert compared == verdicts
     expected = {item for item in SPLITTER if item[0] == name} if verifier.notes else set()
@@ -82,7 +84,7 @@ def test_ifeval_verdicts_are_the_official_ones(
 def test_ifbench_verdicts_are_the_official_ones(
     verifier: ConstraintVerifier, gold: Gold, shared: Path, name: str, verdicts: int
 ) -> None:
-    problems = hub_problems(shared, ifbench(), "allenai/IFBench_test")
+    problems = hub_instructions(shared, ifbench(), "allenai/IFBench_test")
     assert differences(verifier, name, gold(name), problems) == (verdicts, set())
 
 
@@ -112,17 +114,17 @@ def test_single_instructions_are_judged_as_officially(
 @pytest.mark.gold
 @pytest.mark.parametrize(
     ("task", "folder", "untagged"),
-    [(ifeval(), "google/IFEval", 0), (ifbench(), "allenai/IFBench_test", 6)],
+    [(load("task", "ifeval")(), "google/IFEval", 0), (ifbench(), "allenai/IFBench_test", 6)],
 )
 def test_every_real_row_is_read_before_anything_runs(
     verifier: ConstraintVerifier, shared: Path, task: Task, folder: str, untagged: int
 ) -> None:
-    problems = hub_problems(shared, task, folder)
+    problems = hub_instructions(shared, task, folder)
     assert task.info.dataset is not None and len(problems) == task.info.dataset.rows
     unavailable = 0
-    for problem in problems.values():
+    for instructions in problems.values():
         try:
-            verifier.check(problem.row["instructions"])
+            verifier.check(instructions)
         except UnavailableError:
             unavailable += 1
     assert unavailable == untagged

@@ -1,0 +1,34 @@
+"""The records of macro and micro means."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from genbench.analysis.records import Count, Interval
+from genbench.store.jsonrecord import JsonRecord
+
+
+class MeanRecord(JsonRecord):
+    """A mean over problems or over parts, as a fraction of 1."""
+
+    value: float = Field(description="the mean")
+    n: Count = Field(description="problems")
+    parts: Count = Field(description="parts that count alike; 1 if every problem counts alike")
+    se: float | None = Field(description="standard error for new questions of this kind")
+    ci: Interval | None = Field(description="95% interval for new questions of this kind")
+
+
+class MacroRecord(MeanRecord):
+    """The mean over the strata of a task, which count alike."""
+
+    by: str = Field(description="the stratum: subject, language …")
+
+
+class GroupRecord(JsonRecord):
+    """Several tasks that a report shows as one."""
+
+    tasks: tuple[str, ...] = Field(description="the tasks, in the order of the suite")
+    macro: MeanRecord | None = Field(
+        description="mean over the tasks, which count alike; null if one is missing"
+    )
+    micro: MeanRecord | None = Field(description="mean over all problems; null if a task is missing")

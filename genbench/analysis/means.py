@@ -1,0 +1,86 @@
+"""Macro and micro means: over the strata of one task, and over the tasks of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from genbench.analysis.mean_records import GroupRecord, MacroRecord, MeanRecord
+from genbench.analysis.table import VerdictTable
+from genbench.stats.estimates import parse_metric, per_problem
+from genbench.stats.macro import PartsMean, mean_over_parts
+from genbench.stats.scores import Floats, as_scores
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemValues:
+    """The headline metric of each problem of a task, with the cluster of each."""
+
+    values: Floats
+    clusters: Sequence[Hashable]
+
+
+def problem_values(table: VerdictTable, metric: str, task: str) -> ProblemValues | None:
+    """Return the metric of each problem, or None if samples are missing or no problem has enough of them.
+
+    A problem without a group is a cluster of its own. A group is one cluster in all tasks.
+    """
+    if table.lacking or not table.problems:
+        return None
+    asked = parse_metric(metric)
+    scores = as_scores(table.scores)
+    values = per_problem(asked, scores, table.answers, asked.k or table.k)
+    if np.isnan(values).any():
+        return None
+    clusters = [
+        ("problem", task, problem.problem_id) if problem.group is None else ("group", problem.group)
+        for problem in table.problems
+    ]
+    return ProblemValues(values, clusters)
+
+
+def macro_record(table: VerdictTable, found: ProblemValues | None, by: str | None) -> MacroRecord | None:
+    """Return the mean over a stratum of the task, or None if the task names none or it has one value."""
+    if found is None or by is None:
+        return None
+    parts = [problem.strata.get(by) for problem in table.problems]
+    kept = [place for place, part in enumerate(parts) if part is not None]
+    if len({parts[place] for place in kept}) < 2:
+        return None
+    mean = mean_over_parts(
+        found.values[kept], [str(parts[place]) for place in kept], [found.clusters[place] for place in kept]
+    )
+    return MacroRecord(**_fields(mean), by=by)
+
+
+def group_records(
+    groups: Mapping[str, Sequence[str]], values: Mapping[str, ProblemValues | None]
+) -> dict[str, GroupRecord]:
+    """Return the means of each group of tasks.
+
+    Args:
+        groups: the tasks of each group.
+        values: the values of each task. None if its metric is missing.
+    """
+    return {name: _group(tasks, [values.get(task) for task in tasks]) for name, tasks in groups.items()}
+
+
+def _group(tasks: Sequence[str], values: Sequence[ProblemValues | None]) -> GroupRecord:
+    known = [item for item in values if item is not None]
+    if len(known) < len(tasks):
+        return GroupRecord(tasks=tuple(tasks), macro=None, micro=None)
+    joined = np.concatenate([item.values for item in known])
+    clusters = [cluster for item in known for cluster in item.clusters]
+    parts = [task for task, item in zip(tasks, known, strict=True) for _ in item.clusters]
+    return GroupRecord(
+        tasks=tuple(tasks),
+        macro=MeanRecord(**_fields(mean_over_parts(joined, parts, clusters))),
+        micro=MeanRecord(**_fields(mean_over_parts(joined, ["all"] * len(parts), clusters))),
+    )
+
+
+def _fields(mean: PartsMean) -> dict[str, Any]:
+    return {"value": mean.value, "n": mean.n, "parts": mean.parts, "se": mean.se, "ci": mean.ci}

@@ -1,0 +1,74 @@
+"""Means over parts that count alike (subjects, languages, tasks), with intervals that keep clusters whole."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from genbench.errors import InputError
+from genbench.stats.intervals import LEVEL, t_quantile, wilson_near_edge
+from genbench.stats.scores import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class PartsMean:
+    """A mean over parts. `se` and `ci` are None if there is only one cluster."""
+
+    value: float
+    parts: int
+    n: int
+    se: float | None
+    ci: tuple[float, float] | None
+
+
+def mean_over_parts(
+    values: Floats, parts: Sequence[str], clusters: Sequence[Hashable], level: float = LEVEL
+) -> PartsMean:
+    """Return the mean of the means of the parts: the macro mean. With one part it is the mean of all values.
+
+    The parts are fixed and the clusters are drawn. The variance is that of the sums over whole clusters of
+    the weighted deviations from each part's mean (Taylor linearisation, Särndal et al. 1992, section 5.5). A
+    cluster may be in several parts, as a question in several languages is. The interval is Wilson's for the
+    effective number of draws, as for a single task.
+
+    Args:
+        values: (n,) the value of each problem, in [0, 1].
+        parts: (n,) the part of each problem.
+        clusters: (n,) the cluster of each problem.
+
+    Raises:
+        InputError: there is no value, or the lengths differ.
+    """
+    if not len(values) or not len(values) == len(parts) == len(clusters):
+        raise InputError(f"{len(values)} values, {len(parts)} parts and {len(clusters)} clusters")
+    part = _codes(parts)
+    sizes = np.bincount(part)
+    means = np.bincount(part, weights=values) / sizes
+    value = float(means.mean())
+    # A part with one problem has no spread of its own. Its distance from the overall mean stands in for it.
+    centre = np.where(sizes == 1, value, means)[part]
+    deviations = (values - centre) / (len(sizes) * sizes[part])
+    cluster = _codes(clusters)
+    sums = np.bincount(cluster, weights=deviations)
+    count = len(sums)
+    if count < 2:
+        return PartsMean(value, len(sizes), len(values), None, None)
+    se = float(np.sqrt(count / (count - 1) * np.square(sums).sum()))
+    return PartsMean(value, len(sizes), len(values), se, _interval(value, se, count, level))
+
+
+def _interval(value: float, se: float, count: int, level: float) -> tuple[float, float]:
+    """Return the Wilson interval of a mean with this standard error over `count` clusters."""
+    spread = value * (1 - value)
+    draws = spread / se**2 if se > 0 and spread > 0 else float(count)
+    shrunk = draws * (float(ndtri((1 + level) / 2)) / t_quantile(level, count)) ** 2
+    return wilson_near_edge(value, shrunk, level)
+
+
+def _codes(labels: Sequence[Hashable]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """Return the number of each label, from 0, in the order of first appearance."""
+    known: dict[Hashable, int] = {}
+    return np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.intp)

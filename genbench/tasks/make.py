@@ -1,0 +1,64 @@
+"""Making of the task that an entry of a suite names or describes, without its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from genbench import registry
+from genbench.errors import ConfigError, options_mistake
+from genbench.protocols import Task
+from genbench.suite.config import TaskEntry
+from genbench.suite.shipped import resolve
+from genbench.suite.suitefile import Suite
+from genbench.tasks.checked import checked_task
+from genbench.tasks.custom import custom_task
+from genbench.tasks.entry_checks import entry_place
+from genbench.tasks.page import DEFAULT_PROTOCOL
+from genbench.tasks.pagetask import page_factory
+
+
+def make_task(suite: Suite, entry: TaskEntry) -> Task:
+    """Return the task of an entry without reading its rows.
+
+    Raises:
+        ConfigError: an unknown name or kind, wrong options, or a plug-in that is not a task.
+    """
+    if entry.task is None:
+        return custom_task(entry)
+    where = entry_place(suite, entry)
+    try:
+        if entry.names_page:
+            return _task_of_page(suite, entry, entry.task)
+        plug_in = registry.find("task", entry.task, suite.folder)
+        found = plug_in.load()
+        if callable(found):
+            found = plug_in.build(_options(entry, found))
+        elif entry.options:
+            raise ConfigError(f"it takes no options, found {', '.join(entry.options)}")
+        task: Task = found if plug_in.is_built_in else checked_task(plug_in, found)
+    except ConfigError as error:
+        raise type(error)(f"{where}: {error}") from error
+    return task
+
+
+def _task_of_page(suite: Suite, entry: TaskEntry, name: str) -> Task:
+    """Return the task of a page of the user's own, a file of the suite's folder.
+
+    Raises:
+        ConfigError: the file is no valid page, or it knows no such protocol or option.
+    """
+    make = page_factory(resolve(name, suite.folder))
+    return make(**_options(entry, make))
+
+
+def _options(entry: TaskEntry, make: Any) -> dict[str, Any]:
+    """Return the options of an entry, with its protocol if it names one.
+
+    Raises:
+        ConfigError: the task knows no protocols.
+    """
+    if entry.protocol == DEFAULT_PROTOCOL:
+        return dict(entry.options)
+    if options_mistake(make, {"protocol": entry.protocol}) is not None:
+        raise ConfigError(f"it has only the protocol {DEFAULT_PROTOCOL}, found protocol '{entry.protocol}'")
+    return {**entry.options, "protocol": entry.protocol}

@@ -1,0 +1,125 @@
+"""Verifies multiple choice by the letter that a published extraction reads, for runs in its protocol."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from string import ascii_uppercase
+from types import MappingProxyType
+from typing import Any
+
+from genbench.errors import ConfigError, nearest
+from genbench.types import Case, Finding
+from genbench.verifiers.choice import accepts, read_reference
+
+_VERSION = "1"
+_TIME_LIMIT_S = 5.0
+
+_ANSWER_IS = re.compile(r"answer is \(?([A-J])\)?")
+_ANSWER_COLON = re.compile(r"[aA]nswer:(?=\s*([A-J]))")
+_SINGLE = re.compile(r"\b[A-J]\b")
+_SIMPLE_EVALS = re.compile(r"Answer[ \t]*:[ \t]*\$?([A-D])\$?", re.IGNORECASE)
+
+Reading = tuple[str, str] | None
+"""The letter, and the name of the step that found it. None if no step found one."""
+
+
+def mmlu_pro(text: str) -> Reading:
+    """Return the letter that the three steps of MMLU-Pro's evaluator read, in time linear in the text.
+
+    The official code draws a random option if no step finds a letter (evaluate_from_local.py). Here such an
+    answer has no letter.
+    """
+    first = _ANSWER_IS.search(text)
+    if first is not None:
+        return first[1], "answer is"
+    return _after_colon(text) or _last_single(text)
+
+
+def lm_eval(text: str) -> Reading:
+    """Return the letter that lm-evaluation-harness reads: the first step of MMLU-Pro's evaluator."""
+    first = _ANSWER_IS.search(text)
+    return None if first is None else (first[1], "answer is")
+
+
+def simple_evals(text: str) -> Reading:
+    """Return the letter that simple-evals reads: the first "Answer: X" in any case (common.py)."""
+    first = _SIMPLE_EVALS.search(text)
+    return None if first is None else (first[1].upper(), "answer:")
+
+
+def _after_colon(text: str) -> Reading:
+    """Return the letter of `.*[aA]nswer:\\s*([A-J])`: the last one of the first line that has one."""
+    found, line_end = None, -1
+    for match in _ANSWER_COLON.finditer(text):
+        if found is not None and match.start() > line_end:
+            break
+        if found is None:
+            line_end = text.find("\n", match.start())
+            line_end = len(text) if line_end < 0 else line_end
+        found = match[1]
+    return None if found is None else (found, "answer:")
+
+
+def _last_single(text: str) -> Reading:
+    found = None
+    for match in _SINGLE.finditer(text):
+        found = match[0]
+    return None if found is None else (found, "last letter")
+
+
+RULES: Mapping[str, Callable[[str], Reading]] = MappingProxyType(
+    {"mmlu-pro": mmlu_pro, "lm-eval": lm_eval, "simple-evals": simple_evals}
+)
+"""The extraction of each protocol, by its name."""
+
+
+class LetterVerifier:
+    """Tells whether the letter that a published extraction reads is the reference's.
+
+    References are those of the choice verifier. An answer without a letter is wrong, with the status
+    "no_answer": nothing is drawn at random. The part "with_guess" is what a random option would score on
+    average, for comparison with numbers that count one.
+    """
+
+    def __init__(self, rule: str) -> None:
+        if rule not in RULES:
+            raise ConfigError(f"verifier letters: unknown rule '{rule}'{nearest(rule, RULES)}")
+        self._rule = rule
+
+    @property
+    def version(self) -> str:
+        """Return the version of the extraction, with its name."""
+        return f"letters {_VERSION} ({self._rule})"
+
+    def time_limit_s(self, case: Case) -> float:
+        """Return the seconds after which the verifier is stopped."""
+        return _TIME_LIMIT_S
+
+    def check(self, reference: Any) -> None:
+        """Look at a reference before any sample is drawn.
+
+        Raises:
+            DataError: it is malformed.
+        """
+        read_reference(reference)
+
+    def verify(self, case: Case) -> Finding:
+        """Return 1 if the letter is the reference's, else 0 or "no_answer".
+
+        Raises:
+            DataError: the reference is malformed.
+        """
+        accepted, options = read_reference(case.reference)
+        found = RULES[self._rule](case.answer.text)
+        if found is None:
+            return Finding(0.0, "no_answer", parts={"with_guess": len(accepted) / len(options)})
+        letter, step = found
+        score = float(accepts(letter, accepted, options))
+        shown = ascii_uppercase[: len(options)]
+        extracted = options[shown.index(letter)] if letter in shown else letter
+        detail = {"found": step, "letter": letter}
+        return Finding(score, extracted=extracted, detail=detail, parts={"with_guess": score})
+
+    def close(self) -> None:
+        """Release nothing. The verifier opens nothing."""

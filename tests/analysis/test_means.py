@@ -1,0 +1,77 @@
+"""Macro and micro means of a task's strata and of a group of tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from genbench.analysis.mean_records import GroupRecord
+from genbench.analysis.means import group_records, macro_record, problem_values
+from genbench.analysis.table import VerdictTable
+from genbench.types import Problem, SampleId, Status, Verdict
+
+
+def table(scores: dict[str, float], subjects: str, groups: str = "") -> VerdictTable:
+    """Return a table of one sample for each problem, with its subject and its cluster."""
+    problems = [
+        Problem("t", name, {}, {"subject": subject}, groups[place : place + 1] or None)
+        for place, (name, subject) in enumerate(zip(scores, subjects, strict=True))
+    ]
+    made = VerdictTable(problems, 1)
+    for name, score in scores.items():
+        status: Status = "correct" if score else "wrong"
+        made.add(Verdict(SampleId("t", name, 0), score, status, None, {}, {}, "v", "absent", False))
+    return made
+
+
+def test_subjects_count_alike_in_the_macro_mean() -> None:
+    found = table({"a": 1, "b": 1, "c": 1, "d": 0}, "xxxy")
+    record = macro_record(found, problem_values(found, "avg@k", "t"), "subject")
+    assert record is not None
+    assert (record.value, record.by, record.parts, record.n) == (0.5, "subject", 2, 4)
+
+
+@pytest.mark.parametrize("by", [None, "level"])
+def test_a_task_without_such_a_stratum_has_no_macro_mean(by: str | None) -> None:
+    found = table({"a": 1, "b": 0}, "xy")
+    assert macro_record(found, problem_values(found, "avg@k", "t"), by) is None
+
+
+def test_one_subject_needs_no_macro_mean() -> None:
+    found = table({"a": 1, "b": 0}, "xx")
+    assert macro_record(found, problem_values(found, "avg@k", "t"), "subject") is None
+
+
+def test_a_task_that_lacks_samples_has_no_values() -> None:
+    found = table({"a": 1, "b": 0}, "xy")
+    found.verified[1][0] = False
+    assert problem_values(found, "avg@k", "t") is None
+
+
+def test_a_group_has_the_mean_of_its_tasks_and_of_its_problems() -> None:
+    large, small = table({"a": 1, "b": 1, "c": 1}, "xxx"), table({"a": 0}, "x")
+    values = {
+        name: problem_values(item, "avg@k", name) for name, item in (("large", large), ("small", small))
+    }
+    found = group_records({"both": ["large", "small"]}, values)["both"]
+    assert found.macro is not None and found.micro is not None
+    assert (found.macro.value, found.macro.parts) == (0.5, 2)
+    assert (found.micro.value, found.micro.parts, found.micro.n) == (0.75, 1, 4)
+
+
+def test_a_question_in_two_tasks_is_one_cluster_of_the_group() -> None:
+    scores = {str(number): float(number % 2) for number in range(10)}
+    shared = {name: table(scores, "x" * 10, "abcdefghij") for name in ("de", "fr")}
+    own = {name: table(scores, "x" * 10) for name in ("de", "fr")}
+
+    def error(tables: dict[str, VerdictTable]) -> float:
+        values = {name: problem_values(item, "avg@k", name) for name, item in tables.items()}
+        macro = group_records({"g": ["de", "fr"]}, values)["g"].macro
+        assert macro is not None and macro.se is not None
+        return macro.se
+
+    assert error(shared) > 1.3 * error(own)
+
+
+def test_a_group_with_a_missing_task_has_no_mean() -> None:
+    found = group_records({"g": ["de", "fr"]}, {"de": problem_values(table({"a": 1}, "x"), "avg@k", "de")})
+    assert found["g"] == GroupRecord(tasks=("de", "fr"), macro=None, micro=None)

@@ -1,0 +1,84 @@
+"""Means over parts that count alike, and how often their intervals cover the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from genbench.errors import InputError
+from genbench.stats.macro import mean_over_parts
+from genbench.stats.scores import Floats
+
+
+def array(*values: float) -> Floats:
+    return np.array(values, dtype=float)
+
+
+def test_parts_count_alike_whatever_their_size() -> None:
+    found = mean_over_parts(array(1, 1, 1, 1, 1, 1, 0, 1), list("aaaaaabb"), range(8))
+    assert (found.value, found.parts, found.n) == (0.75, 2, 8)
+
+
+def test_one_part_is_the_mean_of_all_with_its_textbook_error() -> None:
+    values = array(0, 0.25, 1, 1, 0.5)
+    found = mean_over_parts(values, ["all"] * 5, range(5))
+    assert found.value == pytest.approx(values.mean())
+    assert found.se == pytest.approx(values.std(ddof=1) / np.sqrt(5))
+
+
+def test_the_error_of_equal_parts_is_that_of_a_stratified_mean() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.random(400)
+    parts = ["a"] * 200 + ["b"] * 200
+    found = mean_over_parts(values, parts, range(400))
+    within = [values[:200].var(ddof=0) / 200, values[200:].var(ddof=0) / 200]
+    assert found.se == pytest.approx(np.sqrt(sum(within)) / 2, rel=0.01)
+
+
+def test_the_difference_between_parts_is_no_uncertainty() -> None:
+    found = mean_over_parts(array(*[0.0] * 50, *[1.0] * 50), ["a"] * 50 + ["b"] * 50, range(100))
+    assert found.value == 0.5 and found.se == 0
+
+
+def test_clusters_over_several_parts_widen_the_interval() -> None:
+    rng = np.random.default_rng(1)
+    question = (rng.random(100) < 0.6).astype(float)
+    values = np.concatenate([question] * 5)
+    parts = [language for language in "abcde" for _ in range(100)]
+    apart = mean_over_parts(values, parts, range(500))
+    joined = mean_over_parts(values, parts, list(range(100)) * 5)
+    assert apart.se is not None and joined.se is not None
+    assert joined.se == pytest.approx(apart.se * np.sqrt(5), rel=0.02)
+
+
+def test_bounds_stay_within_0_and_1_and_are_never_a_point() -> None:
+    found = mean_over_parts(array(*[1.0] * 20), ["a", "b"] * 10, range(20))
+    assert found.ci is not None and found.ci[1] == 1 and 0.7 < found.ci[0] < 0.9
+
+
+def test_one_cluster_has_no_interval() -> None:
+    found = mean_over_parts(array(0, 1), ["a", "b"], [0, 0])
+    assert (found.value, found.se, found.ci) == (0.5, None, None)
+
+
+@pytest.mark.parametrize(("values", "parts"), [((), []), ((0.5,), ["a", "b"])])
+def test_no_values_and_other_lengths_are_refused(values: tuple[float, ...], parts: list[str]) -> None:
+    with pytest.raises(InputError, match="values"):
+        mean_over_parts(array(*values), parts, range(len(values)))
+
+
+@pytest.mark.parametrize("languages", [1, 4])
+def test_the_interval_covers_about_as_often_as_it_says(languages: int) -> None:
+    """Parts of unequal size and difficulty. In four languages, a question is right in all or in none."""
+    rng = np.random.default_rng(7)
+    sizes, levels = (20, 60, 200), (0.3, 0.6, 0.85)
+    parts = [str(part) for _ in range(languages) for part, size in enumerate(sizes) for _ in range(size)]
+    clusters = list(range(sum(sizes))) * languages
+    covered = 0
+    for _ in range(400):
+        drawn = np.concatenate([rng.random(size) < level for size, level in zip(sizes, levels, strict=True)])
+        found = mean_over_parts(np.tile(drawn.astype(float), languages), parts, clusters)
+        assert found.ci is not None
+        covered += int(found.ci[0] <= float(np.mean(levels)) <= found.ci[1])
+    # 400 draws: the standard error of the coverage is 1.1 points.
+    assert covered >= 0.92 * 400
