@@ -19,7 +19,8 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
     """Return the dataset's rows, with at least its columns, and where they came from.
 
     The rows of several configs are joined, and each has the name of its config in `config_column`.
-    With `data_dir` only the mirror `DIR/<org>/<name>/<config>/<split>.jsonl|parquet` is read. The
+    With `data_dir` only the mirror `DIR/<org>/<name>/<config>/<split>.jsonl|parquet` is read, or the files
+    of a release as downloaded, `DIR/<org>/<name>/<file>`. The
     provenance has source, repo, config, split, revision, path, rows, columns, digest, pinned_digest
     and `warning` (None, or how the rows of a mirror, or of the hub if no revision is pinned, differ
     from those that were pinned).
@@ -58,6 +59,8 @@ def _read(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path |
     """Return the rows, the file or folder of the mirror, and the commit of the hub."""
     if dataset.configs:
         return _read_configs(dataset, data_dir)
+    if data_dir is not None and (downloaded := _downloaded(dataset, data_dir)):
+        return [row for path in downloaded for row in read_rows(path, dataset.columns)], data_dir, None
     if data_dir is not None:
         path = mirror_file(dataset, data_dir)
         return read_rows(path, dataset.columns), path, None
@@ -83,6 +86,18 @@ def _of_config(dataset: HubDataset, config: str) -> HubDataset:
     if "{config}" in dataset.repo:
         return replace(one, repo=dataset.repo.replace("{config}", config))
     return replace(one, config=config)
+
+
+def _downloaded(dataset: HubDataset, data_dir: Path) -> list[Path]:
+    """Return the repository's own files of the split, as `hf download` puts them, if no mirror was made.
+
+    Files of releases are large and belong to several releases, so one copy of each serves all of them.
+    """
+    stem = _stem(dataset, data_dir)
+    if any(stem.with_name(stem.name + suffix).is_file() for suffix in MIRROR_SUFFIXES):
+        return []
+    files = [data_dir / dataset.repo / name for name in dataset.files]
+    return files if all(file.is_file() for file in files) else []
 
 
 def mirror_file(dataset: HubDataset, data_dir: Path) -> Path:
@@ -113,6 +128,7 @@ def how_to_mirror(dataset: HubDataset, data_dir: Path) -> str:
         f"  mkdir -p {stem.parent}\n"
         f'  python -c "from datasets import load_dataset; {_loading(dataset)}'
         f".to_parquet('{stem}.parquet')\"\n"
+        f"{_downloading(dataset, data_dir)}"
         f"and give --data-dir {data_dir}"
     )
 
@@ -121,6 +137,16 @@ def file_urls(dataset: HubDataset, revision: str | None) -> list[str]:
     """Return the files of a repository with a loading script. `datasets` 4.0 runs none, but reads files."""
     root = f"hf://datasets/{dataset.repo}@{revision or 'main'}"
     return [f"{root}/{name}" for name in dataset.files]
+
+
+def _downloading(dataset: HubDataset, data_dir: Path) -> str:
+    """Return the other command, for files in JSON Lines, which need no conversion."""
+    if not dataset.files or not all(name.endswith(".jsonl") for name in dataset.files):
+        return ""
+    return (
+        f"or  hf download {dataset.repo} {' '.join(dataset.files)} --repo-type dataset "
+        f"--local-dir {data_dir / dataset.repo}\n"
+    )
 
 
 def _loading(dataset: HubDataset) -> str:

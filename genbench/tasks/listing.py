@@ -94,6 +94,7 @@ def task_record(item: KnownTask) -> dict[str, Any]:
         "protocols": list(item.protocols),
         "options": {name: list(values) for name, values in item.options.items()},
         "macro": item.info.macro,
+        "unverified": list(item.page.unverified) if item.page else [],
     }
 
 
@@ -122,6 +123,8 @@ def _facts(item: KnownTask) -> Iterator[str]:
     yield f"| metrics | {', '.join(info.metrics)} |"
     if info.macro:
         yield f"| macro mean over | {info.macro} |"
+    if page is not None and page.unverified:
+        yield f"| from memory, not checked | {', '.join(page.unverified)} |"
     yield ""
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import calendar
 import datetime
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from genbench.data.packed_tests import unpack
 from genbench.errors import ConfigError, DataError, nearest
@@ -15,7 +15,8 @@ from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.sandbox.programs import Check
 from genbench.sandbox.readable import check_tests
 from genbench.tasks.pagetask import page_facts
-from genbench.tasks.single_turn import SingleTurn
+from genbench.tasks.releases import Window, read_window
+from genbench.tasks.single_turn import Readings, SingleTurn
 from genbench.types import Ask, Message, Problem
 
 _COLUMNS = (
@@ -30,8 +31,9 @@ _COLUMNS = (
     "private_test_cases",
     "metadata",
 )
-_ADDED = (400, 111, 101, 101, 167, 175)
-"""Problems that each release added to the one before, v1 to v6. Each increment is one file of the dataset."""
+_DEFAULT = "v4_v5"
+_DATES = {"since": "from", "until": "to"}
+"""Older names of the two dates."""
 
 ERRATA = {
     "several right answers": [
@@ -69,90 +71,74 @@ not enforce."""
 
 @dataclass(frozen=True, slots=True)
 class LiveCodeBench(SingleTurn):
-    """A release, cut to a window of contest dates. Both ends are inclusive. None means no limit."""
+    """A release, cut to a window of contest dates."""
 
-    window: tuple[datetime.date | None, datetime.date | None] = (None, None)
+    window: Window | None = None
 
-    def problems(self, rows: Sequence[Row]) -> list[Problem]:
+    def readings(self, rows: Sequence[Row]) -> Readings:
         """Return the problems of the window.
 
         Raises:
-            DataError: two rows have one id, a row cannot be read, or no row is in the window.
+            DataError: two rows have one id, a date cannot be read, or no row is in the window.
         """
-        first, last = self.window
-        inside = [row for row in rows if _is_between(_date(row), first, last)]
+        inside = [row for row in rows if self.window is None or self.window.has(_date(row))]
         if not inside:
-            raise DataError(
-                f"task livecodebench: no problem of {len(rows)} is of {first or '…'} to {last or '…'}"
-            )
-        return SingleTurn.problems(self, inside)
+            raise DataError(f"task livecodebench: no problem of {len(rows)} is in {self.window}")
+        return SingleTurn.readings(self, inside)
 
 
 def livecodebench(
-    release: str = "v4_v5", *, since: str | None = None, until: str | None = None, config: str | None = None
+    release: str | None = None, *, window: str | None = None, config: str | None = None, **dates: Any
 ) -> SingleTurn:
     """Return the task of one release of LiveCodeBench, or of a window of contest dates of it.
 
     Args:
         release: `release_v1` … `release_v6` have all problems up to then, `v1` … `v6` those that one added,
-            `v4_v5` those of several. (release_v4 has 713 problems, v4 has 101.)
-        since, until: first and last contest date, YYYY-MM-DD or YYYY-MM. Both are inclusive.
+            `v4_v5` those of several. (release_v4 has 713 problems, v4 has 101.) Default: `v4_v5`.
+        window: a window that reports use, such as `2410-2502`, instead of release and dates.
         config: the folder of a mirror, if it is not named like the release.
+        dates: `from` and `to`, first and last contest date, YYYY-MM-DD or YYYY-MM. Both are inclusive.
 
     Raises:
-        ConfigError: there is no such release, or a date is not valid.
+        ConfigError: there is no such release, window or option, or a date is not valid.
     """
-    first, last = _span(release)
-    window = (_day(since, "since", last=False), _day(until, "until", last=True))
-    files = tuple("test.jsonl" if number == 1 else f"test{number}.jsonl" for number in range(first, last + 1))
+    given = {_DATES.get(name, name): value for name, value in dates.items()}
+    for name in given:
+        if name not in ("from", "to"):
+            options = ("release", "from", "to", "window", "config")
+            raise ConfigError(f"livecodebench: no option '{name}'{nearest(name, options)}")
+    chosen = read_window(release, given.get("from"), given.get("to"), window, _DEFAULT)
     info = TaskInfo(
         name="livecodebench",
         asks_alike=True,
-        version="1",
-        summary=f"LiveCodeBench {release}: contest problems with hidden tests",
+        version=_version(chosen),
+        summary=f"LiveCodeBench {chosen}: contest problems with hidden tests",
         dataset=HubDataset(
             repo="livecodebench/code_generation_lite",
-            config=config or release,
+            config=config or chosen.release,
             split="test",
             columns=_COLUMNS,
-            rows=sum(_ADDED[first - 1 : last]) if config is None else None,
-            files=files,
+            rows=chosen.rows if config is None else None,
+            files=chosen.files,
         ),
         k=16,
         verifier="code",
         verifier_options={"mode": "lcb-compat"},
-        **page_facts("livecodebench", {"release": release, "window": window != (None, None)}),
+        **page_facts("livecodebench", {"release": chosen.release, "window": _named(chosen)}),
         metrics=("avg@k", "pass@k"),
     )
-    return LiveCodeBench(info, _read, _pose, _COLUMNS, window)
+    return LiveCodeBench(info, _read, _pose, _COLUMNS, chosen)
 
 
-def _span(release: str) -> tuple[int, int]:
-    """Return the first and last increment of a release."""
-    numbers = range(1, len(_ADDED) + 1)
-    spans = {f"release_v{last}": (1, last) for last in numbers}
-    spans |= {f"v{one}": (one, one) for one in numbers}
-    spans |= {f"v{first}_v{last}": (first, last) for first in numbers for last in numbers if first < last}
-    if release not in spans:
-        raise ConfigError(f"livecodebench: release is '{release}'{nearest(release, spans)}")
-    return spans[release]
+def _version(window: Window) -> str:
+    """Return the version, which differs for every window, so that two of them are never compared."""
+    dates = "" if window.is_whole else f"-{window.first or ''}..{window.last or ''}"
+    return f"1{dates}" if window.release == _DEFAULT else f"1-{window.release}{dates}"
 
 
-def _day(text: str | None, name: str, *, last: bool) -> datetime.date | None:
-    """Return a date, or the first or last day of a month."""
-    if text is None:
-        return None
-    try:
-        if re.fullmatch(r"\d{4}-\d{2}", text):
-            month = datetime.date.fromisoformat(f"{text}-01")
-            return month.replace(day=calendar.monthrange(month.year, month.month)[1] if last else 1)
-        return datetime.date.fromisoformat(text)
-    except (ValueError, TypeError):
-        raise ConfigError(f"livecodebench: {name} is '{text}', no date like 2024-08 or 2024-08-31") from None
-
-
-def _is_between(day: datetime.date, first: datetime.date | None, last: datetime.date | None) -> bool:
-    return (first is None or first <= day) and (last is None or day <= last)
+def _named(window: Window) -> str | bool:
+    """Return which published scores belong to a window: those of its name, or of the whole release."""
+    return window.name or not window.is_whole
 
 
 def _date(row: Row) -> datetime.date:

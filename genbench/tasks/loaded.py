@@ -69,7 +69,13 @@ class LoadedTask:
 
     @property
     def chance(self) -> float | None:
-        """Return the score of blind guessing in [0, 1]: the benchmark's own, or the mean over the options."""
+        """Return the score of blind guessing in [0, 1]: the benchmark's own, or the mean over the problems.
+
+        A problem has a chance of its own, or options.
+        """
+        own = [problem.row.get("chance") for problem in self.problems]
+        if own and all(chance is not None for chance in own):
+            return sum(map(float, own)) / len(own)
         counts = [len(problem.row.get("options", ())) for problem in self.problems]
         if self.task.info.chance is not None or not all(counts):
             return self.task.info.chance

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -118,6 +118,7 @@ class Page(Strict):
     languages: tuple[str, ...] = ("en",)
     version: str = Field("1", description="changes if the prompt, the references or the grading change")
     licence: str = "not stated"
+    unverified: tuple[str, ...] = Field((), description="keys of the page whose facts nobody checked")
     hub: PageHub
     row: str | None = Field(None, pattern=Target, description="module:function that completes a row")
     where: dict[str, tuple[Any, ...]] = Field(
@@ -144,7 +145,9 @@ class Page(Strict):
     headline: str = "avg@k"
     k: int = Field(1, ge=1)
     decoding: DecodingOverride = Field(DecodingOverride(), description="advice, which is only shown")
-    chance: float | None = Field(None, ge=0, le=1)
+    chance: Annotated[float, Field(ge=0, le=1)] | str | None = Field(
+        None, description="score of blind guessing, or the column that has it for each row"
+    )
     macro: str | None = Field(None, description="stratum whose values count alike in the macro mean")
     shots: tuple[PageShot, ...] = ()
     published: tuple[PublishedBlock, ...] = ()

@@ -9,7 +9,7 @@ from typing import Any
 from genbench.errors import DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.registry import load_object
-from genbench.tasks.fields import read_instructions, read_options, read_text, right_option
+from genbench.tasks.fields import read_instructions, read_options, read_text, right_option, with_aliases
 from genbench.tasks.kinds import Kind
 from genbench.tasks.options import LETTERS, letters, listed, option_order
 from genbench.tasks.page import Page
@@ -103,7 +103,9 @@ class PageTask:
         complete: RowReader | None = None
         if given is not None and given.row is not None:
             complete = load_object(given.row)
-        found = rows if complete is None else [complete(row, place) for place, row in enumerate(rows)]
+        if complete is None:
+            return replace(self, example_rows=tuple(rows))
+        found = [one for place, row in enumerate(rows) for one in _several(complete(row, place))]
         return replace(self, example_rows=tuple(found))
 
     @property
@@ -117,7 +119,11 @@ class PageTask:
         Raises:
             DataError: no row can be asked, or two rows have one id.
         """
-        return read_each(self.info.name, self._read, self._placed(rows))
+        rows, unasked = self._completed(self._placed(rows))
+        if unasked and not rows:
+            raise DataError(unasked[0])
+        found = read_each(self.info.name, self._read, rows)
+        return Readings(found.problems, (*unasked, *found.unasked))
 
     def problems(self, rows: Sequence[Row]) -> list[Problem]:
         """Return one problem for each row that can be asked.
@@ -161,13 +167,26 @@ class PageTask:
             )
         return found
 
+    def _completed(self, rows: Sequence[Row]) -> tuple[Sequence[Row], list[str]]:
+        """Return the rows as the page's function completes them, and a message for each that it refuses."""
+        if self.row_function is None:
+            return rows, []
+        found: list[Row] = []
+        refused: list[str] = []
+        for row in rows:
+            try:
+                completed = self.row_function(row, row[PLACE])
+            except DataError as error:
+                refused.append(f"{self._where(row)}: {error}")
+                continue
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                refused.append(f"{self._where(row)}: a column has another form than expected: {error!r}")
+                continue
+            found += [{PLACE: row[PLACE], **item} for item in _several(completed)]
+        return found, refused
+
     def _read(self, place: int, row: Row) -> Problem:
         where, fields = self._where(row), self.page.fields
-        if self.row_function is not None:
-            try:
-                row = {PLACE: row[PLACE], **self.row_function(row, row[PLACE])}
-            except DataError as error:
-                raise DataError(f"{where}: {error}") from error
         question = read_text(column_of(row, fields.question, where), f"{where}: column '{fields.question}'")
         shown = self.prompt.shown(row, question, where)
         shown["examples"] = self.prompt.examples(row, self.example_rows, where)
@@ -180,6 +199,8 @@ class PageTask:
                 kept["right"] = right_option(kept["reference"], kept["options"], where)
         elif self.kind.refuses_empty_reference and kept["reference"] in (None, "", []):
             raise DataError(f"{where}: the reference is empty")
+        if isinstance(self.page.chance, str):
+            kept["chance"] = column_of(row, self.page.chance, where)
         strata = self._strata(row, where)
         group = None if fields.group is None else str(column_of(row, fields.group, where))
         return Problem(self.info.name, self._id(row, where), kept, strata, group)
@@ -207,7 +228,15 @@ class PageTask:
             return read_instructions(row, (fields.instructions, fields.kwargs), where)
         if isinstance(fields.reference, dict):
             return {name: column_of(row, column, where) for name, column in fields.reference.items()}
-        return None if fields.reference is None else column_of(row, fields.reference, where)
+        own = None if fields.reference is None else column_of(row, fields.reference, where)
+        return (
+            own if fields.aliases is None else with_aliases(own, column_of(row, fields.aliases, where), where)
+        )
+
+
+def _several(completed: Row | list[Row]) -> list[Row]:
+    """Return what a row function made of a row as a list of rows."""
+    return completed if isinstance(completed, list) else [completed]
 
 
 def column_of(row: Row, column: str, where: str) -> Any:

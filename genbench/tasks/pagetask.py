@@ -124,7 +124,7 @@ def page_info(
         verifier_options=verifier,
         licence=page.licence,
         metrics=page.metrics or (kind.metrics if kind else ("avg@k", "pass@k")),
-        chance=page.chance,
+        chance=page.chance if isinstance(page.chance, float) else None,
         headline=page.headline,
         shots=_shots(page, prompt),
         published=published_scores(page, protocol, _defaults(page) | dict(options or {})),

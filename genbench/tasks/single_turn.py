@@ -9,8 +9,11 @@ from genbench.errors import DataError
 from genbench.protocols import Row, TaskInfo
 from genbench.types import Ask, Problem
 
-RowReader = Callable[[Row, int], Row]
-"""A function that completes a row. It gets the row and its number within its config, from 0."""
+RowReader = Callable[[Row, int], Row | list[Row]]
+"""A function that completes a row. It gets the row and its number within its config, from 0.
+
+It returns a list if one row has several problems, such as the test inputs of a puzzle.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,16 @@ def test_a_release_is_cumulative_and_an_increment_is_not(release: str, rows: int
     [
         ({"release": "v7"}, "release is 'v7'"),
         ({"release": "v5_v4"}, "release is"),
-        ({"since": "2024-13"}, "since is '2024-13'"),
-        ({"until": "soon"}, "until is 'soon'"),
+        ({"since": "2024-13"}, "from is '2024-13'"),
+        ({"until": "soon"}, "to is 'soon'"),
+        ({"to": "soon"}, "to is 'soon'"),
+        (
+            {"from": "2024-09", "to": "2024-08"},
+            "the window ends on 2024-08-31, before it begins on 2024-09-01",
+        ),
+        ({"window": "2410"}, "window is '2410'; did you mean '2410-2502'"),
+        ({"window": "2410-2502", "release": "v5"}, "give only the window"),
+        ({"form": "2024-09"}, "no option 'form'; did you mean 'from'"),
     ],
 )
 def test_an_unknown_release_or_date_is_refused(options: dict[str, str], message: str) -> None:
