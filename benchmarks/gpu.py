@@ -13,6 +13,7 @@ Parts, each in a process of its own so that one that fails does not end the othe
     watermark  preemptions and wall time in a tight KV cache, watermark 0 and 0.05
     start      seconds to the first token: compile cache empty, then filled
     reload     other weights into a running engine: seconds against a fresh engine, and if texts are equal
+    continued  whether a half-written text goes on to the same end: prompt and first half, same seed
 
 Prints one Markdown table. Figures go into RESULTS.md with machine, versions and date.
 """
@@ -39,7 +40,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.gpu_engine import Place, Scale  # noqa: E402  found through the line above
 from benchmarks.gpu_parts import PART_FUNCTIONS, first_token  # noqa: E402
 
-PARTS = ("ratio", "sampling", "plain", "invariant", "watermark", "start", "reload")
+PARTS = ("ratio", "sampling", "plain", "invariant", "watermark", "start", "reload", "continued")
 RESULT = "@@result "
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from benchmarks.plugins.random_model import make_model
@@ -121,8 +122,9 @@ class Bare:
         detokenize: bool = True,
         temperature: float = 0.6,
         in_flight: int | None = None,
+        begun: Mapping[int, Sequence[int]] = MappingProxyType({}),
     ) -> tuple[float, dict[int, tuple[int, ...]]]:
-        """Wall seconds of one round, and the token ids of each request."""
+        """Wall seconds of one round, and the token ids of each request. `begun` are tokens that it has."""
         from vllm import SamplingParams  # noqa: PLC0415
         from vllm.sampling_params import RequestOutputKind  # noqa: PLC0415
 
@@ -135,12 +137,13 @@ class Bare:
                 temperature=temperature,
                 top_p=0.95 if temperature else 1.0,
                 seed=place if seeded and temperature else None,
-                max_tokens=tokens,
+                max_tokens=tokens - len(begun.get(place, ())),
                 ignore_eos=True,
                 detokenize=detokenize,
                 output_kind=RequestOutputKind.FINAL_ONLY,
             )
-            prompt = {"prompt_token_ids": [1 + (place * 7 + step) % 200 for step in range(64)]}
+            asked = [1 + (place * 7 + step) % 200 for step in range(64)]
+            prompt = {"prompt_token_ids": [*asked, *begun.get(place, ())]}
             async with gate:
                 async for output in self.llm.generate(prompt, parameters, f"{self.numbers}-{place}"):
                     texts[place] = tuple(output.outputs[0].token_ids)

@@ -207,6 +207,20 @@ async def reload(place: Place) -> list[dict[str, Any]]:
     ]
 
 
+async def continued(place: Place) -> list[dict[str, Any]]:
+    """Draw texts whole, and again from their first half under the same seed. Count those that are equal."""
+    bare, tokens = Bare.start(place.arguments(place.model())), max(8, place.scale.tokens // 8)
+    rows = []
+    for name, temperature in (("greedy", 0.0), ("seeded, temperature 0.6", 0.6)):
+        _, whole = await bare.draw(GREEDY_PROBES, tokens, temperature=temperature)
+        halves = {index: text[: tokens // 2] for index, text in whole.items()}
+        _, rest = await bare.draw(GREEDY_PROBES, tokens, temperature=temperature, begun=halves)
+        equal = sum((*halves[index], *rest[index]) == whole[index] for index in whole)
+        rows.append(row(f"{name}: texts equal when continued, of {GREEDY_PROBES}", str(equal), "texts"))
+    bare.llm.shutdown()
+    return rows
+
+
 def in_loop(part: Callable[[Place], Coroutine[Any, Any, list[dict[str, Any]]]]) -> Callable[[Place], Any]:
     return lambda place: asyncio.run(part(place))
 
@@ -219,4 +233,5 @@ PART_FUNCTIONS: dict[str, Callable[[Place], list[dict[str, Any]]]] = {
     "watermark": in_loop(watermark),
     "start": start,
     "reload": in_loop(reload),
+    "continued": in_loop(continued),
 }

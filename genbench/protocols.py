@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request
+from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request, SampleId
 
 Row = Mapping[str, Any]
 """One row of a dataset, with the columns of its hub repository."""
@@ -191,6 +191,30 @@ class Engine(Protocol):
 
     async def close(self) -> None:
         """Release everything. This is also called for an engine whose start failed."""
+        ...
+
+
+@runtime_checkable
+class SizedEngine(Protocol):
+    """Two further facts that an engine may tell. Several engines are then kept equally busy."""
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """Return how many tokens the engine's KV cache holds, or None if unknown. Known after `start`."""
+        ...
+
+    def has_begun(self, sample: SampleId) -> bool:
+        """Tell whether the engine computes a sample already. Another engine may get one that waits."""
+        ...
+
+
+@runtime_checkable
+class DescribedEngine(Protocol):
+    """An engine that tells how it was loaded and how it worked, for the record of an attempt."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Return JSON. It is read before `close`."""
         ...
 
 

@@ -20,7 +20,11 @@ def comparison_warnings(pairing: Pairing, found: Mapping[str, Paired]) -> tuple[
 
 def comparison_notes(pairing: Pairing) -> tuple[str, ...]:
     """Return what the reader should know of the origin of the samples."""
-    return (*_origin_notes(pairing.base, pairing.tuned), *_k_notes(pairing.tasks))
+    return (
+        *_origin_notes(pairing.base, pairing.tuned),
+        *_invariance_notes(pairing.base, pairing.tuned),
+        *_k_notes(pairing.tasks),
+    )
 
 
 def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
@@ -38,6 +42,13 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
         yield (
             f"run seed: {base.run_seed} in both" if same else f"run seed: {base.run_seed} -> {tuned.run_seed}"
         )
+
+
+def _invariance_notes(base: Side, tuned: Side) -> Iterator[str]:
+    """Yield a note if neither side's texts depend on what else was in a batch."""
+    sides = (base.manifest, tuned.manifest)
+    if all(manifest is not None and manifest.terms.get("batch_invariant") for manifest in sides):
+        yield "both sides were computed batch-invariantly: their texts depend on weights and seeds only"
 
 
 def _k_notes(pairs: Mapping[str, tuple[SideTask, SideTask]]) -> Iterator[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
-from genbench.draw.lanes import Lane, LaneContext, draw_all
+from genbench.draw.capacity import Limit
+from genbench.draw.enginesession import LaneContext
+from genbench.draw.lanes import Lane, draw_all
 from genbench.draw.queue import Draw
 from genbench.errors import RequestFailedError
 from genbench.models.requests import RequestMaker
@@ -46,10 +48,11 @@ class Generation:
         split: completion -> answer, for the next turn and for the count of trace tokens.
         offer: called with a sample whose conversation is complete. It must not block.
         progress: called with each completion.
-        workers: samples that one engine draws at the same time.
+        limit: how many samples an engine has in flight.
         started: called once, when the first engine is up.
         tell: called with lines for people.
         count_trace: returns the tokens of a completion's trace, or None if they are unknown.
+        facts: by name, what each engine told of itself. Filled when the engines are closed.
     """
 
     engines: Mapping[str, Callable[[], Engine]]
@@ -58,13 +61,14 @@ class Generation:
     split: Split
     offer: Offer
     progress: Progress
-    workers: int
+    limit: Limit
     attempt: int
     stop: asyncio.Event
     stored: dict[SampleId, list[Completion]]
     started: Callable[[], None]
     tell: Callable[[str], None]
     count_trace: CountTrace
+    facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     async def run(self, draws: Sequence[Draw]) -> None:
         """Draw all samples, or until `stop` is set.
@@ -74,8 +78,8 @@ class Generation:
                 finished between.
         """
         tell = self.tell if len(self.engines) > 1 else _say_nothing
-        shared = LaneContext(self, self.stop, tell, self._started_once(), self.tell)
-        lanes = [Lane(name, make, self.workers, shared) for name, make in self.engines.items()]
+        shared = LaneContext(self, self.limit, self.stop, tell, self._started_once(), self.tell)
+        lanes = [Lane(name, make, shared) for name, make in self.engines.items()]
         syncer = asyncio.create_task(self._sync_often())
         try:
             await draw_all(lanes, shared, draws)
@@ -85,6 +89,7 @@ class Generation:
             self.sink.sync()
             for lane in lanes:
                 await lane.close()
+            self.facts |= {name: found for name, found in shared.facts.items() if found}
 
     def _started_once(self) -> Callable[[], None]:
         told = False
@@ -108,6 +113,7 @@ class Generation:
             of_trace = await self.count_trace(completion, answer)
             completion = replace(completion, trace_tokens=of_trace, prompt=seen)
             self._keep(completion)
+            self.limit.note(draw, completion)
             done.append(completion)
             replies.append(answer.text)
             if completion.finish_reason == "error":

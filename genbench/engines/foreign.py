@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.errors import EngineError, GenbenchError, cause
-from genbench.protocols import Engine
-from genbench.types import Completion, Request
+from genbench.protocols import DescribedEngine, Engine, SizedEngine
+from genbench.types import Completion, Request, SampleId
 
 
 @contextmanager
@@ -64,6 +65,10 @@ class _ForeignModel:
             return tuple(self._found.warnings(prompts))
 
 
+_OPTIONAL = frozenset({"first_workers", "narrowed"})
+"""What settings may lack, see Grows and Narrows in genbench.engines.kind."""
+
+
 class ForeignSettings:
     """Settings of another package's engines."""
 
@@ -71,8 +76,15 @@ class ForeignSettings:
         self._name, self._settings = name, settings
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute in _OPTIONAL and not hasattr(self._settings, attribute):
+            raise AttributeError(attribute)
         with defects_of(self._name):
-            return getattr(self._settings, attribute)
+            found = getattr(self._settings, attribute)
+        return partial(self._narrowed, found) if attribute == "narrowed" else found
+
+    def _narrowed(self, narrowed: Callable[[int], EngineSettings], needed: int) -> EngineSettings:
+        with defects_of(self._name):
+            return ForeignSettings(self._name, narrowed(needed))
 
     @property
     def members(self) -> dict[str, EngineSettings]:
@@ -123,6 +135,26 @@ class ForeignEngine:
                 "correct its method generate"
             )
         return found
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """Return how many tokens the engine's KV cache holds, or None if it does not tell."""
+        engine: object = self._engine
+        with defects_of(self._name):
+            return engine.kv_tokens if isinstance(engine, SizedEngine) else None
+
+    def has_begun(self, sample: SampleId) -> bool:
+        """Tell whether the engine computes a sample already. True if it cannot tell."""
+        engine: object = self._engine
+        with defects_of(self._name):
+            return engine.has_begun(sample) if isinstance(engine, SizedEngine) else True
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Return what the engine tells of itself. It is empty if it tells nothing."""
+        engine: object = self._engine
+        with defects_of(self._name):
+            return dict(engine.facts) if isinstance(engine, DescribedEngine) else {}
 
     def serve(self, settings: Any) -> None:
         """Go on with another model, if the engine can."""

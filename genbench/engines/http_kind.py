@@ -47,7 +47,11 @@ class HttpConfig(ServedModel, EngineConfig):
         description="whether prompts are token ids for /completions or messages for /chat/completions",
     )
     api_key_env: ApiKeyEnv | None = None
-    concurrency: int = Field(64, ge=1, description="number of requests in flight at each server")
+    concurrency: int | None = Field(
+        None,
+        ge=1,
+        description="number of requests in flight at each server; default: grows while that makes it faster",
+    )
     timeout_s: float = Field(1800.0, gt=0, description="seconds for one whole reply")
     retries: int = Field(6, ge=0, description="retries of one request at one server before it is drawn later")
     outage_s: float = Field(

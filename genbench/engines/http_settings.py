@@ -12,6 +12,11 @@ from genbench.engines.settings import CommonSettings
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding
 
+_FIRST_IN_FLIGHT: Mapping[str, int] = {"vllm": 256, "openai": 64}
+"""Requests in flight at first. A hosted API answers a larger burst with refusals."""
+_MOST_IN_FLIGHT = 4096
+"""As many as eight GPUs with 512 slots each compute at a time behind one address."""
+
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings(CommonSettings):
@@ -24,6 +29,7 @@ class HttpSettings(CommonSettings):
         eos_token_id: sent as a stop token, so that no server adds the checkpoint's own. None if unknown.
         trace_tags: put around a trace that a server returns apart from the text.
         max_model_len: context in tokens, or None if nobody states it.
+        concurrency: requests in flight at each server. With None they grow while the server gets faster.
         declared: facts that no server proves, as the suite states them. They are terms.
     """
 
@@ -32,7 +38,7 @@ class HttpSettings(CommonSettings):
     api: Literal["vllm", "openai"]
     prompts: Literal["token_ids", "chat"]
     api_key_env: str | None
-    concurrency: int
+    concurrency: int | None
     timeout_s: float
     retries: int
     outage_s: float
@@ -54,7 +60,7 @@ class HttpSettings(CommonSettings):
             base_url=self.base_urls[0],
             model=self.model,
             api_key_env=self.api_key_env,
-            concurrency=self.concurrency,
+            concurrency=self.workers,
             timeout_s=self.timeout_s,
             retries=self.retries,
         )
@@ -66,8 +72,13 @@ class HttpSettings(CommonSettings):
 
     @property
     def workers(self) -> int:
-        """Return how many requests one server gets at the same time."""
-        return self.concurrency
+        """Return how many requests one server gets at most at the same time."""
+        return self.concurrency or _MOST_IN_FLIGHT
+
+    @property
+    def first_workers(self) -> int:
+        """Return how many requests one server gets at first."""
+        return min(self.workers, _FIRST_IN_FLIGHT[self.api])
 
     @property
     def members(self) -> dict[str, HttpSettings]:
@@ -100,7 +111,7 @@ class HttpSettings(CommonSettings):
             "base_urls": list(self.base_urls),
             "served": dict(self.told),
             "max_model_len": self.max_model_len,
-            "concurrency": self.concurrency,
+            "concurrency": self.concurrency or "grows",
             "timeout_s": self.timeout_s,
             "retries": self.retries,
         }

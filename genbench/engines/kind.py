@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding, ModelConfig
@@ -68,7 +68,7 @@ class EngineSettings(Protocol):
 
     @property
     def workers(self) -> int:
-        """Return how many requests one engine gets at the same time."""
+        """Return how many requests one engine gets at most at the same time."""
         ...
 
     @property
@@ -110,6 +110,25 @@ class EngineSettings(Protocol):
 
     def make(self) -> Engine:
         """Return a new engine of one member. It is not started."""
+        ...
+
+
+@runtime_checkable
+class Grows(Protocol):
+    """Settings of an engine whose best number of requests in flight nobody knows: a server."""
+
+    @property
+    def first_workers(self) -> int:
+        """Return the requests of one engine at first. They grow up to `workers` while it gets faster."""
+        ...
+
+
+@runtime_checkable
+class Narrows(Protocol):
+    """Settings of an engine that can be loaded with a smaller context than the model's own."""
+
+    def narrowed(self, needed: int) -> EngineSettings:
+        """Return the settings for requests of at most `needed` tokens, prompt and completion."""
         ...
 
 

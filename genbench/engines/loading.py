@@ -1,16 +1,66 @@
-"""Load something slow in a thread, with a time limit, and leave no processes behind if it fails."""
+"""Load engines: in a thread, with a time limit, and side by side once the first one is up."""
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
 _END_S = 20.0
 """Seconds within which a load returns after its processes were killed, or never."""
+
+
+class LoadingOrder:
+    """The order in which the replicas of one model load: the first alone, the others at the same time.
+
+    The first one writes vLLM's compile cache, which the others then read. A first one that fails leaves its
+    place to the next.
+    """
+
+    def __init__(self) -> None:
+        self.configuring = threading.Lock()
+        """Held while vLLM makes its configuration, which reads and sets variables of the process."""
+        self._first = asyncio.Lock()
+        self._is_up = False
+        self._loading = 0
+        self._output = ExitStack()
+
+    @asynccontextmanager
+    async def turn(self, output: Callable[[], AbstractContextManager[None]]) -> AsyncIterator[None]:
+        """Wait until this engine may load.
+
+        Args:
+            output: redirects the output of this process. It is entered once for all that load together.
+        """
+        alone = not self._is_up
+        if alone:
+            await self._first.acquire()
+        try:
+            if alone and self._is_up:
+                self._first.release()
+                alone = False
+            with ExitStack() as leaving:
+                self._enter(output)
+                leaving.callback(self._leave)
+                yield
+            self._is_up = True
+        finally:
+            if alone:
+                self._first.release()
+
+    def _enter(self, output: Callable[[], AbstractContextManager[None]]) -> None:
+        if self._loading == 0:
+            self._output.enter_context(output())
+        self._loading += 1
+
+    def _leave(self) -> None:
+        self._loading -= 1
+        if self._loading == 0:
+            self._output.close()
 
 
 async def load_in_thread(work: Callable[[], T], limit_s: float, discard: Callable[[T], None]) -> T:

@@ -8,8 +8,8 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from genbench.engines.kind import EngineSettings
 from genbench.errors import EngineDiedError, EngineError
-from genbench.protocols import Engine
-from genbench.types import Completion, Request
+from genbench.protocols import DescribedEngine, Engine, SizedEngine
+from genbench.types import Completion, Request, SampleId
 
 
 @runtime_checkable
@@ -114,6 +114,23 @@ class EngineLease:
         except EngineDiedError:
             self._dead = True
             raise
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """Return how many tokens the engine's KV cache holds, or None if unknown."""
+        engine: object = self._engine
+        return engine.kv_tokens if isinstance(engine, SizedEngine) else None
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Return what the engine tells of itself. It is empty if it tells nothing."""
+        engine: object = self._engine
+        return engine.facts if isinstance(engine, DescribedEngine) else {}
+
+    def has_begun(self, sample: SampleId) -> bool:
+        """Tell whether the engine computes a sample already. True if it cannot tell."""
+        engine: object = self._engine
+        return engine.has_begun(sample) if isinstance(engine, SizedEngine) else True
 
     async def close(self) -> None:
         """Return the engine to the keeper, or close it if it is dead."""

@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import multiprocessing
-import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from vllm import SamplingParams
 from vllm.engine.arg_utils import AsyncEngineArgs
+from vllm.exceptions import VLLMClientError
 from vllm.lora.request import LoRARequest
-from vllm.platforms import current_platform
 from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+from vllm.usage.usage_lib import UsageContext
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
-from genbench.engines import devices
 from genbench.engines.advice import load_failure
-from genbench.engines.environment import log_tail, output_to, variables
+from genbench.engines.environment import log_tail, output_to
 from genbench.engines.guard import EngineGuard, kill_with_descendants
 from genbench.engines.loading import load_in_thread
+from genbench.engines.steps import StepStatistics
+from genbench.engines.vllm_facts import StepWatch, facts
+from genbench.engines.vllm_platform import (
+    neutral_generation_config,
+    own_devices,
+    platform_defaults,
+    process_ids,
+    share_cores,
+)
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.engines.watchdog import Watchdog
 from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.suite.config import Decoding
-from genbench.types import Completion, FinishReason, Request
+from genbench.types import Completion, FinishReason, Request, SampleId
 
 
 class VllmEngine:
@@ -44,13 +52,16 @@ class VllmEngine:
         self._engine: AsyncLLM | None = None
         self._guard: EngineGuard | None = None
         self._processes: list[int] = []
-        self._in_flight = 0
+        self._requests: dict[SampleId, str] = {}
         self._watching: asyncio.Task[None] | None = None
+        self._steps: StepWatch | None = None
         self._stall: str | None = None
         self.serve(settings)
 
     def serve(self, settings: VllmSettings) -> None:
         """Go on with the adapter and the decoding of another model of the same checkpoint."""
+        if self._steps is not None:
+            self._steps.statistics = StepStatistics(self._slots)
         self._sampling = {task: _Sampling(decoding) for task, decoding in settings.decodings.items()}
         self._lora: LoRARequest | None = None
         if settings.adapter is not None:
@@ -66,43 +77,69 @@ class VllmEngine:
             EngineDiedError: its process was killed from outside. Another one may live.
         """
         settings = self.settings
-        async with settings.loading:
+        share_cores(settings)
+        async with settings.loading.turn(partial(output_to, settings.log)):
             log_start = settings.log.stat().st_size if settings.log.exists() else 0
-            guard, before = EngineGuard(), set(multiprocessing.active_children())
+            guard = EngineGuard()
             guard.__enter__()
             try:
-                with output_to(settings.log), variables(_replica_variables(settings)):
-                    self._engine = await load_in_thread(
-                        lambda: AsyncLLM.from_engine_args(self._arguments()),
-                        settings.load_timeout_s,
-                        AsyncLLM.shutdown,
-                    )
+                self._engine = await load_in_thread(self._load, settings.load_timeout_s, AsyncLLM.shutdown)
             except BaseException as error:
                 guard.__exit__(None, None, None)
                 if not isinstance(error, Exception):
                     raise
                 raise load_failure(error, settings, log_start) from error
-            started = set(multiprocessing.active_children()) - before
         guard.settled()
         self._guard = guard
-        self._processes = [child.pid for child in started if child.pid is not None]
-        self._watching = asyncio.create_task(self._watch(self._engine))
+        self._processes = process_ids(self._engine)
+        watchdog = Watchdog(settings.stall_timeout_s)
+        self._steps = StepWatch(self._engine, self._slots, watchdog.heard)
+        self._watching = asyncio.create_task(self._watch(watchdog))
 
-    async def _watch(self, engine: AsyncLLM) -> None:
+    def _load(self) -> AsyncLLM:
+        """Load the model. Several engines may load at the same time, each in a thread of its own."""
+        arguments = self._arguments()
+        with self.settings.loading.configuring:
+            config = arguments.create_engine_config(UsageContext.LLM_CLASS)
+        return AsyncLLM.from_vllm_config(config, disable_log_stats=arguments.disable_log_stats)
+
+    @property
+    def _slots(self) -> int:
+        return self.settings.max_num_seqs * int(self.settings.extra.get("data_parallel_size") or 1)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Return what the engine resolved when it loaded, and the statistics of its steps."""
+        if self._engine is None or self._steps is None:
+            return {}
+        return facts(self._engine.vllm_config, self.kv_tokens, self._steps.statistics)
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """Return how many tokens the KV caches of all ranks hold, or None before the model is loaded."""
+        if self._engine is None:
+            return None
+        cache = self._engine.vllm_config.cache_config
+        return cache.num_gpu_blocks * cache.block_size if cache.num_gpu_blocks else None
+
+    def has_begun(self, sample: SampleId) -> bool:
+        """Tell whether the first token of a sample's request was computed. True if it has no request now."""
+        request_id = self._requests.get(sample)
+        if request_id is None or self._engine is None:
+            return True
+        processor = self._engine.output_processor
+        states = [
+            processor.request_states.get(inner) for inner in processor.external_req_ids.get(request_id, ())
+        ]
+        return any(state is not None and not state.is_prefilling for state in states)
+
+    async def _watch(self, watchdog: Watchdog) -> None:
         """Kill the engine's processes when it gives no token any more. Its requests then end with an error.
 
         Final output alone is silent for minutes. The tokens of each step arrive here nevertheless, where
         `process_outputs` puts them together (vLLM 0.32).
         """
-        watchdog, processor = Watchdog(self.settings.stall_timeout_s), engine.output_processor
-        put_together = processor.process_outputs
-
-        def heard(*arguments: Any, **options: Any) -> Any:
-            watchdog.heard()
-            return put_together(*arguments, **options)
-
-        processor.process_outputs = heard
-        await watchdog.watch(lambda: self._in_flight > 0)
+        await watchdog.watch(lambda: bool(self._requests))
         self._stall = (
             f"the engine gave no token for {watchdog.silent_s:.0f} s and was killed "
             "(engine.stall_timeout_s sets the limit)"
@@ -116,15 +153,16 @@ class VllmEngine:
             "tokenizer": str(settings.tokenizer),
             "dtype": settings.dtype,
             "trust_remote_code": settings.trust_remote_code,
-            "generation_config": str(_neutral_generation_config(settings.work)),
+            "generation_config": str(neutral_generation_config(settings.work)),
             "seed": 0,
             "max_model_len": settings.max_model_len,
             "max_num_seqs": settings.max_num_seqs,
             "max_num_batched_tokens": settings.max_num_batched_tokens,
-            "disable_log_stats": True,
+            "disable_log_stats": False,
             "enable_lora": settings.lora,
         }
-        return AsyncEngineArgs(**(_platform_defaults(settings) | settings.arguments | own))
+        defaults = platform_defaults(settings) | own_devices(settings)
+        return AsyncEngineArgs(**(defaults | settings.arguments | own))
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request.
@@ -138,16 +176,16 @@ class VllmEngine:
         sample = request.sample
         request_id = f"{sample.task}/{sample.problem_id}/{sample.sample_index}/{request.turn}/{attempt}"
         started = time.monotonic()
-        self._in_flight += 1
+        self._requests[sample] = request_id
         try:
             output = await self._final(request, request_id)
         except EngineDeadError as error:
             what = self._stall or "the engine died"
             raise EngineDiedError(f"{what}:\n{log_tail(self._log)}") from error
-        except (EngineGenerateError, ValueError) as error:
+        except (EngineGenerateError, VLLMClientError, ValueError) as error:
             raise RequestFailedError(f"request {request_id}: {error}") from error
         finally:
-            self._in_flight -= 1
+            del self._requests[sample]
         finish: FinishReason = output.finish_reason or "abort"
         if finish == "abort":
             raise EngineDiedError("the engine aborted a request that nobody cancelled")
@@ -227,37 +265,3 @@ class _Sampling:
             output_kind=RequestOutputKind.FINAL_ONLY,
             structured_outputs=StructuredOutputsParams(**request.structured) if request.structured else None,
         )
-
-
-def _platform_defaults(settings: VllmSettings) -> dict[str, Any]:
-    """Return the arguments that a platform needs. The suite's `engine:` overrides them.
-
-    On CPU a seeded request whose prompt is prefilled in chunks kills the engine (0.32: a CPU
-    generator has no offset), and compiling tiny graphs costs more than it saves.
-    """
-    if not current_platform.is_cpu():
-        return {}
-    executor = "uni" if settings.gpus == 1 else "mp"
-    return {"enable_chunked_prefill": False, "enforce_eager": True, "distributed_executor_backend": executor}
-
-
-def _neutral_generation_config(work: Path) -> Path:
-    """Return a folder with an empty generation_config.json.
-
-    generation_config="vllm" would neutralise the defaults and still take the checkpoint's extra eos ids
-    as stop tokens (0.32, measured). Base and tuned models often differ in exactly these ids.
-    """
-    folder = work / "engine"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "generation_config.json").write_text("{}\n", encoding="utf-8")
-    return folder
-
-
-def _replica_variables(settings: VllmSettings) -> dict[str, str]:
-    """Return the variables that give a replica its own GPUs. On CPU all would bind to the same cores."""
-    if settings.replicas == 1:
-        return {}
-    if current_platform.is_cpu():
-        return {"VLLM_CPU_OMP_THREADS_BIND": os.environ.get("VLLM_CPU_OMP_THREADS_BIND", "nobind")}
-    own = devices.share(devices.visible(), settings.replica, settings.replicas, settings.gpus)
-    return {devices.VISIBLE: ",".join(own)}

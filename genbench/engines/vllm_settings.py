@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,14 +9,14 @@ from typing import Any
 
 from genbench.engines import arguments
 from genbench.engines.environment import output_to
+from genbench.engines.loading import LoadingOrder
 from genbench.engines.settings import CommonSettings
+from genbench.engines.sizes import batched_tokens, default_sizes, narrow_context, requests_in_flight
 from genbench.protocols import Engine
 from genbench.registry import load_object
 from genbench.suite.config import Decoding
 
 _ENGINE = "genbench.engines.vllm:VllmEngine"
-_REQUESTS_PER_SLOT = 2
-"""Requests in flight per engine slot: enough to keep it full, few enough to get completions at once."""
 
 _TERM_ARGUMENTS: Mapping[str, Any] = {
     "quantization": None,
@@ -44,7 +43,10 @@ class VllmSettings(CommonSettings):
         load_timeout_s: seconds after which loading fails.
         stall_timeout_s: seconds without a token after which the engine counts as dead, see
             genbench.engines.watchdog.
-        loading: a lock held while one engine loads, since each sets variables of this process for itself.
+        loading: the order in which the replicas load.
+        own_config: the checkpoint's config.json.
+        context_given: the suite sets max_model_len. Otherwise it is lowered to what the requests need.
+        batch_invariant: vLLM computes each request in the same way whatever is in its batch. It is a term.
         eos_token_id: the tokenizer's. It is a term.
         resolved_dtype: what `dtype` comes to for this checkpoint, see engines/resolved.py. Empty: `dtype`.
         own_quantization: the checkpoint's own quantization. It is a term if no argument names another.
@@ -66,7 +68,10 @@ class VllmSettings(CommonSettings):
     share: bool = False
     load_timeout_s: float = 3600.0
     stall_timeout_s: float = 120.0
-    loading: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
+    loading: LoadingOrder = field(default_factory=LoadingOrder, compare=False, repr=False)
+    own_config: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    context_given: bool = True
+    batch_invariant: bool = False
     eos_token_id: int | None = None
     lora_rank: int | None = None
     resolved_dtype: str = ""
@@ -84,8 +89,8 @@ class VllmSettings(CommonSettings):
 
     @property
     def workers(self) -> int:
-        """Return how many requests one engine gets at the same time."""
-        return _REQUESTS_PER_SLOT * self.max_num_seqs
+        """Return how many requests one engine gets at most: those that it computes, and some that wait."""
+        return requests_in_flight(self.max_num_seqs, self.extra)
 
     @property
     def members(self) -> dict[str, VllmSettings]:
@@ -126,6 +131,7 @@ class VllmSettings(CommonSettings):
             "skip_special_tokens": False,
             "structured_outputs": None,
             "trust_remote_code": self.trust_remote_code,
+            **({"batch_invariant": True} if self.batch_invariant else {}),
         }
 
     def _term_arguments(self) -> dict[str, Any]:
@@ -160,6 +166,25 @@ class VllmSettings(CommonSettings):
     def at(self, work: Path) -> VllmSettings:
         """Return the settings with `work` as the folder of log and small files."""
         return replace(self, work=work)
+
+    def narrowed(self, needed: int) -> VllmSettings:
+        """Return the settings with the context that the longest request needs, see `sizes.narrow_context`.
+
+        A context of the suite's own stays, as does that of an engine that several models share.
+
+        Args:
+            needed: tokens of the longest request, prompt and completion.
+        """
+        if self.context_given or self.share:
+            return self
+        context = narrow_context(self.max_model_len, needed, self.own_config)
+        if context == self.max_model_len:
+            return self
+        tokens = self.max_num_batched_tokens
+        default = default_sizes()[1]
+        if tokens == batched_tokens(None, default, self.max_model_len):  # on CPU it follows from the context
+            tokens = batched_tokens(None, default, context)
+        return replace(self, max_model_len=context, max_num_batched_tokens=tokens)
 
     def load(self) -> None:
         """Import vLLM, with its output in the log."""

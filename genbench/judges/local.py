@@ -12,7 +12,8 @@ from typing import Any
 
 from genbench.engines import arguments, environment
 from genbench.engines.checkpoint import Checkpoint, context_length, find
-from genbench.engines.vllm_kind import vllm_config
+from genbench.engines.sizes import batched_tokens, default_sizes, requests_in_flight
+from genbench.engines.vllm_config import vllm_config
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import (
     ConfigError,
@@ -53,7 +54,8 @@ class LocalJudge:
         self._context = _context(model, self.checkpoint)
         self._engine: Engine | None = None
         self._renderer: Renderer | None = None
-        self._slots = asyncio.Semaphore(2 * vllm_config(model.engine).max_num_seqs)
+        engine = vllm_config(model.engine)
+        self._slots = asyncio.Semaphore(requests_in_flight(engine.slots, engine.extra))
         self._numbers = itertools.count()
         self._ends: tuple[str, ...] = ()
         self._control = ControlTokens()
@@ -99,8 +101,10 @@ class LocalJudge:
             dtype=self._model.dtype,
             trust_remote_code=self._model.trust_remote_code,
             max_model_len=self._context,
-            max_num_seqs=engine.max_num_seqs,
-            max_num_batched_tokens=engine.batched_tokens(self._context),
+            max_num_seqs=engine.slots,
+            max_num_batched_tokens=batched_tokens(
+                engine.max_num_batched_tokens, default_sizes()[1], self._context
+            ),
             decodings={_TASK: self._decoding},
             work=self._work,
             extra=engine.extra,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from genbench.analysis.comparable import check_names
 from genbench.analysis.compare import CompareOptions, compare_sides
@@ -19,6 +20,7 @@ from genbench.reports.report_record import (
     ReportedComparison,
     ReportedRun,
 )
+from genbench.store.manifest_record import Manifest
 
 FORMAT = 1
 
@@ -80,7 +82,13 @@ def _run_record(run: GatheredRun) -> ReportedRun:
         terms=run.stored.manifest.terms,
         results=run.results,
         health=dict(run.health),
+        engines=_engines(run.stored.manifest),
     )
+
+
+def _engines(manifest: Manifest) -> dict[str, dict[str, Any]]:
+    """Return the engines of the last attempt that drew with any that told of itself."""
+    return next((attempt.engines for attempt in reversed(manifest.attempts) if attempt.engines), {})
 
 
 def _comparison(base: GatheredRun, tuned: GatheredRun, allow: Sequence[str]) -> ReportedComparison:

@@ -66,6 +66,10 @@ class ReportedRun(JsonRecord):
     terms: dict[str, Any] = Field(description="decoding contract as in the manifest")
     results: Results = Field(description="content of results.json")
     health: dict[str, TaskHealthRecord] = Field(description="health of the data by task")
+    engines: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="engines of the last attempt that drew: what they resolved, and statistics",
+    )
 
 
 class PublishedScore(JsonRecord):

@@ -98,4 +98,6 @@ class Attempt:
         answered = {task.name: judges.record(task.name) for task in self._tasks if task.name in judges}
         seconds, stopped_by = time.monotonic() - self._started, self._context.switch.reason
         facts = ended_attempt(self._context.folder, self._progress, stopped_by, drawing.seconds, seconds)
-        self._manifest.end_attempt(answered, {**facts, "gpu_busy": drawing.gpu_busy})
+        self._manifest.end_attempt(
+            answered, {**facts, "gpu_busy": drawing.gpu_busy, "engines": drawing.engines}
+        )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
+from genbench.engines.kind import Narrows
 from genbench.engines.shared import EngineKeeper
 from genbench.judges.session import JudgeSession
 from genbench.runs.job import Job
@@ -30,3 +31,11 @@ class RunContext:
     def begin(cls, job: Job, folder: RunFolder, switch: StopSwitch, keeper: EngineKeeper) -> Self:
         """Return the context of a job that has the lock of its folder. No judge is loaded yet."""
         return cls(job, folder, switch, keeper, JudgeSession(job.suite, job.tasks, folder.path))
+
+    def narrowed(self, needed: int | None) -> RunContext:
+        """Return the context with engines for requests of at most `needed` tokens. None changes nothing."""
+        model = self.job.model
+        if needed is None or not isinstance(model.settings, Narrows):
+            return self
+        settings = model.settings.narrowed(needed)
+        return replace(self, job=replace(self.job, model=replace(model, settings=settings)))

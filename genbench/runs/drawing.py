@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from genbench.draw.alarm import DegenerateAlarm
+from genbench.draw.capacity import Capacity, Growth, InFlightLength, expected_lengths
 from genbench.draw.generate import CountTrace, Generation
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
 from genbench.engines.gpu import GpuWatch
+from genbench.engines.kind import Grows
 from genbench.engines.shared import engine_makers
 from genbench.models.tokencount import given_trace_tokens, trace_tokens
 from genbench.runs.context import RunContext
@@ -31,6 +34,8 @@ class Drawing:
         self._context = context
         self.seconds = 0.0
         self.gpu_busy: dict[str, float] | None = None
+        self.engines: dict[str, Mapping[str, Any]] = {}
+        """By name, what each engine resolved when it loaded, and the statistics of its steps."""
         self.alarm: str | None = None
         """What is said of degenerate completions; None if there are few."""
 
@@ -54,6 +59,7 @@ class Drawing:
         finally:
             self.seconds = progress.seconds
             self.gpu_busy = gpus.busy
+            self.engines = generation.facts
 
     def _generation(
         self, draws: Sequence[Draw], scorer: Scorer, progress: ProgressLine, attempt: int
@@ -66,7 +72,7 @@ class Drawing:
             split=model.reasoning.split,
             offer=_offer_to(scorer, progress, context.judges.deferred),
             progress=self._watched(draws, progress),
-            workers=model.settings.workers,
+            limit=self._limit(draws),
             attempt=attempt,
             stop=context.switch.attach(asyncio.get_running_loop()),
             stored=open_conversations(context.folder, draws),
@@ -74,6 +80,13 @@ class Drawing:
             tell=progress.say,
             count_trace=self._count_trace(),
         )
+
+    def _limit(self, draws: Sequence[Draw]) -> Capacity:
+        """Return how many samples an engine gets. A stored run tells their lengths before the first ends."""
+        job, settings = self._context.job, self._context.job.model.settings
+        lengths = InFlightLength(expected_lengths(draws, job.lengths))
+        growth = Growth(settings.first_workers, settings.workers) if isinstance(settings, Grows) else None
+        return Capacity(settings.workers, lengths, growth)
 
     def _watched(self, draws: Sequence[Draw], progress: ProgressLine) -> Callable[[Completion], None]:
         """Return the function that counts completions, and raises the alarm if the first are degenerate."""

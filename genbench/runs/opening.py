@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw, missing_draws
@@ -24,12 +25,14 @@ class OpenedRun:
     """The state before the first sample is drawn.
 
     It has verifiers and packed asks by task, the missing samples, and what was copied from earlier runs.
+    `needed` is the tokens of the longest request, or None if nobody knows: the turns of a conversation grow.
     """
 
     verified: dict[str, VerifiedTask]
     asked: dict[str, bytes]
     draws: list[Draw]
     taken: list[TakenRecord]
+    needed: int | None
 
 
 async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, VerifierSpec]) -> OpenedRun:
@@ -50,14 +53,27 @@ async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, 
     loading = asyncio.create_task(load_verifiers(pool, specs, job.tasks, context.judges))
     try:
         await asyncio.sleep(0)
-        asked = {task.name: packed(asked_records(job, task)) for task in job.tasks}
+        asked: dict[str, bytes] = {}
+        needed: list[int | None] = []
+        for task in job.tasks:
+            records, asks = asked_records(job, task)
+            asked[task.name] = packed((records, asks))
+            needed += [_needed(record) for record in records]
         await asyncio.to_thread(_load_engine, context, drawn)
         verified = await loading
     finally:
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
     draws = missing_draws([item.task for item in verified.values()], drawn, job.lengths)
-    return OpenedRun(verified, asked, draws, taken)
+    longest = max((tokens for tokens in needed if tokens is not None), default=None)
+    return OpenedRun(verified, asked, draws, taken, None if None in needed else longest)
+
+
+def _needed(record: Mapping[str, Any]) -> int | None:
+    """Return the tokens of a problem's only request, from its line of problems.jsonl."""
+    if record["turns"] > 1 or record["prompt_tokens"] is None:
+        return None
+    return int(record["prompt_tokens"]) + int(record["max_tokens"])
 
 
 def _load_engine(context: RunContext, drawn: Mapping[str, Drawn]) -> None:

@@ -181,6 +181,9 @@ class AttemptRecord(JsonRecord):
     gpu_busy: dict[str, float] | None = Field(
         default=None, description="share of the drawing in which each GPU worked"
     )
+    engines: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="what each engine resolved when it loaded, and its statistics"
+    )
 
     @property
     def has_ended(self) -> bool:

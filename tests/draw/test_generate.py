@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from genbench.draw.capacity import Capacity
 from genbench.draw.generate import Generation, failed, unanswered
 from genbench.draw.queue import Draw
 from genbench.errors import EngineDiedError, EngineError, RequestFailedError
@@ -114,7 +115,7 @@ def run(
             split=split,
             offer=lambda draw, done: kept.offered.append((draw.sample, len(done))),
             progress=lambda item: None,
-            workers=2,
+            limit=Capacity(2),
             attempt=4,
             stop=stop,
             stored={} if stored is None else stored,

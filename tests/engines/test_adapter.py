@@ -8,7 +8,8 @@ import pytest
 
 from genbench.engines.adapter import RANKS, adapter_rank, check_fit, served_rank
 from genbench.engines.kind import ModelSource, PromptFacts
-from genbench.engines.vllm_kind import VllmConfig, VllmKind
+from genbench.engines.vllm_config import VllmConfig
+from genbench.engines.vllm_kind import VllmKind
 from genbench.engines.weights import Tensor
 from genbench.errors import ConfigError
 from genbench.suite.config import Decoding, ModelConfig

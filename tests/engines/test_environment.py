@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.environment import LogFile, log_tail, prepare, variables
+from genbench.engines.environment import LogFile, log_tail, prepare
 
 
 def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path: Path) -> None:
@@ -36,11 +36,12 @@ def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path: Path)
     assert config["handlers"]["file"]["filename"] == str(log)
 
 
-def test_variables_are_set_meanwhile_and_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GENBENCH_A", "1")
-    with variables({"GENBENCH_A": "2", "GENBENCH_B": "3"}):
-        assert os.environ["GENBENCH_A"] == "2" and os.environ["GENBENCH_B"] == "3"
-    assert os.environ["GENBENCH_A"] == "1" and "GENBENCH_B" not in os.environ
+def test_batch_invariance_is_a_variable_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VLLM_BATCH_INVARIANT", "0")
+    prepare()
+    assert os.environ["VLLM_BATCH_INVARIANT"] == "0"
+    prepare(batch_invariant=True)
+    assert os.environ["VLLM_BATCH_INVARIANT"] == "1"
 
 
 def test_what_the_user_has_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 
 from genbench.engines.foreign import ForeignEngine, ForeignKind, ForeignSettings, defects_of
-from genbench.engines.kind import ModelSource, PromptFacts
+from genbench.engines.kind import Grows, ModelSource, Narrows, PromptFacts
 from genbench.errors import DataError, EngineError, RequestFailedError
 from genbench.suite.config import Decoding, ModelConfig
 from genbench.types import Completion, Message, Request, SampleId
@@ -78,3 +80,31 @@ def test_errors_of_genbench_pass_and_others_become_engine_errors() -> None:
 def test_a_config_has_the_keys_of_its_own_class() -> None:
     assert RuleConfig.model_validate({"kind": "theirs", "off_by": 2}).off_by == 2
     assert isinstance(settings(RuleEngine).make(), ForeignEngine)
+
+
+def test_what_settings_and_engine_do_not_tell_is_not_asked_of_them() -> None:
+    found = settings(RuleEngine)
+    assert not isinstance(found, Grows) and not isinstance(found, Narrows)
+    engine = found.make()
+    assert isinstance(engine, ForeignEngine)
+    assert engine.kv_tokens is None and engine.has_begun(SampleId("t", "p", 0)) and engine.facts == {}
+
+
+def test_what_settings_and_engine_tell_is_passed_on() -> None:
+    class Telling:
+        first_workers, kv_tokens = 5, 640
+        facts = MappingProxyType({"resolved": {"kv_tokens": 640}})
+
+        def narrowed(self, needed: int) -> Telling:
+            return self
+
+        def has_begun(self, sample: SampleId) -> bool:
+            return False
+
+    inner: Any = Telling()
+    seen = ForeignSettings("theirs", inner)
+    assert isinstance(seen, Grows) and seen.first_workers == 5
+    assert isinstance(seen, Narrows) and isinstance(seen.narrowed(9), ForeignSettings)
+    engine = ForeignEngine("theirs", inner)
+    assert engine.kv_tokens == 640 and not engine.has_begun(SampleId("t", "p", 0))
+    assert engine.facts == {"resolved": {"kv_tokens": 640}}

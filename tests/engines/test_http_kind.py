@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from genbench.engines.http_kind import HttpConfig, HttpKind
 from genbench.engines.http_settings import HttpSettings
-from genbench.engines.kind import ModelSource, PromptFacts
+from genbench.engines.kind import Grows, ModelSource, PromptFacts
 from genbench.errors import ConfigError, EngineError
 from genbench.suite.config import Decoding, ModelConfig, ServedModel
 from genbench.suite.engine import SuiteMistake
@@ -110,12 +111,19 @@ def test_what_openai_cannot_say_is_a_mistake_at_the_decoding(tmp_path: Path) -> 
     assert caught.value.loc == ("decoding",)
 
 
+def test_requests_in_flight_grow_unless_the_suite_says_how_many() -> None:
+    settings = HttpSettings((URL,), "m", "vllm", "chat", None, None, 1, 0, 1, None, {}, {"version": "1"})
+    assert isinstance(settings, Grows) and (settings.first_workers, settings.workers) == (256, 4096)
+    assert replace(settings, api="openai").first_workers == 64
+    assert settings.circumstances["concurrency"] == "grows"
+
+
 def test_each_server_is_one_engine() -> None:
     settings = HttpSettings(
         (URL, "http://h/v1", URL), "m", "vllm", "chat", None, 3, 1, 0, 1, None, {}, {"version": "1"}
     )
     assert list(settings.members) == [f"server {URL}", "server http://h/v1"]
-    assert settings.opening == "asking 2 servers" and settings.workers == 3
+    assert settings.opening == "asking 2 servers" and settings.workers == settings.first_workers == 3
     assert settings.address.base_url == URL and str(settings.address) == f"server {URL}"
     assert settings.circumstances["served"] == {"version": "1"} and settings.share_key is None
     assert settings.at(Path("run")).log == Path("run/engine.log")

@@ -6,10 +6,12 @@ import asyncio
 import multiprocessing
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from genbench.engines.loading import load_in_thread
+from genbench.engines.loading import LoadingOrder, load_in_thread
 
 
 def after(seconds: float, result: str) -> str:
@@ -78,3 +80,79 @@ def test_a_load_that_is_cancelled_discards_its_result() -> None:
 
     asyncio.run(work())
     assert discarded == ["late"]
+
+
+class Loads:
+    """Engines that load in some order, and the redirections of the output."""
+
+    def __init__(self) -> None:
+        self.order = LoadingOrder()
+        self.events: list[str] = []
+        self.together = self.most_together = self.redirected = 0
+
+    @contextmanager
+    def output(self) -> Iterator[None]:
+        self.redirected += 1
+        assert self.redirected == 1
+        yield
+        self.redirected -= 1
+
+    async def load(self, name: str, *, fails: bool = False) -> None:
+        async with self.order.turn(self.output):
+            assert self.redirected == 1
+            self.together += 1
+            self.most_together = max(self.most_together, self.together)
+            self.events.append(f"{name} begins")
+            await asyncio.sleep(0.01)
+            self.events.append(f"{name} ends")
+            self.together -= 1
+            if fails:
+                raise ValueError(name)
+
+
+def test_the_first_engine_loads_alone_and_the_others_together() -> None:
+    async def work() -> Loads:
+        loads = Loads()
+        await asyncio.gather(*(loads.load(name) for name in "abcd"))
+        return loads
+
+    loads = asyncio.run(work())
+    assert loads.events[:2] == ["a begins", "a ends"]
+    assert loads.events[2:5] == ["b begins", "c begins", "d begins"]
+    assert (loads.most_together, loads.redirected) == (3, 0)
+
+
+def test_after_a_first_engine_that_fails_the_next_one_loads_alone() -> None:
+    async def work() -> Loads:
+        loads = Loads()
+        tasks = [loads.load("a", fails=True), loads.load("b"), loads.load("c"), loads.load("d")]
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [str(error) for error in found if error is not None] == ["a"]
+        return loads
+
+    loads = asyncio.run(work())
+    assert loads.events[:4] == ["a begins", "a ends", "b begins", "b ends"]
+    assert loads.events[4:6] == ["c begins", "d begins"] and loads.redirected == 0
+
+
+def test_a_later_engine_loads_at_once() -> None:
+    async def work() -> Loads:
+        loads = Loads()
+        await loads.load("a")
+        await asyncio.wait_for(loads.load("b"), 1)
+        return loads
+
+    assert asyncio.run(work()).events[-1] == "b ends"
+
+
+def test_a_wait_for_the_first_engine_can_be_cancelled() -> None:
+    async def work() -> None:
+        loads = Loads()
+        first, second = asyncio.create_task(loads.load("a")), asyncio.create_task(loads.load("b"))
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.gather(first, second, return_exceptions=True)
+        await asyncio.wait_for(loads.load("c"), 1)
+        assert loads.redirected == 0
+
+    asyncio.run(work())

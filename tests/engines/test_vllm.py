@@ -32,3 +32,25 @@ def test_an_engine_that_was_not_started_answers_nothing_and_closes() -> None:
         await engine.close()
 
     asyncio.run(work())
+
+
+def test_an_engine_that_is_not_loaded_has_no_cache_and_no_facts() -> None:
+    from genbench.engines.vllm import VllmEngine
+    from genbench.protocols import DescribedEngine, SizedEngine
+
+    engine = VllmEngine(SETTINGS)
+    assert isinstance(engine, SizedEngine) and isinstance(engine, DescribedEngine)
+    assert engine.kv_tokens is None and engine.facts == {} and engine.has_begun(SampleId("t", "p", 0))
+
+
+def test_a_replica_needs_no_variable_and_no_device_of_its_own_on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    from vllm.platforms import current_platform
+
+    from genbench.engines.vllm_platform import own_devices, platform_defaults
+
+    assert own_devices(SETTINGS) == {}
+    assert platform_defaults(SETTINGS)["watermark"] == 0.05
+    if not current_platform.is_cpu():
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,6,7")
+        replica = replace(SETTINGS, replicas=2, replica=1, extra={"tensor_parallel_size": 2})
+        assert own_devices(replica) == {"device_ids": [2, 3]}

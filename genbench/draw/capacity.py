@@ -1,0 +1,154 @@
+"""How many samples an engine should have in flight."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from genbench.draw.queue import Draw, Expected
+from genbench.protocols import Engine, SizedEngine
+from genbench.types import Completion
+
+_WINDOW = 256
+"""Finished samples that the length in flight is estimated from: the tasks change during a run."""
+_ENOUGH = 32
+"""Finished samples from which on they replace the expectation of a stored run."""
+QUEUED = 8
+"""Requests that wait in an engine, so that a freed slot is filled in the same step."""
+
+
+class InFlightLength:
+    """The mean tokens of a sample in flight.
+
+    A sample of final length L is seen at all lengths between 0 and L, and long samples are in flight for
+    longer. The mean length in flight is therefore E[L^2] / (2 E[L]). A prompt that k samples share is in the
+    cache once, so each sample counts for 1/k of it.
+
+    Args:
+        expected: final lengths that a stored run gives, used until enough samples are finished.
+    """
+
+    def __init__(self, expected: Sequence[float] = ()) -> None:
+        self._finished: deque[tuple[float, float]] = deque(maxlen=_WINDOW)
+        self._expected = _seen_length(expected)
+
+    def add(self, prompt_tokens: float, completion_tokens: float) -> None:
+        """Add a finished sample: its share of the prompt, and its completion, in tokens."""
+        self._finished.append((prompt_tokens, completion_tokens))
+
+    @property
+    def mean(self) -> float | None:
+        """Return the mean tokens in flight, or None if nothing is known yet."""
+        if len(self._finished) < _ENOUGH:
+            return self._expected
+        completions = _seen_length([completion for _, completion in self._finished])
+        if completions is None:
+            return None
+        return completions + sum(prompt for prompt, _ in self._finished) / len(self._finished)
+
+
+def _seen_length(lengths: Sequence[float]) -> float | None:
+    total = sum(lengths)
+    return sum(length * length for length in lengths) / (2 * total) if total > 0 else None
+
+
+def expected_lengths(draws: Sequence[Draw], expected: Expected | None) -> list[float]:
+    """Return the tokens that each draw is expected to have, or nothing without a stored run."""
+    if expected is None:
+        return []
+    return [
+        expected.of(draw.task.name, draw.problem.problem_id, draw.task.decoding.max_tokens) for draw in draws
+    ]
+
+
+class Growth:
+    """A number of requests in flight that grows until the engine's throughput grows no more.
+
+    Each size is measured over at least `seconds` and over twice as many completions as are in flight, so
+    that what a smaller size left behind does not count. A size that gave less than 5 % more than the one
+    before ends the growth, and the smaller one stays.
+
+    Args:
+        first, most: requests in flight at first and at most.
+        clock: seconds, as time.monotonic.
+    """
+
+    _GAIN = 1.05
+
+    def __init__(
+        self, first: int, most: int, *, seconds: float = 10.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.size, self._most, self._seconds, self._clock = min(first, most), most, seconds, clock
+        self._before: tuple[int, float] | None = None
+        self._grows = first < most
+        self._begin()
+
+    def add(self, tokens: int) -> None:
+        """Count a completion, and change the size if the present one is measured."""
+        if not self._grows:
+            return
+        self._completions += 1
+        self._tokens += max(tokens, 1)
+        seconds = self._clock() - self._since
+        if seconds >= self._seconds and self._completions >= 2 * self.size:
+            self._decide(self._tokens / seconds)
+
+    def _decide(self, rate: float) -> None:
+        if self._before is not None and rate < self._GAIN * self._before[1]:
+            self.size, self._grows = self._before[0], False
+            return
+        self._before = (self.size, rate)
+        self._grows = self.size < self._most
+        self.size = min(self._most, 2 * self.size)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._completions, self._tokens, self._since = 0, 0, self._clock()
+
+
+class Limit(Protocol):
+    """The number of samples that an engine may have in flight. It may change during a run."""
+
+    def of(self, engine: Engine) -> int:
+        """Return the number for one engine, at least 1."""
+        ...
+
+    def note(self, draw: Draw, completion: Completion) -> None:
+        """Learn from a finished completion."""
+        ...
+
+
+@dataclass(slots=True)
+class Capacity:
+    """The limit of a run.
+
+    Args:
+        most: requests in flight that an engine takes, with those that wait in it.
+        lengths: the tokens of a sample in flight, which say how many fit into an engine's KV cache.
+        growth: for an engine whose size nobody knows.
+    """
+
+    most: int
+    lengths: InFlightLength = field(default_factory=InFlightLength)
+    growth: Growth | None = None
+
+    def of(self, engine: Engine) -> int:
+        """Return the samples that fit into the engine, and some that wait in it."""
+        most = self.most if self.growth is None else self.growth.size
+        cache = engine.kv_tokens if isinstance(engine, SizedEngine) else None
+        mean = self.lengths.mean
+        if cache is None or mean is None:
+            return max(1, most)
+        return max(1, min(most, int(cache / mean) + QUEUED))
+
+    def note(self, draw: Draw, completion: Completion) -> None:
+        """Learn from a completion of a sample."""
+        tokens = completion.completion_tokens
+        if tokens is None:
+            return
+        self.lengths.add((completion.prompt_tokens or 0) / draw.task.k, tokens)
+        if self.growth is not None:
+            self.growth.add(tokens)

@@ -1,0 +1,223 @@
+"""One engine at work on a queue that it may share with others."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from genbench.draw.capacity import Limit
+from genbench.draw.drawqueue import DrawQueue
+from genbench.draw.queue import Draw
+from genbench.errors import EngineDiedError, EngineError, RequestStuckError
+from genbench.protocols import Engine, SizedEngine
+from genbench.types import SampleId
+
+_STUCK_IN_A_ROW = 3
+"""An engine counts as dead when so many requests got no answer, with none answered between."""
+_ALONE_AFTER = 2
+"""Deaths in which a sample was in flight before it is drawn alone, to find out whether it is the cause."""
+_LOOK_AGAIN_S = 0.5
+"""Seconds after which an engine with free slots looks again at what waits in the others."""
+
+
+class Drawer(Protocol):
+    """What draws one sample with one engine, and records it."""
+
+    def draw(self, engine: Engine, draw: Draw) -> Coroutine[Any, Any, None]:
+        """Draw a sample and record it."""
+
+    def give_up(self, draw: Draw, why: str) -> None:
+        """Record that a sample could not be drawn."""
+
+
+@dataclass(slots=True)
+class LaneContext:
+    """What all lanes of one run share.
+
+    Args:
+        drawer: draws and records one sample.
+        limit: how many samples an engine has in flight.
+        stop: set by signals. No further draw is taken then.
+        tell: called with lines for people.
+        started: called when an engine is up.
+        replaced: called with a line for people when a dead engine is followed by another one.
+        deaths: by sample, the engines that died while it was in flight.
+        suspects: samples that are drawn alone at the end.
+        lanes: lanes whose engine is up or coming.
+        sessions: the engines at work.
+        facts: by lane, what its last engine told of itself.
+    """
+
+    drawer: Drawer
+    limit: Limit
+    stop: asyncio.Event
+    tell: Callable[[str], None]
+    started: Callable[[], None]
+    replaced: Callable[[str], None] = lambda line: None
+    deaths: Counter[SampleId] = field(default_factory=Counter)
+    suspects: list[Draw] = field(default_factory=list)
+    lanes: int = 1
+    sessions: list[EngineSession] = field(default_factory=list)
+    facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+class EngineSession:
+    """One engine at work on one queue.
+
+    The engine gets as many samples as fit, and no more than its share of what is left, so that no engine has
+    a backlog while another is idle. When the queue is empty and slots are free, it takes over what waits in
+    another engine.
+
+    Args:
+        alone: one sample is drawn at a time, so that a death is its fault.
+    """
+
+    def __init__(self, shared: LaneContext, engine: Engine, queue: DrawQueue, *, alone: bool) -> None:
+        self._shared, self._engine, self._queue, self.alone = shared, engine, queue, alone
+        self._tasks: dict[SampleId, asyncio.Task[None]] = {}
+        self._handed_over: set[SampleId] = set()
+        self._changed = asyncio.Event()
+        self._failure: BaseException | None = None
+        self._stuck = 0
+        self._looked = -math.inf
+        self.death: EngineDiedError | None = None
+        self.finished = 0
+
+    async def run(self) -> None:
+        """Draw until the queue is over, the engine is dead, or the run stops. Leave nothing in flight."""
+        stopping = asyncio.ensure_future(_set_after(self._shared.stop, self._changed))
+        self._queue.listen(self._changed)
+        self._shared.sessions.append(self)
+        try:
+            while not self._ended:
+                self._changed.clear()
+                await self._fill()
+                await self._wait()
+            if self._failure is not None:
+                raise self._failure
+        finally:
+            self._shared.sessions.remove(self)
+            self._queue.ignore(self._changed)
+            await cancel([stopping, *self._tasks.values()])
+
+    @property
+    def _ended(self) -> bool:
+        ends = (self._queue.over, self._shared.stop)
+        return self.death is not None or self._failure is not None or any(end.is_set() for end in ends)
+
+    @property
+    def _room(self) -> int:
+        """Return how many more samples the engine may get now."""
+        if self.alone:
+            return 1 - len(self._tasks)
+        share = math.ceil(self._queue.size / max(1, self._shared.lanes))
+        return min(self._shared.limit.of(self._engine), share) - len(self._tasks)
+
+    async def _fill(self) -> None:
+        """Take samples one by one, so that engines that are up at the same time take turns."""
+        while not self._ended and self._room > 0:
+            draw = self._queue.take()
+            if draw is None:
+                self._take_over()
+                return
+            task = asyncio.ensure_future(self._shared.drawer.draw(self._engine, draw))
+            self._tasks[draw.sample] = task
+            task.add_done_callback(partial(self._end, draw))
+            await asyncio.sleep(0)
+
+    async def _wait(self) -> None:
+        """Wait until something changes. Look at the other engines from time to time while slots are free."""
+        if self._ended:
+            return
+        looks = self._room > 0 and len(self._shared.sessions) > 1
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), _LOOK_AGAIN_S if looks else None)
+
+    def _take_over(self) -> None:
+        """Have the engine with the most waiting samples put back as many as this one has room for."""
+        now = asyncio.get_running_loop().time()
+        if self.alone or now < self._looked + _LOOK_AGAIN_S or self.not_begun():
+            return
+        self._looked = now
+        others = [session for session in self._shared.sessions if session is not self]
+        fullest = max(others, key=lambda session: len(session.not_begun()), default=None)
+        if fullest is not None:
+            fullest.hand_over(self._room)
+
+    def not_begun(self) -> list[SampleId]:
+        """Return what waits inside the engine, in the order in which it was handed to it."""
+        engine = self._engine
+        if not isinstance(engine, SizedEngine):
+            return []
+        return [sample for sample in self._tasks if not engine.has_begun(sample)]
+
+    def hand_over(self, most: int) -> None:
+        """Put back the samples that would wait longest in this engine, for another one."""
+        for sample in self.not_begun()[-most:]:
+            self._handed_over.add(sample)
+            self._tasks[sample].cancel()
+
+    def _end(self, draw: Draw, task: asyncio.Task[None]) -> None:
+        """Record how the drawing of a sample ended."""
+        del self._tasks[draw.sample]
+        self._changed.set()
+        first = draw.sample in self._handed_over
+        self._handed_over.discard(draw.sample)
+        if task.cancelled():
+            if self.death is not None:  # it was in flight, like those that got the error
+                self._again(draw, self.death)
+            else:
+                self._queue.put_back(draw, first=first)
+            return
+        match task.exception():
+            case None:
+                self.finished += 1
+                self._stuck = 0
+                self._queue.done()
+            case EngineDiedError() as error:
+                self._die(error)
+                self._again(draw, error)
+            case RequestStuckError() as error:
+                self._stuck += 1
+                if self._stuck >= _STUCK_IN_A_ROW:
+                    self._die(EngineDiedError(str(error)))
+                self._again(draw, error)
+            case error:
+                self._failure = self._failure or error
+
+    def _die(self, error: EngineDiedError) -> None:
+        self.death = self.death or error
+
+    def _again(self, draw: Draw, why: EngineError) -> None:
+        """Draw again what was in flight at a death: alone after two deaths, and not after two more alone."""
+        deaths = self._shared.deaths
+        deaths[draw.sample] += 1
+        if self.alone and deaths[draw.sample] >= 2 * _ALONE_AFTER:
+            stuck = isinstance(why, RequestStuckError)
+            did = "got no answer" if stuck else "killed the engine"
+            self._shared.drawer.give_up(draw, f"{did} twice while alone: {why}")
+            self._queue.done()
+        elif not self.alone and deaths[draw.sample] >= _ALONE_AFTER:
+            self._shared.suspects.append(draw)
+            self._queue.done()
+        else:
+            self._queue.put_back(draw)
+
+
+async def _set_after(first: asyncio.Event, then: asyncio.Event) -> None:
+    await first.wait()
+    then.set()
+
+
+async def cancel(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancel tasks, and wait until all have ended."""
+    waited: Sequence[asyncio.Future[Any]] = list(tasks)
+    for task in waited:
+        task.cancel()
+    await asyncio.gather(*waited, return_exceptions=True)
