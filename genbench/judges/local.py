@@ -12,7 +12,6 @@ from typing import Any
 
 from genbench.engines import arguments, environment
 from genbench.engines.checkpoint import Checkpoint, context_length, find
-from genbench.engines.sizes import batched_tokens, default_sizes, requests_in_flight
 from genbench.engines.vllm_config import vllm_config
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import (
@@ -54,8 +53,7 @@ class LocalJudge:
         self._context = _context(model, self.checkpoint)
         self._engine: Engine | None = None
         self._renderer: Renderer | None = None
-        engine = vllm_config(model.engine)
-        self._slots = asyncio.Semaphore(requests_in_flight(engine.slots, engine.extra))
+        self._slots = asyncio.Semaphore(self._settings().workers)
         self._numbers = itertools.count()
         self._ends: tuple[str, ...] = ()
         self._control = ControlTokens()
@@ -102,9 +100,7 @@ class LocalJudge:
             trust_remote_code=self._model.trust_remote_code,
             max_model_len=self._context,
             max_num_seqs=engine.slots,
-            max_num_batched_tokens=batched_tokens(
-                engine.max_num_batched_tokens, default_sizes()[1], self._context
-            ),
+            max_num_batched_tokens=engine.batched_tokens(self._context),
             decodings={_TASK: self._decoding},
             work=self._work,
             extra=engine.extra,

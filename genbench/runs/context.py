@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
+from genbench.draw.progress import ProgressLine
 from genbench.engines.kind import Narrows
 from genbench.engines.shared import EngineKeeper
 from genbench.judges.session import JudgeSession
@@ -33,9 +34,16 @@ class RunContext:
         return cls(job, folder, switch, keeper, JudgeSession(job.suite, job.tasks, folder.path))
 
     def narrowed(self, needed: int | None) -> RunContext:
-        """Return the context with engines for requests of at most `needed` tokens. None changes nothing."""
+        """Return the context with engines for requests of at most `needed` tokens, and say so.
+
+        None changes nothing.
+        """
         model = self.job.model
         if needed is None or not isinstance(model.settings, Narrows):
             return self
         settings = model.settings.narrowed(needed)
+        own, used = model.settings.max_model_len, settings.max_model_len
+        if own is not None and used is not None and used < own:
+            say = ProgressLine(model.name, 0, 0, self.job.quiet).say
+            say(f"{model.name}: context {used:,} of {own:,} tokens: no request needs more")
         return replace(self, job=replace(self.job, model=replace(model, settings=settings)))

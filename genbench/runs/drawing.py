@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any
 
 from genbench.draw.alarm import DegenerateAlarm
-from genbench.draw.capacity import Capacity, Growth, InFlightLength, expected_lengths
+from genbench.draw.capacity import limit_of
 from genbench.draw.generate import CountTrace, Generation
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
 from genbench.engines.gpu import GpuWatch
-from genbench.engines.kind import Grows
 from genbench.engines.shared import engine_makers
 from genbench.models.tokencount import given_trace_tokens, trace_tokens
 from genbench.runs.context import RunContext
@@ -72,7 +71,7 @@ class Drawing:
             split=model.reasoning.split,
             offer=_offer_to(scorer, progress, context.judges.deferred),
             progress=self._watched(draws, progress),
-            limit=self._limit(draws),
+            limit=limit_of(model.settings, draws, context.job.lengths),
             attempt=attempt,
             stop=context.switch.attach(asyncio.get_running_loop()),
             stored=open_conversations(context.folder, draws),
@@ -80,13 +79,6 @@ class Drawing:
             tell=progress.say,
             count_trace=self._count_trace(),
         )
-
-    def _limit(self, draws: Sequence[Draw]) -> Capacity:
-        """Return how many samples an engine gets. A stored run tells their lengths before the first ends."""
-        job, settings = self._context.job, self._context.job.model.settings
-        lengths = InFlightLength(expected_lengths(draws, job.lengths))
-        growth = Growth(settings.first_workers, settings.workers) if isinstance(settings, Grows) else None
-        return Capacity(settings.workers, lengths, growth)
 
     def _watched(self, draws: Sequence[Draw], progress: ProgressLine) -> Callable[[Completion], None]:
         """Return the function that counts completions, and raises the alarm if the first are degenerate."""

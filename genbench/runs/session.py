@@ -6,12 +6,11 @@ import time
 
 from genbench.analysis.results import build_results
 from genbench.analysis.results_record import Results
-from genbench.draw.progress import ProgressLine
 from genbench.engines.shared import EngineKeeper
 from genbench.runs.attempt import Attempt
 from genbench.runs.context import RunContext
 from genbench.runs.job import Job
-from genbench.runs.opening import OpenedRun, open_run
+from genbench.runs.opening import open_run
 from genbench.runs.record import open_manifest
 from genbench.runs.scoring import readers_of
 from genbench.runs.signals import StopSwitch
@@ -37,7 +36,7 @@ async def _run(context: RunContext) -> Results:
     specs = verifier_specs(job.tasks, judges)
     async with verifier_pool(job.suite.config.verify) as pool, judges:
         opened = await open_run(context, pool, specs)
-        context = _with_context(context, opened)
+        context = context.narrowed(opened.needed) if opened.draws else context
         manifest = open_manifest(context.job, folder, opened.verified, judges, opened.asked)
         manifest.note_taken(opened.taken)
         now = {name: item for name, item in opened.verified.items() if name not in judges.deferred}
@@ -51,15 +50,3 @@ async def _run(context: RunContext) -> Results:
         await attempt.run(now, verify_with(pool, specs, judges, folder))
         publish(folder, now)
     return build_results(opened.verified, readers, manifest.current, job.suite.config).write(folder)
-
-
-def _with_context(context: RunContext, opened: OpenedRun) -> RunContext:
-    """Return the context with engines as long as the longest request needs, and say so."""
-    if not opened.draws:
-        return context
-    narrowed, job = context.narrowed(opened.needed), context.job
-    own, used = job.model.settings.max_model_len, narrowed.job.model.settings.max_model_len
-    if own is not None and used is not None and used < own:
-        say = ProgressLine(job.model.name, 0, 0, job.quiet).say
-        say(f"{job.model.name}: context {used:,} of {own:,} tokens: no request needs more")
-    return narrowed
