@@ -8,6 +8,7 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.protocols import Task
+from genbench.suite.shipped import folder
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.make import make_task
 
@@ -62,3 +63,14 @@ def test_a_page_without_its_module_is_named(tmp_path: Path) -> None:
     (tmp_path / "words.yaml").write_text(PAGE.replace("word_rows", "no_such_rows"))
     with pytest.raises(ConfigError, match="there is no module 'no_such_rows'"):
         made(tmp_path, "{task: ./words.yaml}")
+
+
+def test_every_task_of_a_shipped_suite_exists_with_its_options() -> None:
+    paths = [*folder("suites").glob("*.yaml"), *folder("suites").glob("parity/*.yaml")]
+    assert {"smollm3", "smollm3_final", "reasoning", "knowledge", "multilingual", "quick"} <= {
+        path.stem for path in paths
+    }
+    for path in paths:
+        suite = read_suite(path)
+        for entry in suite.config.tasks:
+            assert make_task(suite, entry).info.version, f"{path.name}: {entry.label}"
