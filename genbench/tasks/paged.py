@@ -91,7 +91,7 @@ class PageTask:
 
     @property
     def example_data(self) -> HubDataset | None:
-        """Return where the rows of the exemplars are, or None if the prompt has none of another split."""
+        """Return the dataset of the exemplars, or None if the prompt has none of another split."""
         given, data = self.page.examples, self.info.dataset
         if given is None or data is None:
             return None

@@ -136,7 +136,7 @@ def page_info(
 
 
 def hub_dataset(hub: PageHub, whole: PageHub) -> HubDataset:
-    """Return where the rows are. A part of the configs has the rows of the part, and no digest.
+    """Return the dataset of a page. If a suite picks some configs, it has their rows and no digest.
 
     Args:
         whole: the page's own hub block, with all configs.
