@@ -180,7 +180,10 @@ def power(
         raise typer.BadParameter("goes with --nights", param_hint="--alarms")
     if nights is not None:
         planned = lazy_module("runs.nightplan").plan_nights(
-            record.tasks, detect=detect / 100, nights=nights, alarms_per_year=alarms or 1.0
+            record.tasks,
+            detect=detect / 100,
+            nights=nights,
+            alarms_per_year=1.0 if alarms is None else alarms,
         )
         record = record.model_copy(update={"nights": planned})
     print_record(record, "power_text", as_json)

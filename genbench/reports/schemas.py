@@ -12,43 +12,23 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from genbench.analysis.comparison_record import Comparison
-from genbench.analysis.estimation_record import Estimation
-from genbench.analysis.noise_record import NoiseMeasurement
-from genbench.analysis.ranking_record import Ranking
 from genbench.analysis.results_record import Results
-from genbench.ledger.listing import LedgerAdded, LedgerCheck, LedgerList
-from genbench.ledger.pruning import LedgerPruned
-from genbench.ledger.rescoring import LedgerRescored
 from genbench.policy.config import Policy
-from genbench.policy.record import NightlyGate
+from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.reports.report_record import Report
 from genbench.runs.judge_check_record import JudgeCheck
-from genbench.runs.power_record import PowerPlan
 from genbench.runs.request_record import RequestRecord
 from genbench.runs.status_record import RunsStatus
 from genbench.store.jsonrecord import JsonRecord
 from genbench.store.manifest_record import Manifest
 from genbench.suite.config import SuiteConfig
-from genbench.trend.record import Trend
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
-    "compare": Comparison,
-    "estimate": Estimation,
-    "power": PowerPlan,
-    "noise": NoiseMeasurement,
-    "rank": Ranking,
-    "trend": Trend,
+    **DECISION_RECORDS,
     "status": RunsStatus,
     "report": Report,
     "judge_check": JudgeCheck,
     "prompts": RequestRecord,
-    "gate": NightlyGate,
-    "ledger_add": LedgerAdded,
-    "ledger_list": LedgerList,
-    "ledger_check": LedgerCheck,
-    "ledger_prune": LedgerPruned,
-    "ledger_rescore": LedgerRescored,
     "results": Results,
     "manifest": Manifest,
 }

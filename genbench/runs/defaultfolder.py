@@ -18,7 +18,6 @@ from genbench.store.contract import digest
 from genbench.store.edits import row_edits, task_edits
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import binding_differences
-from genbench.store.track_record import TrackRecord
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 
@@ -26,16 +25,14 @@ _NOT_ASKED = frozenset({"k", "limit", "role", "gating", "margin", "metrics", "re
 """Keys of a task that change what is made of its samples, and not what is asked."""
 
 
-def default_folder(suite: Suite, models: Sequence[PreparedModel], night: TrackRecord | None = None) -> Path:
+def default_folder(suite: Suite, models: Sequence[PreparedModel], night: Path | None = None) -> Path:
     """Return a folder name that is equal for the same command, and different for another checkpoint.
 
     Args:
-        night: the night of a track that is drawn. An unchanged model then has a new folder each night.
+        night: TRACK/NIGHT if a night is drawn. An unchanged model then has a new folder each night.
     """
-    digest_of_models = folder_digest(models, suite.config)
-    if night is not None:
-        return Path("runs") / night.name / f"{night.label}-{digest_of_models}"
-    return Path("runs") / f"{suite.name}-{digest_of_models}"
+    name = night or Path(suite.name)
+    return Path("runs") / name.parent / f"{name.name}-{folder_digest(models, suite.config)}"
 
 
 def in_default_folder(jobs: Sequence[Job]) -> list[Job]:
@@ -46,20 +43,15 @@ def in_default_folder(jobs: Sequence[Job]) -> list[Job]:
     edits = {job.path: edits_since(RunFolder(job.path), job) for job in jobs}
     if any(edits.values()):
         first = jobs[0]
-        name = first.suite.name if _night_of(first) is None else first.path.parent.name
+        name = first.path.parent.name if first.is_night else first.suite.name
         folder = first.path.parent.parent / f"{name}-{_edited_digest(first)}"
         jobs = [_moved(job, folder / job.model.name, edits[job.path]) for job in jobs]
     return [
         replace(job, earlier=earlier_runs(job.path, job.suite.name))
-        if RunFolder(job.path).manifest() is None and _night_of(job) is None
+        if RunFolder(job.path).manifest() is None and not job.is_night
         else job
         for job in jobs
     ]
-
-
-def _night_of(job: Job) -> TrackRecord | None:
-    """Return the night that a job draws, or None. A night takes over nothing from earlier runs."""
-    return job.track if job.track is not None and job.track.kind == "night" else None
 
 
 def edits_since(folder: RunFolder, job: Job) -> list[str]:

@@ -49,6 +49,11 @@ class Job:
     """Whether the run ends if the first samples are empty, padding or one token repeated."""
 
     @property
+    def is_night(self) -> bool:
+        """Return whether the run is a night of a track. A night takes over nothing from earlier runs."""
+        return self.track is not None and self.track.kind == "night"
+
+    @property
     def deferred(self) -> bool:
         """Return whether some verdicts wait for a judge that loads after all models under test are closed."""
         return bool(JudgeSession(self.suite, self.tasks, self.path).deferred)

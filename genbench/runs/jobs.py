@@ -12,11 +12,10 @@ from genbench.engines.kinds import engine_kind
 from genbench.errors import ConfigError
 from genbench.models.prepare import prepare_model
 from genbench.models.responses import read_responses
-from genbench.runs.defaultfolder import default_folder, in_default_folder
 from genbench.runs.job import Job
-from genbench.runs.options import RunOptions, path_or_none, reused
+from genbench.runs.options import RunOptions, reused
+from genbench.runs.place import folder_of_command, placed
 from genbench.runs.selection import in_shard, load_tasks, only, origin_record
-from genbench.runs.track import planned_night, track_place
 from genbench.store.manifest import machine
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.loaded import LoadedTask
@@ -42,8 +41,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     check_engine(suite)
     lengths = None if options.lengths_from is None else read_lengths(Path(options.lengths_from))
     models = [prepare_model(suite, name, tasks, kind) for name in chosen]
-    tonight = planned_night(suite, options)
-    folder = path_or_none(options.run_dir) or default_folder(suite, models, tonight)
+    folder = folder_of_command(suite, models, options)
     stored = reused(options, chosen)
     kind.prepare_process()
     here = machine()
@@ -54,9 +52,8 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
         job = Job(
             suite, tasks, at_work, path, origin, here, options.quiet, lengths, reused=model.name in stored
         )
-        place = track_place(suite, options, model.name)
-        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, track=place))
-    return jobs if options.run_dir or options.part or stored else in_default_folder(jobs)
+        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate))
+    return placed(jobs, suite, options, stored)
 
 
 def check_engine(suite: Suite) -> str:
@@ -91,16 +88,13 @@ def _replay_jobs(
         if not answered:
             raise ConfigError(f"{path}: has no line for a task of this run")
         model = prepare_model(suite, name, answered, found.engine)
-        folder = path_or_none(options.run_dir) or default_folder(
-            suite, [model], planned_night(suite, options)
-        )
+        folder = folder_of_command(suite, [model], options)
         asked = {task.name: [problem.problem_id for problem in task.problems] for task in answered}
         own = {**origin, "problems": asked, "tasks": list(asked)}
         place = _folder_of(folder, options, name)
         job = Job(suite, answered, model, place, own, here, options.quiet)
-        tracked = track_place(suite, options, name)
-        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, track=tracked))
-    return jobs if options.run_dir or options.part else in_default_folder(jobs)
+        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate))
+    return placed(jobs, suite, options)
 
 
 def _folder_of(folder: Path, options: RunOptions, model: str) -> Path:

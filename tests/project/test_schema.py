@@ -25,7 +25,7 @@ def test_the_shipped_schema_of_suites_is_the_committed_one() -> None:
 
 
 def test_the_schemas_are_written_into_a_checkout(tmp_path: Path) -> None:
-    for name in ("docs", "suites"):
+    for name in ("docs", "suites", "policies"):
         (tmp_path / name).mkdir()
     written = write_schemas(tmp_path)
     assert {

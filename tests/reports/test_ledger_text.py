@@ -6,6 +6,7 @@ from genbench.ledger.listing import AddedRun, CheckedRun, LedgerAdded, LedgerChe
 from genbench.ledger.pruning import LedgerPruned, PrunedRun
 from genbench.ledger.rescoring import LedgerRescored, MovedTask, RescoredRun
 from genbench.policy.record import GatedTask, NightlyGate
+from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.reports.gate_text import gate_text
 from genbench.reports.ledger_text import ledger_text
 
@@ -113,3 +114,7 @@ def test_the_gate_shows_reasons_first_and_dashes_for_what_is_missing() -> None:
         "  note: a remark",
     ]
     assert "missing" in lines[-3] and "0.27% of nights" in lines[-1]
+
+
+def test_every_record_of_a_decision_refuses_unknown_keys() -> None:
+    assert {record.model_config["extra"] for record in DECISION_RECORDS.values()} == {"forbid"}

@@ -12,6 +12,7 @@ import pytest
 
 from genbench.errors import ConfigError, RunFolderError
 from genbench.pipeline import RunOptions, run
+from genbench.runs.place import folder_of_command, placed
 from genbench.runs.track import planned_night, tonight, track_place
 from genbench.store.folder import RunFolder
 from genbench.store.sums import read_sums
@@ -63,6 +64,15 @@ def test_base_next_to_other_models_is_the_anchor(tmp_path: Path) -> None:
         if (place := track_place(suite(tmp_path), options, name)) is not None
     }
     assert roles == {"base": "anchor", "tuned": "point"}
+
+
+def test_folders_are_named_by_night_and_stored_runs_keep_their_place(tmp_path: Path) -> None:
+    config = suite(tmp_path)
+    night = folder_of_command(config, [], RunOptions(night_of="2026-11-22"))
+    assert night.parent == Path("runs/two") and night.name.startswith("2026-11-22-")
+    assert folder_of_command(config, [], RunOptions()).parent == Path("runs")
+    assert folder_of_command(config, [], RunOptions(run_dir="here", night=True)) == Path("here")
+    assert placed([], config, RunOptions(night=True, run_dir="here")) == []
 
 
 def test_steps_make_a_track_of_steps(tmp_path: Path) -> None:
