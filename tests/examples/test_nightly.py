@@ -50,8 +50,7 @@ def test_a_night_of_ready_responses_passes_and_leaves_report_and_ledger(tmp_path
         text.replace("shipped:data/quickstart/arithmetic.jsonl", "rows.jsonl")
     )
     answers = [
-        {"model": model, "task": "arithmetic", "problem_id": f"p{i}", "sample_index": j, "text": "\\boxed{2}"}
-        for model in ("base", "tuned")
+        {"task": "arithmetic", "problem_id": f"p{i}", "sample_index": j, "text": "\\boxed{2}"}
         for i in range(20)
         for j in range(4)
     ]
