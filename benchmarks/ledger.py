@@ -46,8 +46,6 @@ from tests.ledger.synthetic import flat, make_run
 
 PROBLEMS = (30, 60, 100, 198, 250)
 """Sizes of tasks, in turn."""
-ADDED = 40
-"""Nights that are added as runs are."""
 FLOATS = ("value", "ci_low", "ci_high", "difference", "difference_low", "difference_high", "tokens", "cost")
 """Columns whose numbers differ from night to night."""
 ASKED = 20
@@ -59,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--nights", type=int, default=3650)
     parser.add_argument("--tasks", type=int, default=300)
+    parser.add_argument("--added", type=int, default=40, help="nights that are added as runs are")
     parser.add_argument("--where", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--part", choices=("scale", "folders"), default="scale")
     options = parser.parse_args()
@@ -71,7 +70,7 @@ def main() -> None:
         place.chmod(0o755)
         with opened(options.where, place) as ledger:
             if options.part == "scale":
-                scale(ledger, place, options.nights, options.tasks)
+                scale(ledger, place, options.nights, options.tasks, options.added)
             else:
                 folders(ledger, place, options.nights)
 
@@ -87,7 +86,7 @@ def opened(where: str, place: Path) -> Iterator[Ledger]:
         yield ledger
 
 
-def scale(ledger: Ledger, place: Path, nights: int, tasks: int) -> None:
+def scale(ledger: Ledger, place: Path, nights: int, tasks: int, added: int) -> None:
     """Fill a ledger with synthetic nights and measure reading.
 
     The first nights are added as runs are. Their rows are then written again for later nights, with other
@@ -96,7 +95,7 @@ def scale(ledger: Ledger, place: Path, nights: int, tasks: int) -> None:
     rng = np.random.default_rng(0)
     abilities = [rng.beta(2, 2, PROBLEMS[number % len(PROBLEMS)]) for number in range(tasks)]
     times: list[float] = []
-    for night in range(min(ADDED, nights)):
+    for night in range(min(added, nights)):
         facts = synthetic_facts(night, abilities, rng)
         asked = time.perf_counter()
         with ledger.write() as connection:
