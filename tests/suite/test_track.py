@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.suite.price import Price
 from genbench.suite.suitefile import Suite, read_suite
 from genbench.suite.track import TrackConfig
 
@@ -45,11 +44,3 @@ def test_the_block_has_kind_anchor_and_budget(tmp_path: Path) -> None:
 def test_mistakes_are_named_with_line_and_key(tmp_path: Path, more: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         suite(tmp_path, more)
-
-
-def test_a_price_is_by_the_hour_or_by_tokens() -> None:
-    assert Price(per_hour=2.0).currency == "USD"
-    token = {"per_million_prompt_tokens": 1.0}
-    for wrong in ({}, token, {"per_hour": 1.0, **token}):
-        with pytest.raises(ValueError, match="give either 'per_hour'"):
-            Price.model_validate(wrong)
