@@ -27,9 +27,10 @@ def read_bytes(path: Path, most: int) -> bytes | None:
         return None
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be read: {error.strerror}") from error
+    if not S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise RunFolderError(f"{path}: is no plain file; a run folder has no links, pipes or devices")
     with os.fdopen(fd, "rb") as file:
-        if not S_ISREG(os.fstat(fd).st_mode):
-            raise RunFolderError(f"{path}: is no plain file; a run folder has no links, pipes or devices")
         data = file.read(most + 1)
     if len(data) > most:
         raise RunFolderError(f"{path}: is larger than {most:,} bytes; genbench writes no such file")
