@@ -36,7 +36,8 @@ def test_every_example_of_the_suite_reference_is_valid() -> None:
     for block in blocks:
         parsed = YAML(typ="safe").load(block)
         if isinstance(parsed, list):
-            tasks += [TaskEntry.model_validate(entry) for entry in parsed]
+            entries = [TaskEntry.model_validate(entry) for entry in parsed]
+            tasks += [entry for entry in entries if entry.task is None]
         else:
             models += [ModelConfig.model_validate(entry) for entry in parsed["models"].values()]
     assert {type(custom_task(entry)).__name__ for entry in tasks} == {"SingleTurn", Conversation.__name__}
