@@ -20,7 +20,10 @@ CONTEST: list[Row] = [
     {"problem_idx": 1, "problem": "Find $1+1$.", "answer": 2},
     {"problem_idx": 2, "problem": "Find all $x$ with $x^2=4$.", "answer": "-2, 2"},
 ]
-TABLE = {"header": ["House", "Name", "Pet"], "rows": [["1", "Eric", "cat"], ["2", "Arnold", "dog"]]}
+TABLE: dict[str, Any] = {
+    "header": ["House", "Name", "Pet"],
+    "rows": [["1", "Eric", "cat"], ["2", "Arnold", "dog"]],
+}
 GRIDS = [{"input": [[1, 2]], "output": [[2, 1]]}, {"input": [[3, 4]], "output": [[4, 3]]}]
 OWN: dict[str, list[Row]] = {
     **dict.fromkeys(
