@@ -29,6 +29,7 @@ KINDS = (
     "verifier",
     "excluded",
     "seal",
+    "adaptive",
     "model",
     "run_seed",
     "circumstances",
@@ -109,6 +110,23 @@ def side_differences(base: Side, tuned: Side) -> Iterator[Difference]:
         yield from _task_differences(base.tasks[name], tuned.tasks[name])
 
 
+def planned_differences(
+    base: Side, terms: Mapping[str, Any], reasoning: Mapping[str, Any], tasks: Sequence[str]
+) -> Iterator[Difference]:
+    """Yield differences of decoding terms and trace format between a stored base and a planned run.
+
+    Args:
+        terms: the terms of the planned run.
+        reasoning: its trace format, as the manifest records it.
+        tasks: its tasks.
+    """
+    if base.manifest is None:
+        return
+    yield from _lines(_of_tasks(base.manifest.terms, tasks), _of_tasks(terms, tasks), "terms")
+    own = ReasoningRecord.model_validate(reasoning)
+    yield from _reasoning_differences(base.manifest.reasoning, own, _cut(base, base))
+
+
 def _cut(base: Side, tuned: Side) -> set[str]:
     """Return the end tokens that were in fact cut from an answer of either side."""
     indexes = [task.index for side in (base, tuned) for task in side.tasks.values()]
@@ -150,14 +168,15 @@ def _task_differences(base: SideTask, tuned: SideTask) -> Iterator[Difference]:
     name = base.name
     for side, other, where in ((base, tuned, "base"), (tuned, base, "tuned")):
         extra = sorted(set(side.problem_ids) - set(other.problem_ids))
-        if extra:
+        # An adaptive run draws as many problems as its looks need.
+        if extra and not other.is_adaptive:
             yield Difference(
                 f"problems.{name}", f"{len(extra)} of {len(side.problem_ids)} only in {where}{_few(extra)}"
             )
     for side, where in ((base, "base"), (tuned, "tuned")):
         for said in side.broken:
             yield Difference(f"seal.{name}", f"{where}: {said}; if nobody edited it, run: genbench score")
-    if base.largest_k != tuned.largest_k and not is_prefix(base, tuned):
+    if base.largest_k != tuned.largest_k and not tuned.is_adaptive and not is_prefix(base, tuned):
         yield Difference(f"k.{name}", f"{base.largest_k} -> {tuned.largest_k}")
     yield from _mapped(_groups(base), _groups(tuned), f"groups.{name}", "problems")
     if base.described and tuned.described:
@@ -245,48 +264,5 @@ def shares_seeds(base: SideTask, tuned: SideTask) -> bool:
 
 def is_prefix(base: SideTask, tuned: SideTask) -> bool:
     """Return whether base has more samples than tuned, and tuned's have the seeds of base's first ones."""
-    even = not (base.is_ragged or tuned.is_ragged)
+    even = not (base.is_ragged or (tuned.is_ragged and not tuned.is_adaptive))
     return even and base.largest_k > tuned.largest_k and shares_seeds(base, tuned)
-
-
-def suspicions(base: Side, tuned: Side) -> Iterator[str]:
-    """Yield warnings that the tuned weights were probably not used.
-
-    They concern byte-identical outputs of all tasks, or of a greedy task. Short sampled answers of one
-    task may agree by chance.
-    """
-    if base.identity is not None and base.identity == tuned.identity:
-        yield "base and tuned are the same model: any difference is noise"
-        return
-    shared = [name for name in base.tasks if name in tuned.tasks]
-    equal = [name for name in shared if _all_equal(base.tasks[name], tuned.tasks[name])]
-    if len(equal) < len(shared):
-        equal = [name for name in equal if _is_greedy(base.tasks[name])]
-    if not equal:
-        return
-    count = sum(base.tasks[name].samples for name in equal)
-    greedy = "greedy " if all(_is_greedy(base.tasks[name]) for name in equal) else ""
-    what = "the adapter changes nothing" if _adds_adapter(base, tuned) else "base and tuned write the same"
-    yield (
-        f"{what}: all {count} {greedy}outputs of {', '.join(equal)} are byte-identical; the tuned weights "
-        "were probably not used: check the path and the adapter"
-    )
-
-
-def _all_equal(base: SideTask, tuned: SideTask) -> bool:
-    """Return whether every sample of both sides has the same text."""
-    if base.index is None or tuned.index is None:
-        return False
-    left, right = base.index.texts, tuned.index.texts
-    shared = [key for key in left if key in right]
-    return bool(shared) and all(left[key] == right[key] for key in shared)
-
-
-def _is_greedy(task: SideTask) -> bool:
-    """Return whether the task was decoded greedily."""
-    return task.described is not None and task.described.decoding.get("temperature") == 0
-
-
-def _adds_adapter(base: Side, tuned: Side) -> bool:
-    """Return whether tuned is base with an adapter."""
-    return bool(base.identity and tuned.identity and tuned.identity.startswith(f"{base.identity}+"))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
+from genbench.analysis.decided import Chosen, Decided, decided
 from genbench.analysis.followed import headline_mode
-from genbench.analysis.gating import gate_family, gate_margins
 from genbench.analysis.noise import band_for
 from genbench.analysis.opening import open_side
 from genbench.analysis.pairing import Pairing, pair_sides
@@ -17,8 +17,7 @@ from genbench.analysis.remarks import comparison_notes, comparison_warnings
 from genbench.analysis.sides import Side
 from genbench.errors import InputError
 from genbench.stats.gate import Gate
-from genbench.stats.gate import gate as decide
-from genbench.stats.paired import Paired
+from genbench.stats.intervals import LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,55 +80,44 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
     """
     options = options or CompareOptions()
     pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
-    family = gate_family(base, tuned, pairing.tasks, options.gating)
-    found = pairing.differences()
-    margins = gate_margins(pairing.tasks, options.margins)
-    decision = decide(
-        found,
-        gating=family.names,
-        margins=margins,
-        suite_margin=options.suite_margin,
-        absent=family.absent,
-    )
-    return _comparison(pairing, found, decision, family.notes, options)
+    chosen = Chosen(options.gating, options.margins, options.suite_margin)
+    return _comparison(pairing, decided(pairing, chosen), options)
 
 
-def _comparison(
-    pairing: Pairing,
-    found: Mapping[str, Paired],
-    decision: Gate,
-    notes: Sequence[str],
-    options: CompareOptions,
-) -> Comparison:
+def _comparison(pairing: Pairing, found: Decided, options: CompareOptions) -> Comparison:
     """Return the record of a comparison."""
+    gate = found.gate
+    extra = {} if found.adaptive is None else {"adaptive": found.adaptive}
     return Comparison(
         format=1,
         base=pairing.base.record,
         tuned=pairing.tuned.record,
-        tasks=_compared_tasks(pairing, found, decision),
-        suite=_suite(decision),
+        tasks=_compared_tasks(pairing, found),
+        suite=_suite(gate),
         allowed=tuple(map(str, pairing.allowed)),
-        warnings=comparison_warnings(pairing, found),
+        warnings=(*comparison_warnings(pairing, found.found), *found.warnings),
         circumstances=tuple(map(str, pairing.circumstances)),
-        notes=(*comparison_notes(pairing), *notes),
+        notes=(*comparison_notes(pairing), *found.notes),
         gate=options.gate,
         strict=options.strict,
-        exit_code=decision.exit_code(strict=options.strict) if options.gate else 0,
+        exit_code=gate.exit_code(strict=options.strict) if options.gate else 0,
+        **extra,
     )
 
 
-def _compared_tasks(pairing: Pairing, found: Mapping[str, Paired], decision: Gate) -> dict[str, ComparedTask]:
+def _compared_tasks(pairing: Pairing, found: Decided) -> dict[str, ComparedTask]:
     """Return the record of each task."""
     sides, shared = (pairing.base, pairing.tuned), pairing.shares_seeds
     return {
         name: compared_task(
             base,
             tuned,
-            found[name],
-            decision.tasks[name],
+            found.found[name],
+            found.gate.tasks[name],
             shared_seeds=shared[name],
             mode=headline_mode(pairing.tuned, name),
             noise=band_for(sides, tuned, (base.largest_k, tuned.largest_k)),
+            level=found.levels.get(name, LEVEL),
         )
         for name, (base, tuned) in pairing.tasks.items()
     }

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from genbench.analysis.adaptive_results_record import AdaptiveResults
 from genbench.analysis.judge_records import AttemptsRecord, CascadeAccuracy, PairwiseRecord
 from genbench.analysis.noise_record import NoiseBand
 from genbench.analysis.records import Count, Share
@@ -230,6 +231,9 @@ class Comparison(JsonRecord):
         description="differences that change only rounding or speed; empty with --strict-contract"
     )
     notes: tuple[str, ...] = Field(description="facts that the reader should know")
+    adaptive: AdaptiveResults | None = Field(
+        default=None, description="looks of tuned, which decide; absent if all its samples were drawn"
+    )
     gate: bool = Field(description="whether --gate was given")
     strict: bool = Field(description="whether --strict was given")
     exit_code: Literal[0, 1] = Field(

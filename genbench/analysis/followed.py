@@ -8,6 +8,7 @@ from typing import Literal
 
 from genbench.analysis.sides import Side, SideTask
 from genbench.stats.families import benjamini_hochberg
+from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired, paired
 from genbench.types import Verdict
 
@@ -48,7 +49,7 @@ def _shares(verdict: Verdict | None) -> dict[str, float]:
 
 
 def compare_kinds(
-    base: SideTask, tuned: SideTask, mode: Mode, *, shared_seeds: bool
+    base: SideTask, tuned: SideTask, mode: Mode, *, shared_seeds: bool, level: float = LEVEL
 ) -> list[tuple[str, Paired, float | None]]:
     """Return each kind with its paired difference in `mode` and its q value, sorted by kind.
 
@@ -56,7 +57,7 @@ def compare_kinds(
     exploratory, as tables by stratum are.
     """
     found = [
-        (kind.partition("/")[2], _paired(base, tuned, kind, shared_seeds))
+        (kind.partition("/")[2], _paired(base, tuned, kind, shared_seeds, level))
         for kind in base.followed
         if kind.startswith(f"{mode}/") and kind in tuned.followed
     ]
@@ -65,7 +66,7 @@ def compare_kinds(
     return [(kind, row, None if row.p_two_sided is None else next(q_values)) for kind, row in found]
 
 
-def _paired(base: SideTask, tuned: SideTask, kind: str, shared_seeds: bool) -> Paired:
+def _paired(base: SideTask, tuned: SideTask, kind: str, shared_seeds: bool, level: float) -> Paired:
     """Return the paired difference of one kind over the problems that ask for it in both sides."""
     left, right = base.followed[kind], tuned.followed[kind]
     asked = [place for place in range(len(left)) if left[place] and right[place]]
@@ -76,6 +77,7 @@ def _paired(base: SideTask, tuned: SideTask, kind: str, shared_seeds: bool) -> P
         metric="avg@k",
         groups=[groups[place] for place in asked] if groups else None,
         shared_seeds=shared_seeds,
+        level=level,
     )
 
 

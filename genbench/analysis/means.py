@@ -26,9 +26,11 @@ class ProblemValues:
 def problem_values(table: VerdictTable, metric: str, task: str) -> ProblemValues | None:
     """Return the metric of each problem, or None if samples are missing or no problem has enough of them.
 
+    It is also None for an adaptive run, because means over strata and tasks have plain intervals.
+
     A problem without a group is a cluster of its own. A group is one cluster in all tasks.
     """
-    if table.lacking or not table.problems:
+    if table.lacking or not table.problems or table.counts is not None:
         return None
     asked = parse_metric(metric)
     scores = as_scores(table.scores)

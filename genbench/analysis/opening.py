@@ -112,7 +112,8 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         scores=_frozen(rows.scores),
         metric=described.headline,
         metrics=described.metrics,
-        k=stored.k,
+        k=stored.k if stored.counts is None else None,
+        is_adaptive=stored.counts is not None,
         lacking=rows.lacking,
         answers=_frozen(rows.answers),
         statuses=_frozen(rows.statuses),
@@ -143,13 +144,13 @@ class _Rows:
     """The verdicts of a task by problem and sample. Only what is compared is kept."""
 
     def __init__(self, stored: StoredTask) -> None:
-        n, k = len(stored.problem_ids), stored.k
+        sizes = list(map(stored.count, stored.problem_ids))
         self._stored = stored
-        self.scores: list[list[float | None]] = [[None] * k for _ in range(n)]
-        self.answers: list[list[str | None]] = [[None] * k for _ in range(n)]
-        self.statuses: list[list[Status]] = [["unscored"] * k for _ in range(n)]
-        self.with_parts: list[list[Verdict | None]] = [[None] * k for _ in range(n)]
-        self.lacking = n * k
+        self.scores: list[list[float | None]] = [[None] * k for k in sizes]
+        self.answers: list[list[str | None]] = [[None] * k for k in sizes]
+        self.statuses: list[list[Status]] = [["unscored"] * k for k in sizes]
+        self.with_parts: list[list[Verdict | None]] = [[None] * k for k in sizes]
+        self.lacking = stored.planned
         self.seal = Seal()
         self._contradicting = self._impossible = 0
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from genbench.analysis import comparable
+from genbench.analysis.adaptivegate import adaptive_of, plan_differences
 from genbench.analysis.circumstances import circumstance_differences
 from genbench.analysis.excluded import excluded_differences
 from genbench.analysis.opening import require_finished
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import NotComparableError
+from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired, paired
 
 
@@ -29,10 +31,17 @@ class Pairing:
         """Return for each task whether every sample of both sides was drawn with the same seed in both."""
         return {name: comparable.shares_seeds(*pair) for name, pair in self.tasks.items()}
 
-    def differences(self) -> dict[str, Paired]:
-        """Return the paired difference of each task in its headline metric."""
-        shared = self.shares_seeds
-        return {name: _paired(*pair, shared_seeds=shared[name]) for name, pair in self.tasks.items()}
+    def differences(self, levels: Mapping[str, float] | None = None) -> dict[str, Paired]:
+        """Return the paired difference of each task in its headline metric.
+
+        Args:
+            levels: confidence of the intervals by task. Others have 95 %.
+        """
+        shared, levels = self.shares_seeds, levels or {}
+        return {
+            name: _paired(*pair, shared_seeds=shared[name], level=levels.get(name, LEVEL))
+            for name, pair in self.tasks.items()
+        }
 
 
 def pair_sides(base: Side, tuned: Side, allow: Sequence[str], strict_contract: bool) -> Pairing:
@@ -50,6 +59,7 @@ def pair_sides(base: Side, tuned: Side, allow: Sequence[str], strict_contract: b
     for side in (base, tuned):
         require_finished(side)
     binding = [*comparable.side_differences(base, tuned), *excluded_differences(base, tuned)]
+    binding += plan_differences(base, adaptive_of(tuned))
     circumstances = circumstance_differences(base, tuned)
     if strict_contract:
         binding += circumstances
@@ -75,7 +85,7 @@ def _pairs(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideT
         yield name, (left.take(ids), right.take(ids))
 
 
-def _paired(base: SideTask, tuned: SideTask, *, shared_seeds: bool) -> Paired:
+def _paired(base: SideTask, tuned: SideTask, *, shared_seeds: bool, level: float) -> Paired:
     """Return the paired difference of a task in its headline metric."""
     return paired(
         base.scores,
@@ -85,4 +95,5 @@ def _paired(base: SideTask, tuned: SideTask, *, shared_seeds: bool) -> Paired:
         shared_seeds=shared_seeds,
         base_answers=base.answers,
         tuned_answers=tuned.answers,
+        level=level,
     )

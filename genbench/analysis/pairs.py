@@ -25,6 +25,7 @@ from genbench.analysis.sides import SideTask
 from genbench.stats.causes import Cause, split_by_cause, transitions
 from genbench.stats.estimates import parse_metric
 from genbench.stats.gate import TaskGate
+from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired
 from genbench.stats.strata import compare_strata
 
@@ -38,6 +39,7 @@ def compared_task(
     shared_seeds: bool,
     mode: Mode,
     noise: NoiseBand | None,
+    level: float = LEVEL,
 ) -> ComparedTask:
     """Return the record of a task whose sides have the same problems in the same order.
 
@@ -47,6 +49,7 @@ def compared_task(
         shared_seeds: whether sample j was drawn with one seed in both.
         mode: the form of instructions that makes the score.
         noise: the stored false-alarm band.
+        level: confidence of the intervals of causes and tables.
     """
     return ComparedTask(
         **_paired_fields(found),
@@ -62,11 +65,11 @@ def compared_task(
         ragged=base.is_ragged or tuned.is_ragged,
         shared_seeds=shared_seeds,
         mcnemar=_mcnemar(found),
-        causes=_causes(base, tuned, found),
+        causes=_causes(base, tuned, found, level),
         transitions=_transitions(base, tuned),
         tokens=_tokens(base, tuned),
-        strata=dict(_strata(base, tuned, shared_seeds)),
-        instructions=_instructions(base, tuned, mode, shared_seeds),
+        strata=dict(_strata(base, tuned, shared_seeds, level)),
+        instructions=_instructions(base, tuned, mode, shared_seeds, level),
         judge=_judge_pair(base, tuned),
         noise=noise,
     )
@@ -96,7 +99,7 @@ def _mcnemar(found: Paired) -> McNemarRecord | None:
     return McNemarRecord(**{name: getattr(found.mcnemar, name) for name in McNemarRecord.model_fields})
 
 
-def _causes(base: SideTask, tuned: SideTask, found: Paired) -> CausesRecord | None:
+def _causes(base: SideTask, tuned: SideTask, found: Paired, level: float) -> CausesRecord | None:
     """Split the difference by status. Return None if statuses are unknown or the metric is not a mean."""
     if base.statuses is None or tuned.statuses is None or found.missing is not None:
         return None
@@ -107,7 +110,12 @@ def _causes(base: SideTask, tuned: SideTask, found: Paired) -> CausesRecord | No
     assert base.statuses is not None
     assert tuned.statuses is not None
     split = split_by_cause(
-        base.scores, base.statuses, tuned.scores, tuned.statuses, groups=base.groups or tuned.groups
+        base.scores,
+        base.statuses,
+        tuned.scores,
+        tuned.statuses,
+        groups=base.groups or tuned.groups,
+        level=level,
     )
     leading = split.leading.status if split.leading else None
     return CausesRecord(leading=leading, parts=tuple(_cause(cause) for cause in split.causes))
@@ -155,6 +163,8 @@ def _token_use(task: SideTask) -> TokenUse | None:
     """Return the completion tokens of one side, or None if they were not counted."""
     if task.index is None or task.index.completion_tokens is None:
         return None
+    if task.index.problems != len(task.problem_ids):  # the other side drew fewer problems
+        return None
     total = task.index.completion_tokens
     return TokenUse(
         completion=total,
@@ -164,7 +174,7 @@ def _token_use(task: SideTask) -> TokenUse | None:
 
 
 def _strata(
-    base: SideTask, tuned: SideTask, shared_seeds: bool
+    base: SideTask, tuned: SideTask, shared_seeds: bool, level: float
 ) -> Iterator[tuple[str, tuple[StratumDifference, ...]]]:
     """Yield each column with two or more strata: its name and its rows, with q values."""
     for column, labels in {**base.strata, **tuned.strata}.items():
@@ -179,13 +189,16 @@ def _strata(
             shared_seeds=shared_seeds,
             base_answers=base.answers,
             tuned_answers=tuned.answers,
+            level=level,
         )
         yield column, tuple(_stratum(row.name, row.paired, row.q_value) for row in rows)
 
 
-def _instructions(base: SideTask, tuned: SideTask, mode: Mode, shared_seeds: bool) -> InstructionTable | None:
+def _instructions(
+    base: SideTask, tuned: SideTask, mode: Mode, shared_seeds: bool, level: float
+) -> InstructionTable | None:
     """Return the table by kind of instruction, or None for a task without instructions."""
-    rows = compare_kinds(base, tuned, mode, shared_seeds=shared_seeds)
+    rows = compare_kinds(base, tuned, mode, shared_seeds=shared_seeds, level=level)
     if not rows:
         return None
     return InstructionTable(mode=mode, kinds=tuple(_stratum(*row) for row in rows))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from genbench.analysis.comparable import is_prefix, suspicions
+from genbench.analysis.comparable import is_prefix
 from genbench.analysis.pairing import Pairing
 from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.suspicions import suspicions
 from genbench.stats.paired import Paired
 
 _FEW_SAMPLES = 8
@@ -77,7 +78,7 @@ def _task_warnings(
                     "questions: near 0 or 1 a false drop or gain is found in up to 9 % instead of 5 %"
                 )
         for where, task in (("base", base), ("tuned", tuned)):
-            if task.is_ragged:
+            if task.is_ragged and not task.is_adaptive:
                 yield (
                     f"{name}: {where} is ragged, {task.smallest_k} to {task.largest_k} samples a problem: "
                     "the mean of the problems' means is taken"

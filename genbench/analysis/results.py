@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from genbench.analysis.accounting import costs, degenerate_words, totals
+from genbench.analysis.adaptiveresults import adaptive_results
 from genbench.analysis.judged import drift_words, too_many_unscored
 from genbench.analysis.means import group_records
 from genbench.analysis.results_record import Results, TaskResults
 from genbench.analysis.taskresults import build_task
-from genbench.store.folder import FORMAT, RunFolder
+from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import Manifest
 from genbench.store.storedrun import StoredTask
 from genbench.store.sums import RunSums, write_sums
@@ -51,8 +53,12 @@ def build_results(
     for name, cost in costs(config.price, found, manifest.attempts).items():
         found[name] = found[name].model_copy(update={"cost": cost})
     failed = _too_many_excluded(found, config.max_excluded_share)
+    extra: dict[str, Any] = {}
+    if manifest.adaptive is not None:
+        drawn = {name: task.samples for name, task in found.items()}
+        extra["adaptive"] = adaptive_results(manifest.adaptive, drawn)
     results = Results(
-        format=FORMAT,
+        format=manifest.format,
         run_id=manifest.run_id,
         suite=manifest.suite.name,
         model=manifest.model.name,
@@ -69,6 +75,7 @@ def build_results(
         sums=sums.digest,
         **({"groups": groups} if groups else {}),
         failed=(*_lacking(found), *failed, *too_many_unscored(found, config.judge.max_unscored_share)),
+        **extra,
     )
     return BuiltResults(results, sums)
 

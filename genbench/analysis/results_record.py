@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from genbench.analysis.adaptive_results_record import AdaptiveResults
 from genbench.analysis.judge_records import AttemptsRecord, CascadeAccuracy, PairwiseRecord
 from genbench.analysis.mean_records import GroupRecord, MacroRecord
 from genbench.analysis.records import Bounded, Count, EstimateRecord, Share, StratumRecord
@@ -157,6 +158,9 @@ class Results(JsonRecord):
     max_excluded_share: Share = Field(description="largest share of a task's samples that may be excluded")
     sums: str | None = Field(
         default=None, description="sha256 of sums.json, written with this file; absent in older runs"
+    )
+    adaptive: AdaptiveResults | None = Field(
+        default=None, description="looks of an adaptive run; absent if all samples were drawn"
     )
     failed: tuple[str, ...] = Field(description="tasks whose numbers must not be used, as lines `TASK: why`")
 

@@ -47,6 +47,8 @@ class SideTask:
     """Shares of followed instructions, see followed.shares_by_kind."""
     broken: tuple[str, ...] = ()
     """What is wrong with the lines on disk: edited, lacking or contradicting ones. Empty for score files."""
+    is_adaptive: bool = False
+    """Whether the samples are those of an adaptive run, which differ in number by plan."""
     judged: JudgedRecord | None = None
     """The judge's entry of the task in results.json, or None."""
 

@@ -13,6 +13,7 @@ from genbench.analysis.results_record import TokenSums
 from genbench.errors import InputError
 from genbench.protocols import ProblemScores
 from genbench.stats.estimates import estimate
+from genbench.stats.intervals import LEVEL
 from genbench.stats.strata import estimate_strata
 from genbench.store.seal import Seal
 from genbench.store.tokens import TokenCount
@@ -29,6 +30,8 @@ class VerdictTable:
 
     problems: Sequence[Problem]
     k: int
+    counts: Mapping[str, int] | None = None
+    """The samples of each problem in an adaptive run. None: each problem has k."""
     scores: list[list[float | None]] = field(init=False)
     answers: list[list[str | None]] = field(init=False)
     verified: list[list[bool]] = field(init=False)
@@ -42,17 +45,18 @@ class VerdictTable:
     _rows: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.scores = [[None] * self.k for _ in self.problems]
-        self.answers = [[None] * self.k for _ in self.problems]
+        sizes = [self.k if self.counts is None else self.counts[item.problem_id] for item in self.problems]
+        self.scores = [[None] * size for size in sizes]
+        self.answers = [[None] * size for size in sizes]
         self.parts = [[] for _ in self.problems]
-        self.verified = [[False] * self.k for _ in self.problems]
+        self.verified = [[False] * size for size in sizes]
         self._rows = {problem.problem_id: row for row, problem in enumerate(self.problems)}
 
     def add(self, verdict: Verdict) -> bool:
         """Add a verdict. Return False if it is left out: beyond problems and k, or a second one."""
         row = self._rows.get(verdict.sample.problem_id)
         column = verdict.sample.sample_index
-        if row is None or column >= self.k or self.verified[row][column]:
+        if row is None or column >= len(self.verified[row]) or self.verified[row][column]:
             return False
         self.verified[row][column] = True
         self.seal.add_verdict(verdict)
@@ -99,6 +103,8 @@ class VerdictTable:
 
     def label(self, metric: str) -> str:
         """Return the metric's name with the table's k, `avg@8` for `avg@k`."""
+        if self.counts is not None:
+            return metric
         return metric.replace("@k", f"@{self.k}").replace("^k", f"^{self.k}")
 
 
@@ -113,19 +119,25 @@ def estimate_seed(run_id: str, task: str) -> int:
 
 
 def estimates(
-    table: VerdictTable, metrics: Iterable[str], seed: int, folder: str | None = None
+    table: VerdictTable,
+    metrics: Iterable[str],
+    seed: int,
+    folder: str | None = None,
+    *,
+    level: float = LEVEL,
 ) -> dict[str, Estimate]:
     """Return the task's metrics by name. Each is missing, with the reason, if samples lack a verdict.
 
     Args:
         folder: the folder that is searched for the modules of plug-in metrics.
+        level: confidence of the intervals. An adaptive run has that of its last look.
     """
     groups = table.groups
     found: dict[str, Estimate] = {}
     for metric in metrics:
         name = table.label(metric)
         if table.lacking:
-            missing = f"{table.lacking} of {len(table.problems) * table.k} samples have no verdict"
+            missing = f"{table.lacking} of {sum(map(len, table.verified))} samples have no verdict"
             found[name] = Estimate(name, None, len(table.problems), table.k, missing=missing)
             continue
         if not is_built_in(metric):
@@ -133,14 +145,23 @@ def estimates(
             continue
         try:
             found[name] = estimate(
-                metric, table.scores, seed=seed, groups=groups, answers=table.answers, k=table.k, label=name
+                metric,
+                table.scores,
+                seed=seed,
+                groups=groups,
+                answers=table.answers,
+                k=table.k if table.counts is None else None,
+                label=name,
+                level=level,
             )
         except InputError as error:  # one metric that cannot be given must not cost the others
             found[name] = Estimate(name, None, len(table.problems), table.k, missing=str(error))
     return found
 
 
-def strata_records(table: VerdictTable, metric: str, seed: int) -> dict[str, dict[str, StratumRecord]]:
+def strata_records(
+    table: VerdictTable, metric: str, seed: int, *, level: float = LEVEL
+) -> dict[str, dict[str, StratumRecord]]:
     """Return the metric within each stratum (level, subject, difficulty …), by column and stratum."""
     if table.lacking:
         return {}
@@ -154,6 +175,7 @@ def strata_records(table: VerdictTable, metric: str, seed: int) -> dict[str, dic
             seed=seed,
             groups=table.groups,
             answers=table.answers if metric.startswith("maj") else None,
+            level=level,
         )
         found[name] = {
             label: StratumRecord(value=row.value, n=row.n, ci=row.ci) for label, row in rows.items()

@@ -36,8 +36,8 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
     described = manifest.tasks[stored.name]
     headline = item.task.task.info.headline
     table, judged = _verdicts(stored, item, described.judge is not None)
-    seed = estimate_seed(manifest.run_id, stored.name)
-    found = estimates(table, item.task.metrics, seed, item.task.folder)
+    seed, level = estimate_seed(manifest.run_id, stored.name), manifest.interval_level(stored.name)
+    found = estimates(table, item.task.metrics, seed, item.task.folder, level=level)
     lead = found[table.label(headline)]
     samples = sum(table.statuses.values())
     extra = part_records(table, seed, item.version, judged=described.judge is not None)
@@ -59,7 +59,7 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
         truncated_share=table.truncated / samples if samples else None,
         clamped=stored.tokens.clamped,
         tokens=tokens_record(stored.tokens, table.correct),
-        strata=strata_records(table, headline, seed),
+        strata=strata_records(table, headline, seed, level=level),
         of=described.of,
         role=described.role,
         chance=described.chance,
@@ -76,7 +76,8 @@ def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[Verdi
 
     A verdict whose completion was lost does not count, so that a metric is missing if a sample is.
     """
-    table, kept = VerdictTable(item.task.problems, item.task.k), list[Verdict]()
+    problems = [problem for problem in item.task.problems if stored.has(problem.problem_id, 0)]
+    table, kept = VerdictTable(problems, item.task.k, stored.counts), list[Verdict]()
     on_disk = stored.on_disk
     for verdict in stored.verdicts():
         sample = verdict.sample

@@ -123,6 +123,7 @@ def estimate(
         "genbench power nightly.yaml --detect 3",
         "genbench power nightly.yaml --base runs/n/base",
         "genbench power nightly.yaml --detect 1 --nights 30",
+        "genbench power nightly.yaml --base runs/n/base --adaptive",
     ),
 )
 def power(
@@ -153,6 +154,9 @@ def power(
         float | None,
         typer.Option(help="With --nights: false alarms that are accepted in a year. Default: 1."),
     ] = None,
+    adaptive: Annotated[
+        bool, typer.Option("--adaptive", help="Say what run --adaptive is expected to draw, and to find.")
+    ] = False,
     data_dir: DataOption = None,
     limit: LimitOption = None,
     task: TaskOption = [],  # noqa: B006
@@ -175,6 +179,7 @@ def power(
         tasks=task,
         overrides=set_,
         with_test=with_test,
+        adaptive=adaptive,
     )
     if alarms is not None and nights is None:
         raise typer.BadParameter("goes with --nights", param_hint="--alarms")

@@ -35,6 +35,7 @@ from genbench.cli.output import command_line, lazy_module, print_report
         "genbench run suite.yaml --reuse base=runs/n-1a2b3c4d/base",
         "genbench run suite.yaml --models-from 'sft/checkpoint-*'",
         "genbench run nightly.yaml --model tuned=./checkpoints/latest --night",
+        "genbench run suite.yaml --model tuned=./ckpt --against runs/base/base --adaptive",
     ),
 )
 def run(
@@ -104,6 +105,24 @@ def run(
             "Repeatable.",
         ),
     ] = [],  # noqa: B006
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="BASE_RUN", help="The stored base, with --adaptive. 64 samples a problem are best."
+        ),
+    ] = None,
+    adaptive: Annotated[
+        bool,
+        typer.Option(
+            "--adaptive", help="Draw in rounds; stop each task when its comparison with --against is decided."
+        ),
+    ] = False,
+    finish: Annotated[
+        bool,
+        typer.Option(
+            "--finish", help="With --adaptive: after a task REGRESSED, go on until all are decided."
+        ),
+    ] = False,
     set_: SetOption = [],  # noqa: B006
     with_test: TestOption = False,
     as_json: JsonOption = False,
@@ -137,6 +156,9 @@ def run(
         night=night,
         night_of=night_of,
         models_from=tuple(models_from),
+        against=against,
+        adaptive=adaptive,
+        finish=finish,
     )
     _finish(pipeline.run(options), as_json)
 

@@ -34,6 +34,7 @@ class Sink(Protocol):
 Split = Callable[[Completion], Answer]
 Offer = Callable[[Draw, list[Completion]], None]
 Progress = Callable[[Completion], None]
+More = Callable[[], Awaitable[Sequence[Draw]]]
 CountTrace = Callable[[Completion, Answer], Awaitable[int | None]]
 
 
@@ -70,8 +71,11 @@ class Generation:
     count_trace: CountTrace
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    async def run(self, draws: Sequence[Draw]) -> None:
+    async def run(self, draws: Sequence[Draw], more: More | None = None) -> None:
         """Draw all samples, or until `stop` is set.
+
+        Args:
+            more: returns what is drawn next, with the engines that are up. Nothing ends the drawing.
 
         Raises:
             EngineError: no engine is left. Each could not be started, or died three times with nothing
@@ -82,7 +86,9 @@ class Generation:
         lanes = [Lane(name, make, shared) for name, make in self.engines.items()]
         syncer = asyncio.create_task(self._sync_often())
         try:
-            await draw_all(lanes, shared, draws)
+            while draws and not self.stop.is_set():
+                await draw_all(lanes, shared, draws)
+                draws = () if more is None else await more()
         finally:
             syncer.cancel()
             await asyncio.gather(syncer, return_exceptions=True)

@@ -37,6 +37,28 @@ _SLOWEST = "code"
 """The verifier that takes ten times as long as the others (5 ms of cage for each program)."""
 
 
+def wanted_draws(
+    tasks: Iterable[LoadedTask],
+    wanted: Mapping[str, Mapping[str, range]],
+    drawn: Mapping[str, Drawn],
+    expected: Expected | None = None,
+) -> list[Draw]:
+    """Return the samples of one round of an adaptive run that are not on disk, in the order of drawing.
+
+    Args:
+        wanted: by task and problem, the sample indices of the round.
+        drawn: by task, what is on disk.
+    """
+    draws = [
+        Draw(task, problem, index)
+        for task in tasks
+        for problem in task.problems
+        for index in wanted.get(task.name, {}).get(problem.problem_id, ())
+        if not drawn[task.name].has(problem.problem_id, index, problem.turns - 1)
+    ]
+    return _in_order(draws, expected)
+
+
 def missing_draws(
     tasks: Iterable[LoadedTask], drawn: Mapping[str, Drawn], expected: Expected | None = None
 ) -> list[Draw]:
@@ -50,11 +72,6 @@ def missing_draws(
         drawn: by task, what is on disk.
     """
 
-    def longest_first(draw: Draw) -> tuple[float, bool]:
-        most = draw.task.decoding.max_tokens
-        length = most if expected is None else expected.of(draw.task.name, draw.problem.problem_id, most)
-        return -length, draw.task.verifier != _SLOWEST
-
     draws = [
         Draw(task, problem, index)
         for task in tasks
@@ -62,4 +79,15 @@ def missing_draws(
         for index in range(task.k)
         if not drawn[task.name].has(problem.problem_id, index, problem.turns - 1)
     ]
+    return _in_order(draws, expected)
+
+
+def _in_order(draws: list[Draw], expected: Expected | None) -> list[Draw]:
+    """Return the draws with the longest expected ones first, and programs first among equals."""
+
+    def longest_first(draw: Draw) -> tuple[float, bool]:
+        most = draw.task.decoding.max_tokens
+        length = most if expected is None else expected.of(draw.task.name, draw.problem.problem_id, most)
+        return -length, draw.task.verifier != _SLOWEST
+
     return sorted(draws, key=longest_first)

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from genbench.analysis.comparison_record import ComparedTask, Comparison
+from genbench.reports.adaptive_text import spent_words
 from genbench.reports.compare_text import head, legend, outcome, suite_text
 from genbench.reports.why import sentence
 from genbench.safetext.printable import printable
@@ -26,12 +27,13 @@ def compare_brief(comparison: Comparison) -> str:
     below = [
         *_bounded([f"WARNING: {line}" for line in comparison.warnings], _WARNINGS, "warnings"),
         *_bounded([f"let through: {line}" for line in comparison.allowed], _ALLOWED, "differences"),
+        *([spent_words(comparison.adaptive)] if comparison.adaptive else []),
         *suite_text(comparison.suite).splitlines()[:_SUITE],
         "",
     ]
     end = [
         "",
-        *legend(comparison.tasks).splitlines(),
+        *legend(comparison.tasks, looked=comparison.adaptive is not None).splitlines(),
         *filter(None, [outcome(comparison)]),
         _rest(comparison),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
+from genbench.reports.adaptive_text import adaptive_text
 from genbench.reports.compare_details import details
 from genbench.reports.figures import interval, p_text, points
 from genbench.reports.lead import verdict_sentence
@@ -28,7 +29,8 @@ def compare_text(comparison: Comparison) -> str:
         "",
         suite_text(comparison.suite),
         "",
-        legend(tasks),
+        legend(tasks, looked=comparison.adaptive is not None),
+        *(adaptive_text(comparison.adaptive) if comparison.adaptive else ()),
         *(line for name, task in tasks.items() for line in _titled(name, task)),
         "",
         *(f"warning: other circumstances: {line}" for line in comparison.circumstances),
@@ -109,13 +111,18 @@ def _together(suite: SuiteVerdict) -> str:
     return f"together a loss of {margin} points is not excluded (95 %): {shown}"
 
 
-def legend(tasks: Mapping[str, ComparedTask]) -> str:
-    """Return the meaning of the columns, with the methods that were used."""
+def legend(tasks: Mapping[str, ComparedTask], *, looked: bool = False) -> str:
+    """Return the meaning of the columns, with the methods that were used.
+
+    Args:
+        looked: whether the looks of an adaptive run decided.
+    """
+    adjusted = "that of the task's last look" if looked else "one-sided, Holm-adjusted over the gating tasks"
     ci = "; ".join(sorted({task.ci_method.split(" (")[0] for task in tasks.values() if task.ci}))
     p = "; ".join(sorted({task.p_method for task in tasks.values() if task.p_method}))
     return (
         f"Points of 100, paired by problem. 95% CI: question population ({ci}).\n"
-        f"p: two-sided ({p}). p drop: one-sided, Holm-adjusted over the gating tasks.\n"
+        f"p: two-sided ({p}). p drop: {adjusted}.\n"
         "finds: the smallest drop found with 80% power, at the strictest level that the gate may use."
     )
 

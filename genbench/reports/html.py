@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from genbench.analysis.alarms import Alarm, alarms
 from genbench.reports import plots
+from genbench.reports.adaptive_text import HEAD, look_rows, spent_words
 from genbench.reports.figures import interval, p_text, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
@@ -53,6 +54,7 @@ def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[
         alarms=_alarms(report),
         notes=list(_notes(report)),
         judged=_judged(report),
+        look_head=HEAD,
         forest=_forest(report),
         groups=task_groups(report),
         status_plot=_statuses(report),
@@ -92,7 +94,7 @@ def page_environment() -> jinja2.Environment:
     environment.filters.update(
         points=points, signed=signed, interval=interval, p=p_text, link=sample_link, words=status_words
     )
-    environment.globals.update(task_sentences=task_sentences)
+    environment.globals.update(task_sentences=task_sentences, spent_words=spent_words, look_rows=look_rows)
     return environment
 
 

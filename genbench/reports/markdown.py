@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from genbench.analysis.comparison_record import ComparedTask
+from genbench.reports.adaptive_text import HEAD, adaptive_text, look_rows
 from genbench.reports.figures import interval, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
-from genbench.reports.report_record import Report, ReportedComparison
+from genbench.reports.report_record import Report, ReportedComparison, ReportedRun
 from genbench.reports.text import forgeable_words
 from genbench.reports.why import signed
 from genbench.safetext.printable import one_line
@@ -26,6 +27,8 @@ def markdown(report: Report) -> str:
         lines += [*_comparison_table(item), ""]
         lines += _folded("Why", [f"- {escaped(line)}" for line in task_sentences(item)])
     lines += _folded("Scores", _score_table(report)) if compared else [*_score_table(report), ""]
+    for run in report.runs:
+        lines += _looks(run) if run.results.adaptive else []
     judged = _judge_lines(report)
     lines += _folded("Judges", judged) if judged else []
     if report.published:
@@ -92,6 +95,17 @@ def _score_table(report: Report) -> list[str]:
         if (task := run.results.tasks.get(name))
     ]
     return list(_table(("task", "run", "metric", "value", "95% CI", "n x k", "samples"), rows, 3))
+
+
+def _looks(run: ReportedRun) -> list[str]:
+    """Return the looks of an adaptive run, folded."""
+    record = run.results.adaptive
+    if record is None:
+        return []
+    text = adaptive_text(record)
+    rows = [[escaped(cell) for cell in row] for row in look_rows(record)]
+    others = [f"- {escaped(line)}" for part in text for line in part.splitlines() if ":" in line]
+    return _folded(f"Looks of {escaped(run.name)}", [*_table(HEAD, rows, 0), "", *others])
 
 
 def _judge_lines(report: Report) -> list[str]:

@@ -24,6 +24,7 @@ def power_text(plan: PowerPlan) -> str:
         *(f"  {name}: {task.components.source}" for name, task in plan.tasks.items()),
         *_caution(plan),
         *(_nights(plan.nights, plan.detect) if plan.nights else ()),
+        *_adaptive(plan),
     ]
     return printable("\n".join(parts))
 
@@ -48,6 +49,39 @@ def _nights(plan: NightsPlan, detect: float) -> list[str]:
         f"Drops in points of 100 that a track finds with 80% probability, at {plan.alarms_per_year:g} false "
         f"alarms in {plan.nights_per_year:g} nights. `needs`: nights for {points(detect)} points.",
     ]
+
+
+def _adaptive(plan: PowerPlan) -> list[str]:
+    """Return the table of what an adaptive run will cost, or nothing if it was not asked for."""
+    if not plan.adaptive:
+        return []
+    head = ("if", "samples", "REGRESSED", "NON_INFERIOR", *plan.tasks)
+    rows = [
+        (
+            _drops(night.drops),
+            *(f"{share:.0%}" for share in (night.share, night.regressed, night.non_inferior)),
+            *(f"{night.tasks[name]:.0%}" for name in plan.tasks),
+        )
+        for night in plan.adaptive
+    ]
+    sure = "" if plan.base else " No base is stored, so no problem is taken as sure: name it with --base."
+    return [
+        "",
+        "run --adaptive, expected share of the samples, in all and by task:",
+        aligned(head, rows, set(head) - {"if"}),
+        "Simulated nights with normal errors. NON_INFERIOR: every gating task of 100 problems or more."
+        + sure,
+    ]
+
+
+def _drops(drops: dict[str, float]) -> str:
+    """Return what really happened in words."""
+    if not drops:
+        return "nothing changed"
+    points_lost = points(max(drops.values()))
+    if len(drops) > 1:
+        return f"all tasks -{points_lost}"
+    return f"{next(iter(drops))} -{points_lost}"
 
 
 def _caution(plan: PowerPlan) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from genbench.analysis.alarms import alarms
 from genbench.analysis.mean_records import GroupRecord
 from genbench.analysis.results_record import InstructionsRecord, Results, TaskResults
+from genbench.reports.adaptive_text import adaptive_text
 from genbench.reports.figures import interval, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.table import aligned
@@ -32,6 +33,8 @@ def run_table(results: Mapping[str, Results], folders: Mapping[str, Path], *, br
     rows = [row for model, result in results.items() for row in _rows(model, result)]
     parts = [aligned(_HEAD, rows, _RIGHT), _legend(results)]
     parts += _attention(results)
+    for result in results.values():
+        parts += ["\n".join(adaptive_text(result.adaptive))] if result.adaptive else []
     parts += [_totals(model, result, folders.get(model)) for model, result in results.items()]
     parts += [line for model, result in results.items() for line in _notices(model, result, brief)]
     return "\n".join(part for part in parts if part)
@@ -52,7 +55,7 @@ def _rows(model: str, result: Results) -> Iterator[tuple[str, ...]]:
     grouped = {task: name for name, group in result.groups.items() for task in group.tasks}
     for name, task in result.tasks.items():
         if name not in grouped:
-            yield _row(model, name, task)
+            yield _row(model, name, task, ragged=result.adaptive is not None)
         elif result.groups[grouped[name]].tasks[0] == name:
             yield from _group_rows(model, grouped[name], result.groups[grouped[name]])
 
@@ -68,11 +71,11 @@ def _group_rows(model: str, name: str, group: GroupRecord) -> Iterator[tuple[str
         yield (model, name, kind, value, interval(mean.ci if mean else None), "-", size, of)
 
 
-def _row(model: str, name: str, task: TaskResults) -> tuple[str, ...]:
+def _row(model: str, name: str, task: TaskResults, *, ragged: bool) -> tuple[str, ...]:
     value = "missing" if task.value is None else points(task.value)
     rerun = task.rerun_ci
     spread = f"±{points((rerun[1] - rerun[0]) / 2)}" if rerun else "-"
-    size = f"{task.n} x {task.k}"
+    size = f"{task.n} x {task.samples / max(task.n, 1):.2g}" if ragged else f"{task.n} x {task.k}"
     counts = ", ".join(f"{status} {count}" for status, count in task.status_counts.items())
     return (model, name, task.metric, value, interval(task.ci), spread, size, counts)
 

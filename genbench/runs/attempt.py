@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
 from genbench.errors import DegenerateOutputError, InterruptedRunError
+from genbench.runs.adaptiverounds import AdaptiveRounds
 from genbench.runs.attempt_facts import ended_attempt
 from genbench.runs.context import RunContext
 from genbench.runs.drawing import Drawing
@@ -16,7 +18,7 @@ from genbench.runs.heartbeat import Heartbeat
 from genbench.runs.record import RunManifest
 from genbench.runs.scoring import Scorer, Verify, catch_up
 from genbench.store.storedrun import StoredTask
-from genbench.tasks.loaded import LoadedTask, VerifiedTask
+from genbench.tasks.loaded import VerifiedTask
 
 
 class Attempt:
@@ -26,7 +28,7 @@ class Attempt:
         manifest: the manifest of the folder. The attempt's record is added to it.
         readers: the readers of the tasks.
         tasks: the tasks, with the problems that their verifiers can verify here.
-        draws: the samples that are missing.
+        draws: the samples that are missing. The rounds of an adaptive run draw a part of them.
         started: when the command began, by time.monotonic().
     """
 
@@ -35,16 +37,22 @@ class Attempt:
         context: RunContext,
         manifest: RunManifest,
         readers: Mapping[str, StoredTask],
-        tasks: Sequence[LoadedTask],
+        tasks: Mapping[str, VerifiedTask],
         draws: Sequence[Draw],
         *,
         started: float,
     ) -> None:
-        self._context, self._manifest, self._tasks, self._draws = context, manifest, tasks, draws
+        self._context, self._manifest, self._draws = context, manifest, draws
+        self._tasks = [item.task for item in tasks.values()]
         self._readers, self._started = readers, started
         self._drawing = Drawing(context)
-        job, self._total = context.job, sum(task.samples for task in tasks)
-        self._progress = ProgressLine(job.model.name, self._total, self._total - len(draws), job.quiet)
+        job, self._total = context.job, sum(task.samples for task in self._tasks)
+        rounds = None if job.adaptive is None else AdaptiveRounds(context, manifest, tasks)
+        self._rounds = rounds
+        stored = self._total - len(draws)
+        # How much an adaptive run will draw is not known. Each round adds to the total.
+        total = self._total if rounds is None else stored
+        self._progress = ProgressLine(job.model.name, total, stored, job.quiet)
 
     async def run(self, verified: Mapping[str, VerifiedTask], verify: Verify) -> None:
         """Draw and verify.
@@ -63,12 +71,14 @@ class Attempt:
         scorer = Scorer(folder, verified, verify, split, self._progress.verdict, stored=self._readers)
         try:
             async with Heartbeat(folder, self._progress, number, self._on_disk()) as heartbeat:
-                if self._draws:
+                more = None if self._rounds is None else partial(self._next_round, self._rounds, scorer)
+                draws = self._draws if more is None else await more()
+                if draws:
                     heartbeat.tell(job.model.settings.opening)
-                    await self._drawing.run(self._draws, scorer, self._progress, number)
+                    await self._drawing.run(draws, scorer, self._progress, number, more)
                 else:
-                    line = f"{job.model.name}: all {self._total} samples are on disk, nothing is drawn"
-                    self._progress.say(line)
+                    count = f"all {self._total}" if more is None else "the"
+                    self._progress.say(f"{job.model.name}: {count} samples are on disk, nothing is drawn")
                 if switch.reason is None:
                     heartbeat.tell("verifying")
                     await catch_up(scorer, switch)
@@ -83,6 +93,14 @@ class Attempt:
             )
         if switch.reason is not None:
             raise InterruptedRunError(switch.reason)
+
+    async def _next_round(self, rounds: AdaptiveRounds, scorer: Scorer) -> Sequence[Draw]:
+        """Return what an adaptive run draws next."""
+        draws = await rounds.next(partial(catch_up, scorer, self._context.switch))
+        self._progress.total += len(draws)
+        for line in rounds.said():
+            self._progress.say(f"{self._context.job.model.name}: {line}")
+        return draws
 
     def _on_disk(self) -> dict[str, int]:
         """Return the samples of each task that are on disk."""

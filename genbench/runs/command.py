@@ -15,7 +15,7 @@ from genbench.runs.job import Job
 from genbench.runs.jobs import make_jobs
 from genbench.runs.loop import run_coroutine
 from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
-from genbench.runs.rescore import judge_folders
+from genbench.runs.rescore import judge_folders, looks_wait
 from genbench.runs.reuse import stored_results
 from genbench.runs.session import run_job
 from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
@@ -60,8 +60,13 @@ def _run_all(
     """Return the results of each model. Results that are `stored` already are taken as they are."""
     results = run_coroutine(_draw_all(jobs, stored, options, switch))
     own = [job for job in jobs if job.path not in stored]
-    if any(job.deferred for job in own):
-        results |= _judge(own, options, switch)
+    if not any(job.deferred for job in own):
+        return results
+    results |= _judge(own, options, switch)
+    # The looks of an adaptive run need the verdicts of its judge, which cannot load next to the model.
+    while waiting := [job for job in own if job.shard is None and looks_wait(job.path)]:
+        results |= run_coroutine(_draw_all(waiting, {}, options, switch))
+        results |= _judge(waiting, options, switch)
     return results
 
 

@@ -25,14 +25,21 @@ _NOT_ASKED = frozenset({"k", "limit", "role", "gating", "margin", "metrics", "re
 """Keys of a task that change what is made of its samples, and not what is asked."""
 
 
-def default_folder(suite: Suite, models: Sequence[PreparedModel], night: Path | None = None) -> Path:
+def default_folder(
+    suite: Suite,
+    models: Sequence[PreparedModel],
+    night: Path | None = None,
+    adaptive: str | None = None,
+) -> Path:
     """Return a folder name that is equal for the same command, and different for another checkpoint.
 
     Args:
         night: TRACK/NIGHT if a night is drawn. An unchanged model then has a new folder each night.
+        adaptive: digest of the plan of an adaptive run, which has a folder of its own.
     """
-    name = night or Path(suite.name)
-    return Path("runs") / name.parent / f"{name.name}-{folder_digest(models, suite.config)}"
+    name, own = night or Path(suite.name), folder_digest(models, suite.config)
+    key = own if adaptive is None else digest([own, adaptive])[: len(own)]
+    return Path("runs") / name.parent / f"{name.name}-{key}"
 
 
 def in_default_folder(jobs: Sequence[Job]) -> list[Job]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from genbench.draw.alarm import DegenerateAlarm
 from genbench.draw.capacity import limit_of
-from genbench.draw.generate import CountTrace, Generation
+from genbench.draw.generate import CountTrace, Generation, More
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
 from genbench.engines.gpu import GpuWatch
@@ -38,8 +38,18 @@ class Drawing:
         self.alarm: str | None = None
         """What is said of degenerate completions; None if there are few."""
 
-    async def run(self, draws: Sequence[Draw], scorer: Scorer, progress: ProgressLine, attempt: int) -> None:
+    async def run(
+        self,
+        draws: Sequence[Draw],
+        scorer: Scorer,
+        progress: ProgressLine,
+        attempt: int,
+        more: More | None = None,
+    ) -> None:
         """Draw all samples, or until the run is stopped, and have each verified when it is complete.
+
+        Args:
+            more: returns the samples of the next round. None: there is only one.
 
         Raises:
             EngineError: the engines could not be started, or died for good.
@@ -47,14 +57,14 @@ class Drawing:
         settings = self._context.job.model.settings
         generation = self._generation(draws, scorer, progress, attempt)
         if not settings.generates:
-            await generation.run(draws)
+            await generation.run(draws, more)
             return
         label = self._context.job.model.name
         progress.say(f"{label}: {settings.opening} for {len(draws)} samples (log: {settings.log})")
         gpus = GpuWatch()
         try:
             async with gpus:
-                await generation.run(draws)
+                await generation.run(draws, more)
         finally:
             self.seconds = progress.seconds
             self.gpu_busy = gpus.busy

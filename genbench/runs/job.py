@@ -7,13 +7,41 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from genbench.analysis.adaptiveplan import begun, plan_warnings
+from genbench.analysis.sides import Side
+from genbench.data.shard import Shard
 from genbench.draw.lengths import Lengths
 from genbench.judges.session import JudgeSession
 from genbench.models.prepared import PreparedModel
+from genbench.store.adaptive_record import AdaptivePlan, AdaptiveRecord
 from genbench.store.contract import digest
 from genbench.store.track_record import TrackRecord
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveJob:
+    """What an adaptive run needs beyond its own folder.
+
+    `base` is the stored run. `whole` are the tasks with the problems of all shards. `finish` says that tasks
+    draw on after another one REGRESSED.
+    """
+
+    base: Side
+    whole: Sequence[LoadedTask]
+    plan: AdaptivePlan
+    finish: bool = False
+
+    @property
+    def record(self) -> AdaptiveRecord:
+        """Return the record of the run before its first draw."""
+        return begun(self.plan)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return the reservations about the plan."""
+        return plan_warnings(self.base, self.plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +75,11 @@ class Job:
 
     stop_on_degenerate: bool = False
     """Whether the run ends if the first samples are empty, padding or one token repeated."""
+
+    shard: Shard | None = None
+    """The part of a job array that is drawn, or None for everything."""
+    adaptive: AdaptiveJob | None = None
+    """The plan and the base of an adaptive run, or None if all samples are drawn."""
 
     @property
     def is_night(self) -> bool:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from genbench.draw.lengths import read_lengths
 from genbench.engines.kinds import engine_kind
 from genbench.errors import ConfigError
 from genbench.models.prepare import prepare_model
 from genbench.models.responses import read_responses
-from genbench.runs.job import Job
-from genbench.runs.options import RunOptions, reused
+from genbench.runs.adaptivebase import adaptive_job, adaptive_key, without_base
+from genbench.runs.job import AdaptiveJob, Job
+from genbench.runs.options import RunOptions, expected_lengths, reused
 from genbench.runs.place import folder_of_command, placed
 from genbench.runs.selection import in_shard, load_tasks, only, origin_record
 from genbench.store.manifest import machine
@@ -35,13 +35,18 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     if not tasks:
         return []
     origin = origin_record(whole, tasks, options)
+    adaptive = adaptive_job(options, whole)
+    if adaptive is not None:
+        chosen = without_base(chosen, adaptive, options)
     if options.responses is not None:
-        return _replay_jobs(suite, chosen, tasks, options, path=Path(options.responses), origin=origin)
+        path = Path(options.responses)
+        found = _replay_jobs(suite, chosen, tasks, options, path=path, origin=origin, adaptive=adaptive)
+        return [replace(job, adaptive=adaptive, shard=options.part) for job in found]
     kind = engine_kind(suite.config.engine, suite.folder)
     check_engine(suite)
-    lengths = None if options.lengths_from is None else read_lengths(Path(options.lengths_from))
+    lengths = expected_lengths(options)
     models = [prepare_model(suite, name, tasks, kind) for name in chosen]
-    folder = folder_of_command(suite, models, options)
+    folder = folder_of_command(suite, models, options, adaptive_key(adaptive))
     stored = reused(options, chosen)
     kind.prepare_process()
     here = machine()
@@ -52,6 +57,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
         job = Job(
             suite, tasks, at_work, path, origin, here, options.quiet, lengths, reused=model.name in stored
         )
+        job = replace(job, adaptive=adaptive, shard=options.part)
         jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate))
     return placed(jobs, suite, options, stored)
 
@@ -75,6 +81,7 @@ def _replay_jobs(
     *,
     path: Path,
     origin: Mapping[str, Any],
+    adaptive: AdaptiveJob | None,
 ) -> list[Job]:
     """Return the jobs whose completions are read from the file `path`."""
     others = [entry.label for entry in suite.config.tasks if entry.label not in {task.name for task in tasks}]
@@ -88,7 +95,7 @@ def _replay_jobs(
         if not answered:
             raise ConfigError(f"{path}: has no line for a task of this run")
         model = prepare_model(suite, name, answered, found.engine)
-        folder = folder_of_command(suite, [model], options)
+        folder = folder_of_command(suite, [model], options, adaptive_key(adaptive))
         asked = {task.name: [problem.problem_id for problem in task.problems] for task in answered}
         own = {**origin, "problems": asked, "tasks": list(asked)}
         place = _folder_of(folder, options, name)

@@ -17,7 +17,7 @@ from typing import Any
 from genbench.analysis.results_record import Results
 from genbench.data.shard import Shard
 from genbench.errors import InputError, InterruptedRunError, RunFolderError
-from genbench.runs.mergedlines import merge_lines
+from genbench.runs.mergedlines import merge_lines, merged_looks
 from genbench.runs.rereading import Trusted, check_allowed, keep_seal, stored_tasks
 from genbench.runs.rescore import score_folder
 from genbench.runs.signals import StopSwitch, stop_on_signals
@@ -135,6 +135,8 @@ def _check_parts(parts: Sequence[Part]) -> None:
             *differences(first.manifest.run_id, other.manifest.run_id, "run_id"),
             *differences(first.manifest.origin.limit, other.manifest.origin.limit, "origin.limit"),
         ]
+        plans = [part.manifest.adaptive and part.manifest.adaptive.plan.to_json() for part in (first, other)]
+        lines += differences(plans[0], plans[1], "adaptive")
         for name, task in other.manifest.tasks.items():
             stored = first.manifest.tasks.get(name, task)
             for key in _TASK_KEYS:
@@ -204,6 +206,7 @@ def _manifest(parts: Sequence[Part], counts: Mapping[str, int]) -> Manifest:
         for attempt in part.manifest.attempts:
             attempts.append(attempt.model_copy(update={"attempt": len(attempts) + 1}))
     ordered = {name: tasks[name] for name in first.origin.whole or tasks if name in tasks}
+    adaptive = merged_looks([(part.folder, part.manifest) for part in parts])
     merged = MergedRecord(from_=tuple(str(part.path) for part in parts), attempts=len(attempts))
     return first.model_copy(
         update={
@@ -216,6 +219,7 @@ def _manifest(parts: Sequence[Part], counts: Mapping[str, int]) -> Manifest:
             "warnings": tuple(dict.fromkeys(line for part in parts for line in part.manifest.warnings)),
             "origin": first.origin.model_copy(update=_origin(parts, tasks, counts)),
             "merged": merged,
+            **({} if adaptive is None else {"adaptive": adaptive}),
         }
     )
 

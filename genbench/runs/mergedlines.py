@@ -9,6 +9,7 @@ from typing import Any
 
 from genbench.analysis.samples import merged_asks
 from genbench.errors import RunFolderError
+from genbench.store.adaptive_record import AdaptiveRecord
 from genbench.store.folder import RunFolder
 from genbench.store.jsonlines import Appender, read_lines
 from genbench.store.manifest_record import Manifest
@@ -36,6 +37,26 @@ def merge_lines(sources: Sequence[Source], target: RunFolder) -> dict[str, int]:
     """
     tasks = list(dict.fromkeys(task for _, manifest in sources for task in manifest.tasks))
     return {task: _merge_task(task, sources, target) for task in tasks}
+
+
+def merged_looks(sources: Sequence[Source]) -> AdaptiveRecord | None:
+    """Return the looks of an adaptive run, or None for another run.
+
+    Each part has them, but one may have ended before the last.
+
+    Raises:
+        RunFolderError: no part has the last look.
+    """
+    found = [manifest.adaptive for _, manifest in sources if manifest.adaptive is not None]
+    if not found:
+        return None
+    last = max(found, key=lambda record: (len(record.state.looks), len(record.state.confirmations)))
+    if not last.state.is_over or last.state.confirming:
+        raise RunFolderError(
+            f"{sources[0][0].path}: the adaptive run is not over; run the command of each shard again, "
+            "then merge"
+        )
+    return last
 
 
 def _merge_task(task: str, sources: Sequence[Source], target: RunFolder) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw, missing_draws
+from genbench.runs.adaptivebase import check_against_base
 from genbench.runs.asked import asked_records, packed
 from genbench.runs.context import RunContext
 from genbench.runs.takeover import take_over, taken_words
@@ -43,6 +44,7 @@ async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, 
     Raises:
         PromptError: a prompt cannot be made.
         VerifierError: a verifier cannot be loaded.
+        NotComparableError: an adaptive run would not be comparable with its base.
     """
     job = context.job
     taken = take_over(job, context.folder)
@@ -64,6 +66,7 @@ async def open_run(context: RunContext, pool: VerifierPool, specs: Mapping[str, 
     finally:
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
+    check_against_base(job, verified, asked)
     draws = missing_draws([item.task for item in verified.values()], drawn, job.lengths)
     longest = max((tokens for tokens in needed if tokens is not None), default=None)
     return OpenedRun(verified, asked, draws, taken, None if None in needed else longest)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from genbench.data.shard import Shard
+from genbench.draw.lengths import Lengths, read_lengths
 from genbench.errors import ConfigError, nearest
 from genbench.store.folder import RunFolder
 from genbench.suite.quick import model_name, quick_suite
@@ -64,6 +65,12 @@ class RunOptions:
     """The training step of each model. With them the track is of kind step."""
     like: str | None = None
     """The model of the suite whose keys models that are added take, all but its path."""
+    against: str | Path | None = None
+    """The stored run that an adaptive run is compared with."""
+    adaptive: bool = False
+    """Draw in rounds, and stop each task when its comparison with `against` is decided."""
+    finish: bool = False
+    """Go on with an adaptive run after a task REGRESSED, until each task is decided."""
 
     @property
     def part(self) -> Shard | None:
@@ -105,6 +112,13 @@ def check_options(options: RunOptions) -> None:
         raise ConfigError(f"--max-hours {options.max_hours:g}: wanted more than 0")
     if options.part is not None and options.reuse:
         raise ConfigError("--shard draws a part of each model; --reuse takes a whole run: give one of them")
+    if options.adaptive != (options.against is not None):
+        lacks = "--against BASE_RUN" if options.adaptive else "--adaptive"
+        raise ConfigError(f"--adaptive and --against BASE_RUN go together: add {lacks}")
+    if options.finish and not options.adaptive:
+        raise ConfigError("--finish goes with --adaptive --against BASE_RUN")
+    if options.adaptive and (options.reuse or options.subset):
+        raise ConfigError("--adaptive draws what its looks need; it goes without --reuse and --subset")
     if options.responses is not None and (options.reuse or options.lengths_from):
         raise ConfigError("--reuse and --lengths-from go with an engine, not with --responses")
 
@@ -126,6 +140,15 @@ def reused(options: RunOptions, chosen: Sequence[str]) -> dict[str, Path]:
         RunFolder(Path(path)).require_manifest()
         found[name] = Path(path)
     return found
+
+
+def expected_lengths(options: RunOptions) -> Lengths | None:
+    """Return the lengths of the stored run that `--lengths-from` names, or None.
+
+    Raises:
+        InputError: the run cannot be read.
+    """
+    return None if options.lengths_from is None else read_lengths(Path(options.lengths_from))
 
 
 def data_dir(options: RunOptions) -> Path | None:

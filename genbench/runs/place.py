@@ -14,15 +14,20 @@ from genbench.runs.track import planned_night, track_place
 from genbench.suite.suitefile import Suite
 
 
-def folder_of_command(suite: Suite, models: Sequence[PreparedModel], options: RunOptions) -> Path:
+def folder_of_command(
+    suite: Suite, models: Sequence[PreparedModel], options: RunOptions, adaptive: str | None = None
+) -> Path:
     """Return the folder in which each model of a command has its run folder.
+
+    Args:
+        adaptive: digest of the plan of an adaptive run.
 
     Raises:
         ConfigError: the options of the track contradict each other or the suite.
     """
     night = planned_night(suite, options)
     named = None if night is None else Path(night.name) / night.label
-    return path_or_none(options.run_dir) or default_folder(suite, models, named)
+    return path_or_none(options.run_dir) or default_folder(suite, models, named, adaptive)
 
 
 def placed(jobs: Sequence[Job], suite: Suite, options: RunOptions, stored: Collection[str] = ()) -> list[Job]:

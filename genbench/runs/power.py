@@ -9,6 +9,7 @@ from pathlib import Path
 from genbench.analysis.opening import open_side
 from genbench.analysis.sides import SideTask
 from genbench.errors import InputError
+from genbench.runs.adaptivepower import foreseen_nights
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.power_record import ComponentsRecord, DropAtK, PlannedTask, PowerPlan
 from genbench.runs.selection import load_tasks
@@ -40,6 +41,7 @@ def power(
     tasks: Sequence[str] = (),
     overrides: Sequence[str] = (),
     with_test: bool = False,
+    adaptive: bool = False,
 ) -> PowerPlan:
     """Plan every task of a suite for a drop of `detect` (a fraction of 1). No model is loaded.
 
@@ -49,6 +51,7 @@ def power(
             true means move is measured from these pairs, task by task.
         rho: the correlation of the problems' true means in base and tuned that is assumed without a pair.
             It is 0.98 for neighbouring checkpoints and 0.9 after a big finetune.
+        adaptive: also say what an adaptive run will cost, if nothing changed and for drops of `detect`.
 
     Raises:
         InputError: an option, the suite, its data or the stored run cannot be used.
@@ -69,6 +72,13 @@ def power(
     others = [open_side(Path(path)).tasks for path in tuned]
     family = [task.name for task in loaded if task.entry.gating] or [task.name for task in loaded]
     gate_alpha = ALPHA if len(family) == 1 else ALPHA / 2 / len(family)
+    parts = {
+        task.name: _parts(
+            stored.get(task.name), [side[task.name] for side in others if task.name in side], rho
+        )
+        for task in loaded
+    }
+    nights = foreseen_nights(loaded, parts, stored, family, detect) if adaptive else ()
     return PowerPlan(
         format=1,
         suite=suite,
@@ -79,13 +89,14 @@ def power(
         tasks={
             task.name: _planned(
                 task,
-                _parts(stored.get(task.name), [side[task.name] for side in others if task.name in side], rho),
+                parts[task.name],
                 stored.get(task.name),
                 detect,
                 gate_alpha if task.name in family else None,
             )
             for task in loaded
         },
+        **({"adaptive": nights} if nights else {}),
     )
 
 

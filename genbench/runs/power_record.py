@@ -77,6 +77,16 @@ class NightsPlan(JsonRecord):
     )
 
 
+class ForeseenNight(JsonRecord):
+    """The expected cost and outcome of an adaptive run, if the tasks really lost something."""
+
+    drops: dict[str, Share] = Field(description="true loss by task; empty if nothing changed")
+    share: Share = Field(description="expected share of the samples of a run without any stop")
+    regressed: Share = Field(description="probability that the suite REGRESSED")
+    non_inferior: Share = Field(description="probability that every gating task of 100 problems or more is")
+    tasks: dict[str, Share] = Field(description="expected share of the samples by task")
+
+
 class PowerPlan(JsonRecord):
     """The smallest drop that a suite can find, task by task."""
 
@@ -88,3 +98,6 @@ class PowerPlan(JsonRecord):
     gate_alpha: Share = Field(description="the strictest level that the gate may use for a task")
     tasks: dict[str, PlannedTask] = Field(description="plans by task")
     nights: NightsPlan | None = Field(default=None, description="absent unless --nights was given")
+    adaptive: tuple[ForeseenNight, ...] = Field(
+        default=(), description="what an adaptive run will cost; absent unless asked for"
+    )

@@ -43,13 +43,13 @@ class RunManifest:
         """Add an attempt that finds `reused` samples on disk. Return its number from 1."""
         attempts = self.current.attempts
         begun = attempt_record(job, len(attempts) + 1, self._folder, reused)
-        self._write(attempts=(*attempts, begun))
+        self.update(attempts=(*attempts, begun))
         return begun.attempt
 
     def note_taken(self, taken: Sequence[TakenRecord]) -> None:
         """Record the samples that were copied from earlier runs."""
         if taken:
-            self._write(taken_over=(*self.current.taken_over, *taken))
+            self.update(taken_over=(*self.current.taken_over, *taken))
 
     def end_attempt(self, judges: Mapping[str, dict[str, Any]], facts: Mapping[str, Any]) -> None:
         """Complete the last attempt with `facts`, and record the judges.
@@ -57,12 +57,13 @@ class RunManifest:
         A server reports its version late.
         """
         *before, last = self.current.attempts
-        self._write(
+        self.update(
             tasks=with_judges(self.current.tasks, judges),
             attempts=(*before, last.model_copy(update=dict(facts))),
         )
 
-    def _write(self, **changes: Any) -> None:
+    def update(self, **changes: Any) -> None:
+        """Change fields of the manifest."""
         self.current = self.current.model_copy(update=changes)
         self._folder.write_manifest(self.current)
 
@@ -173,7 +174,8 @@ def manifest_record(job: Job, tasks: Mapping[str, VerifiedTask], judges: JudgeSe
         terms=binding.terms,
         reasoning=binding.reasoning,
         tasks={name: task_record(item, judges, job.model.config) for name, item in tasks.items()},
-        warnings=(*job.model.warnings, *_warnings(tasks), *judges.warnings),
+        warnings=(*job.model.warnings, *_warnings(tasks), *judges.warnings, *_adaptive_warnings(job)),
+        **({} if job.adaptive is None else {"adaptive": job.adaptive.record}),
     )
 
 
@@ -206,6 +208,11 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
     if task.name not in judges:
         return record
     return record.model_copy(update={"judge": JudgeRecord.model_validate(judges.record(task.name))})
+
+
+def _adaptive_warnings(job: Job) -> list[str]:
+    """Return the reservations about the plan of an adaptive run."""
+    return [] if job.adaptive is None else job.adaptive.warnings
 
 
 def _warnings(tasks: Mapping[str, VerifiedTask]) -> list[str]:

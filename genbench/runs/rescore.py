@@ -54,6 +54,12 @@ def score_folder(
         return run_coroutine(work())
 
 
+def looks_wait(path: Path) -> bool:
+    """Return whether an adaptive run waits for a judge that loads after its model is closed."""
+    found = RunFolder(path).require_manifest().adaptive
+    return found is not None and (not found.state.is_over or bool(found.state.confirming))
+
+
 def judge_folders(
     paths: Sequence[Path], data_dir: Path | None, quiet: bool, switch: StopSwitch
 ) -> dict[str, Results]:

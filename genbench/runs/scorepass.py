@@ -12,7 +12,7 @@ from genbench.errors import InterruptedRunError
 from genbench.judges.session import JudgeSession
 from genbench.runs.record import scored_manifest, stored_judges
 from genbench.runs.rereading import RereadRun
-from genbench.runs.scoring import Scorer, catch_up, readers_of
+from genbench.runs.scoring import Scorer, all_readers, catch_up, readers_of
 from genbench.runs.signals import StopSwitch
 from genbench.runs.verifying import (
     load_verifiers,
@@ -55,7 +55,7 @@ class ScorePass:
         manifest = scored_manifest(reread.manifest, tasks, self.judges, again=self.again)
         folder.write_manifest(manifest)
         in_order = {task.name: tasks[task.name] for task in reread.tasks}
-        readers = readers_of(folder, [item.task for item in in_order.values()])
+        readers = readers_of(folder, [item.task for item in in_order.values()], manifest.adaptive)
         return build_results(in_order, readers, manifest, reread.suite.config).write(folder)
 
     async def _verify(self, folder: RunFolder, reread: RereadRun) -> dict[str, VerifiedTask]:
@@ -66,7 +66,9 @@ class ScorePass:
             tasks = self._judges_first(await load_verifiers(pool, specs, reread.tasks, self.judges))
             renew_stale(folder, tasks, self.again, self.edited)
             verify = verify_with(pool, specs, self.judges, folder)
-            readers = readers_of(folder, [item.task for item in tasks.values()])
+            own = [item.task for item in tasks.values()]
+            read = readers_of if reread.manifest.adaptive is None else all_readers
+            readers = read(folder, own)
             scorer = Scorer(folder, tasks, verify, reread.split, progress.verdict, stored=readers)
             try:
                 await catch_up(scorer, self.switch)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from genbench.errors import RunFolderError
 from genbench.runs.signals import StopSwitch
+from genbench.store.adaptive_record import AdaptiveRecord
 from genbench.store.drawn import Drawn
 from genbench.store.folder import RunFolder
-from genbench.store.storedrun import StoredTask
+from genbench.store.storedrun import StoredTask, drawn_ids
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import (
     OURS,
@@ -128,18 +130,28 @@ class Scorer:
         await asyncio.gather(*self._running, return_exceptions=True)
 
 
-def readers_of(folder: RunFolder, tasks: Iterable[LoadedTask]) -> dict[str, StoredTask]:
-    """Return the readers of the tasks that a command works on."""
-    return {
-        task.name: StoredTask(
-            folder,
-            task.name,
-            [problem.problem_id for problem in task.problems],
-            task.k,
-            task.decoding.max_tokens,
-        )
-        for task in tasks
-    }
+def readers_of(
+    folder: RunFolder, tasks: Iterable[LoadedTask], adaptive: AdaptiveRecord | None = None
+) -> dict[str, StoredTask]:
+    """Return the readers of the tasks that a command works on.
+
+    Args:
+        adaptive: the looks of an adaptive run. Only their samples are read then.
+    """
+    return {task.name: _reader(folder, task, adaptive) for task in tasks}
+
+
+def _reader(folder: RunFolder, task: LoadedTask, adaptive: AdaptiveRecord | None) -> StoredTask:
+    ids = [problem.problem_id for problem in task.problems]
+    groups = {problem.problem_id: {"group": problem.group} for problem in task.problems}
+    counts = None if adaptive is None else adaptive.counts(task.name, groups)
+    limit = task.decoding.max_tokens
+    return StoredTask(folder, task.name, drawn_ids(ids, counts), task.k, limit, counts=counts)
+
+
+def all_readers(folder: RunFolder, tasks: Iterable[LoadedTask]) -> dict[str, StoredTask]:
+    """Return readers that also read the fresh samples with which an adaptive run confirms a drop."""
+    return readers_of(folder, (replace(task, k=2 * task.k) for task in tasks))
 
 
 def unverified(stored: StoredTask, verified: VerifiedTask) -> Iterator[tuple[Problem, int, list[Completion]]]:
@@ -153,7 +165,7 @@ def unverified(stored: StoredTask, verified: VerifiedTask) -> Iterator[tuple[Pro
     if known.count == verified.task.samples:
         return
     for problem, index, completions in conversations(stored.completions(), verified.problems):
-        if index < verified.task.k and not known.has(problem.problem_id, index, 0):
+        if not known.has(problem.problem_id, index, 0):
             yield problem, index, completions
 
 

@@ -12,7 +12,7 @@ from genbench.runs.context import RunContext
 from genbench.runs.job import Job
 from genbench.runs.opening import open_run
 from genbench.runs.record import open_manifest
-from genbench.runs.scoring import readers_of
+from genbench.runs.scoring import all_readers, readers_of
 from genbench.runs.signals import StopSwitch
 from genbench.runs.verifying import publish, renew_stale, verifier_pool, verifier_specs, verify_with
 from genbench.store.folder import RunFolder
@@ -45,8 +45,10 @@ async def _run(context: RunContext) -> Results:
         opened.asked.clear()  # the records take many MiB for a million samples
         if opened.draws:
             await judges.reach()
-        readers = readers_of(folder, tasks)
-        attempt = Attempt(context, manifest, readers, tasks, opened.draws, started=started)
+        readers = readers_of(folder, tasks) if job.adaptive is None else all_readers(folder, tasks)
+        attempt = Attempt(context, manifest, readers, opened.verified, opened.draws, started=started)
         await attempt.run(now, verify_with(pool, specs, judges, folder))
         publish(folder, now)
+    if job.adaptive is not None:
+        readers = readers_of(folder, tasks, manifest.current.adaptive)
     return build_results(opened.verified, readers, manifest.current, job.suite.config).write(folder)

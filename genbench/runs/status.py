@@ -111,7 +111,7 @@ def _task(task: StoredTask, live: Mapping[str, Any] | None) -> TaskProgress:
     counted = live["tasks"].get(task.name) if live else None
     return TaskProgress(
         done=counted if counted is not None else task.drawn(),
-        total=len(task.problem_ids) * task.k,
+        total=task.planned,
         verified=len(seen),
         status_counts=dict(statuses.most_common()),
     )

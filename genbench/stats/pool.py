@@ -95,7 +95,9 @@ def _without_change(tasks: Mapping[str, Paired]) -> Pooled:
     return Pooled(0.0 if known else None, None, 1.0, 1.0, ())
 
 
-def together(tasks: Mapping[str, Paired], margins: Mapping[str, float], margin: float) -> Together:
+def together(
+    tasks: Mapping[str, Paired], margins: Mapping[str, float], margin: float, alpha: float = ALPHA
+) -> Together:
     """Return the bound of the mean difference over tasks, and the tasks that may have lost far more.
 
     Every task has the same weight. Weights by variance would shrink just where a few problems collapse. The
@@ -109,17 +111,18 @@ def together(tasks: Mapping[str, Paired], margins: Mapping[str, float], margin: 
     Args:
         margins: the margin of each task.
         margin: the margin of the mean.
+        alpha: error of the bound of the mean. That of each task's own bound is half of it.
     """
     known = {name: task.worst for name, task in tasks.items() if task.worst is not None}
     if not known or len(known) < len(tasks):
         return Together(None, None, margin)
-    bounds = {name: lower_bound(worst, ALPHA) for name, worst in known.items()}
+    bounds = {name: lower_bound(worst, alpha) for name, worst in known.items()}
     difference = math.fsum(worst.mean for worst in known.values()) / len(known)
     squares = math.fsum((worst.mean - bounds[name]) ** 2 for name, worst in known.items())
     doubtful = tuple(
         name
         for name, worst in known.items()
-        if lower_bound(worst, ALPHA / 2) <= -max(2 * margins[name], SHOWABLE_LOSSES / worst.count)
+        if lower_bound(worst, alpha / 2) <= -max(2 * margins[name], SHOWABLE_LOSSES / worst.count)
     )
     lower = max(-1.0, difference - math.sqrt(squares) / len(known))
     problems = len(known) ** 2 / math.fsum(1 / worst.count for worst in known.values())

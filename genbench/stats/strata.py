@@ -9,6 +9,7 @@ from typing import TypeVar
 from genbench.errors import InputError
 from genbench.stats.estimates import AnswersLike, estimate
 from genbench.stats.families import benjamini_hochberg
+from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired, paired
 from genbench.stats.resample import RESAMPLES, derive_seed
 from genbench.stats.scores import ScoresLike, as_scores
@@ -39,6 +40,7 @@ def estimate_strata(
     seed: int,
     groups: Sequence[str | None] | None = None,
     answers: AnswersLike | None = None,
+    level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> dict[str, Estimate]:
     """Return the metric within each stratum, sorted by name.
@@ -54,6 +56,7 @@ def estimate_strata(
             seed=derive_seed(str(seed), name),
             groups=_pick(groups, rows),
             answers=_pick(answers, rows),
+            level=level,
             resamples=resamples,
         )
         for name, rows in _strata(labels, matrix.n).items()
@@ -70,6 +73,7 @@ def compare_strata(
     shared_seeds: bool = False,
     base_answers: AnswersLike | None = None,
     tuned_answers: AnswersLike | None = None,
+    level: float = LEVEL,
 ) -> tuple[Stratum, ...]:
     """Return the paired difference within each stratum, sorted by name, with q values of two-sided tests.
 
@@ -87,6 +91,7 @@ def compare_strata(
             shared_seeds=shared_seeds,
             base_answers=_pick(base_answers, rows),
             tuned_answers=_pick(tuned_answers, rows),
+            level=level,
         )
         for name, rows in rows_of.items()
     }

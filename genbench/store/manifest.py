@@ -14,6 +14,7 @@ from typing import Any
 
 from genbench.errors import RunFolderError
 from genbench.safetext.redaction import without_secrets
+from genbench.store.adaptive_record import AdaptiveRecord
 from genbench.store.contract import differences
 from genbench.store.edits import task_edits, text_diff
 from genbench.store.folder import RunFolder
@@ -112,6 +113,7 @@ def merge(folder: RunFolder, new: Manifest) -> Manifest:
         )
     _check_same_track(folder, old, new)
     check_same_run(folder, old.binding, new.binding, _suite_edits(old, new))
+    adaptive = _same_plan(folder, old, new)
     return new.model_copy(
         update={
             "uid": old.run_uid,
@@ -122,6 +124,7 @@ def merge(folder: RunFolder, new: Manifest) -> Manifest:
             "taken_over": old.taken_over,
             "tasks": {**old.tasks, **new.tasks},
             "terms": _merged_terms(old.terms, new.terms),
+            **({} if adaptive is None else {"adaptive": adaptive}),
         }
     )
 
@@ -138,6 +141,39 @@ def _check_same_track(folder: RunFolder, old: Manifest, new: Manifest) -> None:
         f"{folder.path}: is {old.track.label} of track {old.track.name} ({old.track.role}), wanted "
         f"{new.track.label} of track {new.track.name} ({new.track.role}); give another --run-dir, or none"
     )
+
+
+def _same_plan(folder: RunFolder, old: Manifest, new: Manifest) -> AdaptiveRecord | None:
+    """Return the stored plan and looks, which a run may not change after its first draw.
+
+    Raises:
+        RunFolderError: the folder has another plan, or no plan, or the run has none.
+    """
+    stored, wanted = old.adaptive, new.adaptive
+    if stored is None and wanted is None:
+        return None
+    what = "give another --run-dir"
+    if stored is None:
+        raise RunFolderError(
+            f"{folder.path}: has a run that was not planned as --adaptive, so its looks would have no error "
+            f"rate; {what}"
+        )
+    if wanted is None:
+        raise RunFolderError(
+            f"{folder.path}: has an adaptive run; continue it with --adaptive --against "
+            f"{stored.plan.base.path}, or {what}"
+        )
+    left, right = stored.plan.to_json(), wanted.plan.to_json()
+    for plan in (left, right):
+        del plan["base"]["path"]
+    lines = differences(left, right, "adaptive")
+    if lines:
+        shown = "\n".join(f"  {line}" for line in lines[:20])
+        raise RunFolderError(
+            f"{folder.path}: contains an adaptive run with another plan (stored -> wanted):\n{shown}\n"
+            f"a plan is fixed before the first draw; undo the change, or {what}"
+        )
+    return stored
 
 
 def _suite_edits(old: Manifest, new: Manifest) -> list[str]:

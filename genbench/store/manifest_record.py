@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
+from genbench.store.adaptive_record import AdaptiveRecord
 from genbench.store.jsonrecord import JsonRecord
 from genbench.store.track_record import TrackRecord
 
@@ -266,11 +267,21 @@ class Manifest(JsonRecord):
         default=(), description="samples of an earlier run; absent if all were drawn here"
     )
 
+    adaptive: AdaptiveRecord | None = Field(
+        default=None, description="plan and looks of an adaptive run; absent if all samples are drawn"
+    )
+
     @property
     def run_uid(self) -> str:
         """The UUID of the run. For a run of an older version it is made of what identifies the run."""
         parts = (self.run_id, self.created, self.model.name, self.suite.digest)
         return self.uid or str(uuid.uuid5(uuid.NAMESPACE_OID, "\0".join(map(str, parts))))
+
+    def interval_level(self, task: str) -> float:
+        """Return the confidence of a task's intervals: 95 %, or that of the last look of an adaptive run."""
+        if self.adaptive is None or task not in self.adaptive.plan.tasks:
+            return 0.95
+        return self.adaptive.plan.tasks[task].interval[self.adaptive.state.reached[task] - 1]
 
     def without_secrets(self) -> dict[str, Any]:
         """Return the record as JSON values, without secrets of the suite and of environment variables."""

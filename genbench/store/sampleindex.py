@@ -46,12 +46,17 @@ class SampleIndex:
         problems: the lines of problems.jsonl by id, in order.
         k: samples of each problem.
         end_tokens: the special tokens that are cut from the end of answers.
+        counts: the samples of each problem in an adaptive run. None: each problem has k.
     """
 
     def __init__(
-        self, problems: Mapping[str, Mapping[str, Any]], k: int, end_tokens: Sequence[str] = ()
+        self,
+        problems: Mapping[str, Mapping[str, Any]],
+        k: int,
+        end_tokens: Sequence[str] = (),
+        counts: Mapping[str, int] | None = None,
     ) -> None:
-        self._problems, self.k = problems, k
+        self._problems, self.k, self._counts = problems, k, counts
         self._ids: Sequence[str] = list(problems)
         self._rows = {name: row for row, name in enumerate(self._ids)}
         size = len(self._ids) * k
@@ -110,16 +115,24 @@ class SampleIndex:
     def without_prompt(self, other: SampleIndex) -> tuple[int, int]:
         """Count the samples in both indexes that lack their first turn in one, and the samples in both."""
         lost = shared = 0
-        k = min(self.k, other.k)
         for name, row in self._rows.items():
             place = other._rows.get(name)
             if place is None:
                 continue
+            k = min(self._count(name), other._count(name))
             shared += k
             ours = self._prompts[row * self.k : row * self.k + k]
             theirs = other._prompts[place * other.k : place * other.k + k]
             lost += sum(_ABSENT in pair for pair in zip(ours, theirs, strict=True))
         return lost, shared
+
+    def _count(self, problem_id: str) -> int:
+        return self.k if self._counts is None else self._counts[problem_id]
+
+    @property
+    def problems(self) -> int:
+        """The number of problems."""
+        return len(self._ids)
 
     def keys(self) -> Iterator[SampleKey]:
         """Yield (problem_id, sample_index) of every position in order."""

@@ -55,6 +55,7 @@ class StoredTask:
         max_tokens: the task's limit of tokens. A short context may have lowered it for some completions.
         indexed: whether each pass over the completions also makes `index`.
         end_tokens: the special tokens that are cut from the end of answers.
+        counts: the samples of each problem in an adaptive run. None: each problem has k.
     """
 
     def __init__(
@@ -67,8 +68,10 @@ class StoredTask:
         *,
         indexed: bool = False,
         end_tokens: Sequence[str] = (),
+        counts: Mapping[str, int] | None = None,
     ) -> None:
         self.folder, self.name, self.k = folder, name, k
+        self.counts = counts
         self._end_tokens = end_tokens
         self.problem_ids = tuple(problem_ids)
         self.indexed = indexed
@@ -124,7 +127,16 @@ class StoredTask:
 
     def has(self, problem_id: str, sample_index: int) -> bool:
         """Return whether a sample is in force."""
-        return sample_index < self.k and problem_id in self._wanted
+        return problem_id in self._wanted and sample_index < self.count(problem_id)
+
+    def count(self, problem_id: str) -> int:
+        """Return the samples of a problem that are in force."""
+        return self.k if self.counts is None else self.counts[problem_id]
+
+    @property
+    def planned(self) -> int:
+        """The samples in force of all problems, drawn or not."""
+        return sum(map(self.count, self.problem_ids))
 
     def completions(self) -> Iterator[Completion]:
         """Yield the completions in force, in the order of the file.
@@ -133,7 +145,7 @@ class StoredTask:
             RunFolderError: a line is damaged, or a turn of a sample has two lines.
         """
         tokens, on_disk, seal = TokenCount(), Drawn(), Seal()
-        index = SampleIndex(self.problems, self.k, self._end_tokens) if self.indexed else None
+        index = self._new_index() if self.indexed else None
         for item in self.all_completions():
             if not self.has(item.sample.problem_id, item.sample.sample_index):
                 continue
@@ -148,6 +160,9 @@ class StoredTask:
             index.completion_tokens = tokens.all_completion
             self._index = index
 
+    def _new_index(self) -> SampleIndex:
+        return SampleIndex(self.problems, self.k, self._end_tokens, self.counts)
+
     def all_completions(self) -> Iterator[Completion]:
         """Yield every completion that is on disk."""
         return self.folder.completions(self.name)
@@ -159,7 +174,7 @@ class StoredTask:
         return sum(
             self.on_disk.has(problem_id, index, record["turns"] - 1)
             for problem_id, record in self.problems.items()
-            for index in range(self.k)
+            for index in range(self.count(problem_id))
         )
 
     def verdicts(self) -> Iterator[Verdict]:
@@ -239,17 +254,25 @@ class StoredRun:
         if name not in self.manifest.tasks:
             raise RunFolderError(f"{self.path}: no task '{name}'{nearest(name, self.manifest.tasks)}")
         if name not in self._tasks:
-            record = self.manifest.tasks[name]
+            record, adaptive = self.manifest.tasks[name], self.manifest.adaptive
+            problems = self.folder.problems(name)
+            counts = adaptive.counts(name, problems) if adaptive else None
             self._tasks[name] = StoredTask(
                 self.folder,
                 name,
-                ids_in_force(name, list(self.folder.problems(name)), self.manifest),
+                drawn_ids(ids_in_force(name, list(problems), self.manifest), counts),
                 record.k,
                 int(record.decoding["max_tokens"]),
                 indexed=self._indexed,
                 end_tokens=self.manifest.reasoning.end_tokens,
+                counts=counts,
             )
         return self._tasks[name]
+
+
+def drawn_ids(ids: Sequence[str], counts: Mapping[str, int] | None) -> list[str]:
+    """Return the problems that have samples in an adaptive run, in their order. None keeps all."""
+    return [name for name in ids if counts is None or counts.get(name)]
 
 
 def ids_in_force(name: str, ids: list[str], manifest: Manifest) -> list[str]:

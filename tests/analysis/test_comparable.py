@@ -15,9 +15,9 @@ from genbench.analysis.comparable import (
     settle,
     shares_seeds,
     side_differences,
-    suspicions,
 )
 from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.suspicions import suspicions
 from genbench.errors import InputError, NotComparableError
 from genbench.store.manifest_record import ReasoningRecord
 from genbench.store.sampleindex import SampleIndex

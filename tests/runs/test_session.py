@@ -113,7 +113,7 @@ def test_opening_a_run_loads_verifiers_and_packs_prompts(job: MakeJob) -> None:
             assert Drawing(context).seconds == 0.0
             tasks, record = context.job.tasks, RunManifest(folder, manifest())
             readers = readers_of(folder, tasks)
-            attempt = Attempt(context, record, readers, tasks, opened.draws, started=0.0)
+            attempt = Attempt(context, record, readers, opened.verified, opened.draws, started=0.0)
             assert attempt._on_disk() == {"sums": 0}
 
     asyncio.run(work())
