@@ -16,12 +16,13 @@ import os
 import platform
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -244,18 +245,32 @@ def folders(ledger: Ledger, place: Path, nights: int) -> None:
     rebuild(ledger)
     print(f"made again in {time.perf_counter() - began:.1f} s: rows equal {all_rows(ledger) == wanted}")
     target, notes = place / "killed.sqlite3", ledger.notes.path
-    for number in range(5):
+    for number in range(3):
+        for old in place.glob("killed.sqlite3*"):
+            old.unlink()
         shutil.copy(notes, place / "killed.notes.jsonl")
         command = [sys.executable, "-m", "genbench.cli", "ledger", "rebuild", "--ledger", str(target)]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-        time.sleep(1.0 + 0.7 * number)
+        while process.poll() is None and added_so_far(target) < (number + 1) * nights // 5:
+            time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.wait()
+        before = added_so_far(target)
         with open_ledger(target) as killed:
-            before = len(all_rows(killed)["run"])
             rebuild(killed)
             equal = all_rows(killed) == wanted
         print(f"killed with {before} of {nights} runs added; made again: rows equal {equal}", flush=True)
+
+
+def added_so_far(path: Path) -> int:
+    """Return the number of runs in a SQLite ledger that another process fills."""
+    if not path.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            return int(connection.execute("SELECT count(*) FROM run").fetchone()[0])
+    except sqlite3.OperationalError:  # no tables yet
+        return 0
 
 
 if __name__ == "__main__":
