@@ -305,8 +305,12 @@ def first_finds(finds: Callable[[Floats], list[int]], series: Floats, start: int
     return nights
 
 
-def anchors(lines: int) -> None:
-    """Print alarms a year and delays of Otava and ruptures on the series of means, called every night."""
+def anchors(lines: int, only_tool: str) -> None:
+    """Print alarms a year and delays of Otava and ruptures on the series of means, called every night.
+
+    Args:
+        only_tool: only tools with this text in their name.
+    """
     tools = (
         ("apache-otava, p 0.001", otava_finds),
         ("ruptures, 3 log n", ruptures_finds(3)),
@@ -317,7 +321,7 @@ def anchors(lines: int) -> None:
     )
     print("GPQA -2: 7 nights | GPQA -3: 7 nights | bleed 0.02: 30 nights |")
     print("|---|" + "---|" * 6)
-    for name, finds in tools:
+    for name, finds in (tool for tool in tools if only_tool in tool[0]):
         cells = []
         for null in NULLS[1:]:
             count, years = 0, max(2, lines // 15)
@@ -356,6 +360,7 @@ def main() -> None:
     parser.add_argument("--years", type=int, default=200, help="simulated years of each kind of nights")
     parser.add_argument("--series", type=int, default=200, help="simulated tracks of each planted change")
     parser.add_argument("--planted", default="", help="only planted changes with this text in their name")
+    parser.add_argument("--tool", default="", help="only anchors with this text in their name")
     args = parser.parse_args()
     for part in args.part or ["budget", "law", "epochs", "delay"]:
         began = time.monotonic()
@@ -369,7 +374,7 @@ def main() -> None:
         elif part == "delay":
             delay(args.series, args.planted)
         else:
-            anchors(args.series)
+            anchors(args.series, args.tool)
         print(f"\n{part}: {time.monotonic() - began:.0f} s", flush=True)
 
 

@@ -1,6 +1,6 @@
-"""Twenty real nights on the CPU engine with a planted drop: what `genbench trend` says after each.
+"""Real nights on the CPU engine with a planted drop: what `genbench trend` says after each.
 
-    python benchmarks/real_nights.py FOLDER
+    python benchmarks/real_nights.py FOLDER [--nights 20]
 
 Every night has a checkpoint of its own, mixed from the weights of the tiny pair: nearly all of `tuned`, a
 little more or less each night. In the nights DROP the mix is poorer, and after them it is mended. One vLLM
@@ -36,8 +36,7 @@ from genbench.reports.trend_page import write_trend_page
 from genbench.suite.shipped import folder as shipped_folder
 from genbench.trend.compose import trend
 
-NIGHTS = 20
-DROP = range(11, 15)
+DROP = range(8, 11)
 TASKS = ("arithmetic", "choice")
 PROBLEMS = 60
 """Problems of each task, with one sample each."""
@@ -46,11 +45,10 @@ POORER = 0.55
 """The weight of `tuned` in the nights of the drop."""
 
 
-def mixes() -> list[float]:
+def mixes(nights: int) -> list[float]:
     """Return the weight of `tuned` in each night's checkpoint."""
-    rng = np.random.default_rng(7)
-    usual = rng.uniform(0.94, 1.0, size=NIGHTS)
-    return [POORER if night in DROP else float(usual[night]) for night in range(NIGHTS)]
+    usual = np.random.default_rng(7).uniform(0.94, 1.0, size=nights)
+    return [POORER if night in DROP else float(usual[night]) for night in range(nights)]
 
 
 def make_checkpoint(folder: Path, weight: float) -> Path:
@@ -117,7 +115,7 @@ def write_responses(path: Path, requests: Sequence[Mapping[str, Any]], drawn: Se
     part.rename(path)
 
 
-def read_all(folder: Path) -> None:
+def read_all(folder: Path, nights: int) -> None:
     """Add night after night to a ledger, look for changes after each, and print what was found."""
     shutil.rmtree(folder / "ledger", ignore_errors=True)
     (folder / "ledger").mkdir()
@@ -125,7 +123,7 @@ def read_all(folder: Path) -> None:
     print("|---|---|" + "---|" * len(TASKS) + "---|---|")
     with open_ledger(folder / "ledger" / "ledger.sqlite3") as ledger:
         add(ledger, [scored(folder, "base", "base", FIRST)])
-        for number, weight in enumerate(mixes()):
+        for number, weight in enumerate(mixes(nights)):
             night = FIRST + timedelta(days=number)
             add(ledger, [scored(folder, f"night-{number:02}", "tuned", night)])
             record = trend(ledger, "tiny")
@@ -158,14 +156,16 @@ def main() -> None:
     """Draw, then read."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
-    folder: Path = parser.parse_args().folder.resolve()
+    parser.add_argument("--nights", type=int, default=20)
+    args = parser.parse_args()
+    folder: Path = args.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     checkpoints = {"base": shipped_folder("checkpoints") / "tiny-base"} | {
         f"night-{night:02}": make_checkpoint(folder / "checkpoints" / f"night-{night:02}", weight)
-        for night, weight in enumerate(mixes())
+        for night, weight in enumerate(mixes(args.nights))
     }
     draw_all(folder, checkpoints)
-    read_all(folder)
+    read_all(folder, args.nights)
 
 
 if __name__ == "__main__":

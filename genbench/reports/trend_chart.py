@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from genbench.reports.trend_text import epoch_starts, is_shown_by_difference
+from genbench.safetext.printable import printable
 from genbench.trend.record import Numbers, TrendChange, TrendColumns
 
 WIDTH, HEIGHT = 560, 190
@@ -66,7 +67,7 @@ def trend_chart(name: str, columns: TrendColumns, changes: Sequence[TrendChange]
         *_line(frame, columns, line),
     ]
     what = "difference to the base" if differs else "score"
-    title = f"{name}: {what} in points of 100, {columns.label[0]} to {columns.label[-1]}"
+    title = printable(f"{name}: {what} in points of 100, {columns.label[0]} to {columns.label[-1]}")
     return Markup(
         f'<svg class="plot trend" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
         + "".join(parts)
