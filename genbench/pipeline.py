@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from genbench.analysis.results_record import Results, require_results
-from genbench.models.prepare import prepare_prompts
 from genbench.runs import merge as merging
 from genbench.runs.command import run_models
 from genbench.runs.options import RunOptions, open_suite, path_or_none
 from genbench.runs.request_record import RequestRecord
-from genbench.runs.requests import request_records
+from genbench.runs.requests import suite_requests
 from genbench.runs.rescore import score_folder
 from genbench.runs.rescored import copy_for_suite, moved_verdicts
 from genbench.runs.selection import load_tasks
@@ -168,7 +167,7 @@ def prompts(options: RunOptions) -> Iterator[RequestRecord]:
     suite, chosen = open_suite(options)
     tasks = load_tasks(suite, options)
     for name in chosen:
-        yield from request_records(prepare_prompts(suite, name, tasks), tasks)
+        yield from suite_requests(suite, name, tasks)
 
 
 def latest_results(path: str | Path) -> Results:

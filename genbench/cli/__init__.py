@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import decide, exchange, gate, judge, ledger, look, machine, plugins, run, trend
+from genbench.cli import decide, exchange, judge, look, machine, nights, plugins, run
 from genbench.cli.app import app
 from genbench.cli.output import lazy_module
 from genbench.errors import GenbenchError, lacking_extra
@@ -16,15 +16,13 @@ __all__ = [
     "app",
     "decide",
     "exchange",
-    "gate",
     "judge",
-    "ledger",
     "look",
     "machine",
     "main",
+    "nights",
     "plugins",
     "run",
-    "trend",
 ]
 
 

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from genbench.models.prepare import prepare_prompts
 from genbench.models.prepared import PromptedModel
 from genbench.runs.request_record import MessageRecord, RequestRecord
+from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
+
+
+def suite_requests(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Iterator[RequestRecord]:
+    """Yield the records of one model of a suite. The engine need not be installed.
+
+    Raises:
+        InputError: the model's files or a prompt cannot be used.
+    """
+    return request_records(prepare_prompts(suite, name, tasks), tasks)
 
 
 def request_records(model: PromptedModel, tasks: Sequence[LoadedTask]) -> Iterator[RequestRecord]:
