@@ -1,8 +1,10 @@
 """What running programs costs: CPU per program and programs a second, next to two ways without a cage.
 
     python benchmarks/sandbox.py [--rounds 3] [--workers 2] [--skip-slow]
+    python benchmarks/sandbox.py --leaks 10000
 
-CPU is that of the whole process tree, so that it is right on a busy machine too.
+CPU is that of the whole process tree, so that it is right on a busy machine too. `--leaks` runs so many programs
+one after another instead, and measures what they leave behind: processes, open files and memory.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import psutil
+
+from genbench.sandbox.box import Sandbox
 from genbench.sandbox.compare import same_text
 from genbench.sandbox.opening import TierWish, open_cage
 from genbench.sandbox.pool import Pool, Work
@@ -258,12 +263,70 @@ def starts() -> None:
         print(f"start of a {what}: {walls[0]:.2f} s at best, {walls[2]:.2f} s median, {min(cpus):.2f} CPU-s")
 
 
+LEAKY = (
+    ("print(input())", "pass"),
+    ("print(1)", "wrong"),
+    ("x", "runtime_error"),
+    ("import os\nos._exit(0)", "wrong"),
+    ("print('x' * (3 << 20))", "output_limit"),
+    ("import threading, time\nthreading.Thread(target=time.sleep, args=(9,), daemon=True).start()", "wrong"),
+)
+"""Programs that end in different ways, with their verdicts."""
+MOST_MIB = 8.0
+"""Growth of the whole process tree that is no leak: caches and freed memory that is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the process tree of this program has: processes, open files of this process, resident MiB."""
+
+    processes: int
+    files: int
+    mib: float
+
+    @classmethod
+    def now(cls) -> Held:
+        tree = [psutil.Process(), *psutil.Process().children(recursive=True)]
+        memory = sum(member.memory_info().rss for member in tree) / 2**20
+        return cls(len(tree), len(list(Path("/proc/self/fd").iterdir())), memory)
+
+    def __str__(self) -> str:
+        return f"{self.processes} processes, {self.files} open files, {self.mib:.0f} MiB"
+
+
+def leaks(tier: TierWish, programs: int) -> bool:
+    """Grade so many programs in one sandbox. Print what they leave behind. Return whether it is nothing."""
+    checks, limits = [Check("7\n", "7\n")] * 2, Limits(output_mib=1, memory_mib=256)
+    wrong, first, each = 0, None, max(1, programs // len(LEAKY) // 10)
+    with Sandbox.open(tier) as box:
+        for number in range(-5, programs // len(LEAKY)):
+            if number >= 0 and number % each == 0:
+                held = Held.now()
+                first = first or held
+                print(f"tier {tier}, {number * len(LEAKY):6d} programs: {held}", flush=True)
+            for text, verdict in LEAKY:
+                wrong += box.grade(Program(text), checks, limits).verdict != verdict
+        last = Held.now()
+    print(
+        f"tier {tier}, {programs // len(LEAKY) * len(LEAKY):6d} programs: {last}; {wrong} wrong verdicts",
+        flush=True,
+    )
+    assert first is not None
+    same = (last.processes, last.files) == (first.processes, first.files)
+    return same and last.mib < first.mib + MOST_MIB and not wrong
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--leaks", type=int, metavar="N", help="run N programs and measure what they leave")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--skip-slow", action="store_true", help="leave out the full mix")
     options = parser.parse_args()
+    if options.leaks:
+        print(f"load {os.getloadavg()[0]:.1f} at the start")
+        clean = [leaks(tier, options.leaks) for tier in TIERS]
+        sys.exit(not all(clean))
     print(f"{options.workers} workers, load {os.getloadavg()[0]:.1f} at the start")
     starts()
     mixes = {"quick": quick()} if options.skip_slow else {"quick": quick(), "full": full()}
