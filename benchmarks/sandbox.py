@@ -3,8 +3,8 @@
     python benchmarks/sandbox.py [--rounds 3] [--workers 2] [--skip-slow]
     python benchmarks/sandbox.py --leaks 10000
 
-CPU is that of the whole process tree, so that it is right on a busy machine too. `--leaks` runs so many programs
-one after another instead, and measures what they leave behind: processes, open files and memory.
+CPU is that of the whole process tree, so that it is right on a busy machine too. `--leaks N` runs N programs
+one after another, and measures what they leave behind: processes, open files and memory.
 """
 
 from __future__ import annotations

@@ -68,7 +68,9 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
         seal=TaskSeal(completions=stored.completions_seal, verdicts=table.seal.record),
         **extra,
     )
-    return BuiltTask(results, problem_sums(table, stored), values)
+    built = BuiltTask(results, problem_sums(table, stored), values)
+    stored.forget()  # the next task may have as many problems
+    return built
 
 
 def _verdicts(stored: StoredTask, item: VerifiedTask, keep: bool) -> tuple[VerdictTable, list[Verdict]]:

@@ -125,6 +125,7 @@ def gather(stored: StoredRun, name: str, number: int, texts: TextStore, parquet:
             columns[task].settle()
             _add_asks(stored, columns[task], found, number, texts)
             health[task] = found.record()
+            own.forget()
     return GatheredRun(name, stored, results, columns, health)
 
 

@@ -29,3 +29,9 @@ def test_many_samples_of_one_problem_are_kept() -> None:
     drawn = Drawn()
     assert all(drawn.add("p", index, 0) for index in range(0, 4000, 2))
     assert drawn.count == 2000 and drawn.has("p", 3998, 0) and not drawn.has("p", 3999, 0)
+
+
+def test_a_later_turn_is_not_the_first_turn_of_another_problem() -> None:
+    drawn = Drawn()
+    assert drawn.add("p", 0, 1) and drawn.add("p", 0, 0) and drawn.add("('p', 1)", 0, 0)
+    assert drawn.count == 3 and not drawn.has("p", 1, 1)

@@ -111,3 +111,18 @@ def test_a_damaged_line_of_asks_is_named(tmp_path: Path) -> None:
     asks.write_text(json.dumps(ask_line("p0", [0])) + "\n{broken\n" + json.dumps(ask_line("p1", [0])) + "\n")
     with pytest.raises(RunFolderError, match=r"asks\.jsonl:2"):
         list(StoredRun(path).task(TASK).samples())
+
+
+def test_a_task_that_was_forgotten_is_read_again(run: StoredRun) -> None:
+    task = run.task(TASK)
+    before, sample = dict(task.problems), task.on_disk.has("p0", 0, 0)
+    task.forget()
+    assert "problems" not in vars(task)
+    assert task.problems == before and task.on_disk.has("p0", 0, 0) is sample is True
+
+
+def test_forgetting_keeps_tokens_and_seal_without_another_pass(run: StoredRun) -> None:
+    task = run.task(TASK)
+    tokens, seal = task.tokens, task.completions_seal
+    task.forget()
+    assert task.tokens is tokens and task.completions_seal is seal
