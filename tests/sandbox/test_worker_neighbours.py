@@ -1,0 +1,77 @@
+"""Programs that change interpreter, C library, a lock or their input. The next program runs as new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from genbench.sandbox.programs import Grade, Limits
+from genbench.sandbox.worker import Worker
+
+Run = Callable[..., Grade]
+
+INTERPRETER = """
+import ctypes, gc, json, os, signal, sys
+json.loads = json.decoder.JSONDecoder.decode = lambda *a, **k: None
+gc.disable()
+sys.meta_path.clear(); sys.path_hooks.clear(); sys.path.clear(); sys.path_importer_cache.clear()
+signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+for number in range(1, 65):
+    try: signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+ctypes.c_uint32.from_address(id(7) + 24).value = 8  # the one object of all sevens
+os.write(1, b"REACHED\\n")
+os._exit(0)
+"""
+LIBRARY = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+at = ctypes.cast(libc.strlen, ctypes.c_void_p).value
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.mprotect(at & ~4095, 8192, 7)
+os.write(1, b"REACHED\\n")
+ctypes.memmove(at, b"\\xc3" * 6, 6)
+os._exit(0)
+"""
+LOCK = """
+import fcntl, json, os
+file = os.open(json.__file__, os.O_RDONLY)
+fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+print("REACHED")
+"""
+INPUT = """
+import os
+for change in (lambda: os.pwrite(0, b"9", 0), lambda: os.ftruncate(0, 0)):
+    try: change()
+    except OSError: pass
+print("REACHED")
+"""
+AS_NEW = """
+import ctypes, fcntl, gc, json, os, signal, sys
+assert json.loads("[1]") == [1] and 3 + 4 == int("7") == 6 + 1
+assert gc.isenabled() and sys.meta_path and sys.path_hooks
+assert not signal.pthread_sigmask(signal.SIG_BLOCK, [])
+assert ctypes.CDLL(None).strlen(b"abcdef") == 6
+fcntl.flock(os.open(json.__file__, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+assert input() == "3 4"
+import colorsys
+print("REACHED")
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [INTERPRETER, LIBRARY, LOCK, INPUT], ids=["interpreter", "libc", "lock", "input"]
+)
+def test_what_a_program_changes_is_as_new_for_the_next(run_tier: Run, text: str) -> None:
+    tests = ("3 4\n", "REACHED\n")
+    assert run_tier(text, tests).verdict == "pass"
+    after = run_tier(AS_NEW, tests)
+    assert after.verdict == "pass", after
+
+
+def test_a_worker_outlives_programs_that_change_everything(any_box: object, run: Run) -> None:
+    worker = vars(any_box)["_worker"]
+    for text in (INTERPRETER, LIBRARY):
+        assert run(text, ("3 4\n", "REACHED\n"), limits=Limits(wall_s=5.0, memory_mib=256)).verdict == "pass"
+    assert isinstance(worker, Worker) and vars(any_box)["_worker"] is worker
