@@ -18,7 +18,7 @@ _KEYS = (
     "response",
     "output",
 )
-_FENCE = re.compile(r"\s*(?:```|</answer>|</json>)?\s*$")
+_FENCES = ("```", "</answer>", "</json>")
 _SINGLE = re.compile(r"(?<=[{,:\[])\s*'([^'\"]*)'|'([^'\"]*)'\s*(?=[},:\]])")
 _ESCAPE = re.compile(r"\\([\"\\/])?")
 _OPENING = re.compile(r"\{\s*[\"']")
@@ -28,7 +28,7 @@ _DEPTH = 4
 
 def json_answer(text: str) -> str | None:
     """Return the answer of a JSON object that ends the text, fenced or not, or None if there is none."""
-    body = _FENCE.sub("", text[-_TAIL:]).rstrip()
+    body = _without_fence(text[-_TAIL:])
     if not body.endswith("}"):
         return None
     for opening in reversed([match.start() for match in _OPENING.finditer(body)][:_OPENINGS]):
@@ -36,6 +36,16 @@ def json_answer(text: str) -> str | None:
         if isinstance(record, dict) and (found := _value(record, 0)) is not None:
             return found
     return None
+
+
+def _without_fence(text: str) -> str:
+    """Return the text without the fence and the blanks that end it.
+
+    One pattern for both would try every run of blanks in the text, in time that is cubic in its length.
+    """
+    body = text.rstrip()
+    fence = next((fence for fence in _FENCES if body.endswith(fence)), "")
+    return body.removesuffix(fence).rstrip()
 
 
 def _decoded(text: str) -> Any:

@@ -47,3 +47,14 @@ def test_other_texts_have_no_json_answer(text: str) -> None:
 
 def test_many_open_objects_are_read_in_time() -> None:
     assert json_answer('{"a":' * 3_000 + "}") is None
+
+
+def test_blanks_and_one_fence_may_end_the_object() -> None:
+    record = '{"answer": 5}'
+    for end in ("", "\n \n", "\n```", "\n```\n", " </answer> ", "</json>"):
+        assert json_answer(record + end) == "5", end
+    assert json_answer(record + "\n```\n```") is None
+
+
+def test_many_blanks_are_read_in_time() -> None:
+    assert json_answer("\n" * 20_000 + "7") is None

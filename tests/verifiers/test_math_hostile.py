@@ -65,7 +65,16 @@ def test_hostile_answers_are_refused_before_they_explode(reference: str) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["\\boxed{" * 20_000, "$" * 20_000, "answer " * 20_000, "\\[" * 20_000, "(" * 50_000]
+    "text",
+    [
+        "\\boxed{" * 20_000,
+        "$" * 20_000,
+        "answer " * 20_000,
+        "\\[" * 20_000,
+        "(" * 50_000,
+        "\n" * 20_000 + "7",
+        "7" + " " * 20_000 + "x",
+    ],
 )
 def test_hostile_texts_are_read_in_time(text: str) -> None:
     start = time.process_time()
