@@ -1,139 +1,191 @@
-"""Runs with twelve faults end as undisturbed runs do. `make chaos` makes thirty faults in 5,000 samples."""
+"""Everything that a run consists of is killed at seeded random moments; nothing is lost and nothing moves."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
-from collections import Counter
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 import pytest
 
-from .conftest import Place
-from .faults import FaultyRun, FaultyServer, facts
+from .conftest import Place, descendants, lines, words
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
-FULL = "GENBENCH_CHAOS" in os.environ
-SEED = 20_261_122
-SERVED = """\
-name: served
+SUITE = """\
+name: chaos
 models:
-  m: {path: none, server: {base_urls: ["URL"], model: m}}
-engine: {kind: http, prompts: chat, api: openai, concurrency: 4, timeout_s: 3, retries: 8, outage_s: 60}
-decoding: {temperature: 0.6, max_tokens: 64, seed: 11}
-verify: {workers: 1}
+  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+engine: {max_num_seqs: 64}
+decoding: {temperature: 0.6, top_p: 0.95, max_tokens: 96, seed: 11}
 tasks:
   - name: code
     kind: code
-    data: {path: code.jsonl, fields: {id: id, question: q, reference: {fn_name: fn, tests: tests}}}
+    data: {path: "shipped:data/quickstart/code.jsonl",
+           fields: {id: id, question: question, reference: {fn_name: fn_name, tests: tests}}}
     prompt: "{question}"
-    k: K
-  - name: sums
-    kind: math
-    data: {path: sums.jsonl, fields: {id: id, question: q, reference: a}}
-    prompt: "{question}"
-    k: K
-"""
-SERVED_K = 25 if FULL else 5
-SERVED_PROBLEMS = {"code": 40, "sums": 60}
-SERVED_FAULTS = (
-    {"429": 3, "500": 3, "trickle": 2, "half": 2, "run": 3, "torn line": 2, "full disk": 1}
-    | {"sandbox": 3, "verifier": 2}
-    if FULL
-    else dict.fromkeys(("429", "500", "trickle", "half", "run", "torn line", "full disk", "sandbox"), 1)
-)
-DRAWN = """\
-name: drawn
-models:
-  disturbed: {path: "shipped:checkpoints/tiny-tuned"}
-  undisturbed: {path: "shipped:checkpoints/tiny-tuned"}
-engine: {max_num_seqs: 64, stall_timeout_s: 5, share: true}
-decoding: {temperature: 0.8, top_p: 0.95, max_tokens: 64, seed: 3}
-tasks:
+    k: 6
   - name: arithmetic
     kind: math
     data: {path: "shipped:data/quickstart/arithmetic.jsonl",
            fields: {id: id, question: question, reference: reference}}
     prompt: "{question}"
-    k: K
+    k: 6
   - name: choice
     kind: choice
     data: {path: "shipped:data/quickstart/choice.jsonl",
            fields: {id: id, question: question, options: options, reference: answer}}
     prompt: "{question}"
     k: 5
+  - name: instructions
+    kind: ifeval
+    data: {path: "shipped:data/quickstart/instructions.jsonl",
+           fields: {id: id, question: question, instructions: instruction_id_list, kwargs: kwargs}}
+    prompt: "{question}"
+    k: 5
 """
-DRAWN_K = 20 if FULL else 5
-DRAWN_FAULTS = (
-    {"engine": 3, "stopped engine": 2, "guard": 2, "verifier": 2}
-    if FULL
-    else dict.fromkeys(("engine", "stopped engine", "guard", "verifier"), 1)
-)
+TASKS = {"code": 600, "arithmetic": 600, "choice": 500, "instructions": 500}
+TOTAL = sum(TASKS.values())
+FAULTS = {"engine": 3, "run": 2, "verifier": 4, "sandbox": 3}
+SIGNS = {"engine": "VLLM::", "verifier": "genbench.verifiers.worker", "sandbox": "bwrap"}
+"""What the command line of a process to kill holds."""
+DEADLINE_S = 600.0
+
+Key = tuple[str, str, int]
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    place = Place(tmp_path)
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    place = Place(tmp_path_factory.mktemp("chaos"))
+    (place.path / "suite.yaml").write_text(SUITE)
     yield place
     place.end_all()
 
 
-@pytest.fixture
-def server() -> Iterator[FaultyServer]:
-    server = FaultyServer()
-    yield server
-    server.close()
+def drawn(folder: Path) -> int:
+    """Completions on disk; a line in the middle of its write counts when it is whole."""
+    files = [folder / task / "completions.jsonl" for task in TASKS]
+    return sum(path.read_bytes().count(b"\n") for path in files if path.exists())
 
 
-def write_served(place: Place, url: str) -> dict[str, int]:
-    """Write the suite of a served model. Return the samples of each task."""
-    suite = SERVED.replace("URL", url).replace("k: K", f"k: {SERVED_K}")
-    (place.path / "suite.yaml").write_text(suite)
-    rows = {
-        "code": [
-            {
-                "id": f"c{i}",
-                "q": f"a program f that adds {i}",
-                "fn": "f",
-                "tests": [f"assert f(1) == {i + 1}"],
-            }
-            for i in range(SERVED_PROBLEMS["code"])
-        ],
-        "sums": [{"id": f"s{i}", "q": f"{i} + 0?", "a": str(i)} for i in range(SERVED_PROBLEMS["sums"])],
+def samples(folder: Path, kind: str) -> dict[Key, dict[str, object]]:
+    """Identity -> its line; a second line for one sample fails."""
+    found: dict[Key, dict[str, object]] = {}
+    for task in TASKS:
+        for record in lines(folder, task, kind):
+            key = (task, record["problem_id"], record["sample_index"])
+            assert key not in found
+            found[key] = record
+    return found
+
+
+@dataclass
+class Chaos:
+    """Keeps a run going that it kills itself, piece by piece.
+
+    A fault waits for its number of completions on disk (seeded, so that a slow machine sees the same),
+    then a moment of random length, then until what it kills is alive. The engine is halted meanwhile: a fast
+    one would have drawn everything before the last faults.
+    """
+
+    place: Place
+    folder: Path
+    rng: random.Random
+    done: list[str] = field(default_factory=list)
+
+    def plan(self) -> list[tuple[int, str]]:
+        """(completions, what is killed): code comes first in the queue, so its sandbox dies early."""
+        last = {"sandbox": 0.5, "verifier": 0.9}
+        return sorted(
+            (round(self.rng.uniform(0.03, last.get(what, 0.75)) * TOTAL), what)
+            for what, times in FAULTS.items()
+            for _ in range(times)
+        )
+
+    def run(self) -> subprocess.CompletedProcess[str]:
+        """Starts the run, again after each kill, until it ends by itself."""
+        process = self._start()
+        for at, what in self.plan():
+            # Three engines killed in a row with nothing drawn between them end a run, as they should.
+            again = drawn(self.folder) + 1 if self.done and self.done[-1] in ("engine", "run") else 0
+            self._wait(process, max(at, again))
+            with halted(process):
+                time.sleep(self.rng.uniform(0.0, 0.5))
+                if what == "run":
+                    process.kill()
+                    process.communicate()
+                else:
+                    self._kill(process, SIGNS[what])
+            if what == "run":
+                process = self._start()
+            self.done.append(what)
+        out, err = process.communicate(timeout=DEADLINE_S)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def _start(self) -> subprocess.Popen[str]:
+        return self.place.start("run", "suite.yaml", "--run-dir", "killed", "--json")
+
+    def _wait(self, process: subprocess.Popen[str], at: int) -> None:
+        end = time.monotonic() + DEADLINE_S
+        while drawn(self.folder) < at:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end, (at, self.done)
+            time.sleep(0.02)
+
+    def _kill(self, process: subprocess.Popen[str], sign: str) -> None:
+        end = time.monotonic() + DEADLINE_S
+        while not (targets := [member for member in descendants(process.pid) if sign in words(member)]):
+            assert process.poll() is None, (sign, self.done, process.communicate())
+            assert time.monotonic() < end, (sign, self.done)
+            time.sleep(0.02)
+        self.rng.choice(sorted(targets, key=lambda member: member.pid)).kill()
+
+
+@contextmanager
+def halted(run: subprocess.Popen[str]) -> Iterator[None]:
+    """The engine's processes stopped, and sent on where they still live."""
+    engine = [member for member in descendants(run.pid) if SIGNS["engine"] in words(member)]
+    for member in engine:
+        with suppress(psutil.NoSuchProcess):
+            member.suspend()
+    try:
+        yield
+    finally:
+        for member in engine:
+            with suppress(psutil.NoSuchProcess):
+                member.resume()
+
+
+def test_a_run_whose_every_part_is_killed_ends_as_an_undisturbed_one(place: Place) -> None:
+    whole = place.path / "whole" / "tuned"
+    undisturbed = place.results("--run-dir", "whole")["models"]["tuned"]
+    chaos = Chaos(place, place.path / "killed" / "tuned", random.Random(20_261_121))
+    ended = chaos.run()
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(chaos.done) == sorted(what for what, times in FAULTS.items() for _ in range(times))
+
+    completions, verdicts = samples(chaos.folder, "completions"), samples(chaos.folder, "verdicts")
+    assert len(completions) == len(verdicts) == TOTAL
+    told = ("text", "finish_reason", "seed", "completion_tokens")
+    expected = samples(whole, "completions")
+    assert {key: [line[name] for name in told] for key, line in completions.items()} == {
+        key: [line[name] for name in told] for key, line in expected.items()
     }
-    for name, records in rows.items():
-        text = "".join(json.dumps(record) + "\n" for record in records)
-        (place.path / f"{name}.jsonl").write_text(text)
-    return {name: n * SERVED_K for name, n in SERVED_PROBLEMS.items()}
-
-
-def test_faults_of_server_disk_and_processes_change_nothing(place: Place, server: FaultyServer) -> None:
-    samples = write_served(place, server.url)
-    place.results("--run-dir", "whole")
-    run = FaultyRun(place, place.path / "hit" / "m", samples, random.Random(SEED), server)
-    ended = run.run(run.plan(SERVED_FAULTS, {"sandbox": 0.3, "verifier": 0.7}))
-    assert ended.returncode == 0, ended.stderr
-    assert Counter(run.done) == SERVED_FAULTS
-    assert facts(run.folder, samples) == facts(place.path / "whole" / "m", samples)
-    totals = json.loads(ended.stdout)["models"]["m"]["totals"]
-    assert (
-        totals["attempts"]
-        == run.begun
-        == 1 + sum(SERVED_FAULTS[fault] for fault in ("run", "torn line", "full disk"))
-    )
-
-
-@pytest.mark.engine
-def test_faults_of_the_engine_and_its_watchers_change_nothing(place: Place) -> None:
-    """The same checkpoint is drawn twice, and only the first time is disturbed."""
-    (place.path / "suite.yaml").write_text(DRAWN.replace("k: K", f"k: {DRAWN_K}"))
-    samples = {"arithmetic": 100 * DRAWN_K, "choice": 500}
-    run = FaultyRun(place, place.path / "hit" / "disturbed", samples, random.Random(SEED))
-    ended = run.run(run.plan(DRAWN_FAULTS, {}))
-    assert ended.returncode == 0, ended.stderr
-    assert Counter(run.done) == DRAWN_FAULTS
-    assert facts(run.folder, samples) == facts(place.path / "hit" / "undisturbed", samples)
-    assert "gave no token for" in ended.stderr  # what the watchdog says of the stopped engine
+    found = ("score", "status", "extracted", "parts")
+    assert {key: [line.get(name) for name in found] for key, line in verdicts.items()} == {
+        key: [line.get(name) for name in found] for key, line in samples(whole, "verdicts").items()
+    }
+    report = json.loads(ended.stdout)["models"]["tuned"]
+    assert report["totals"]["attempts"] == 1 + FAULTS["run"]
+    for name, task in report["tasks"].items():
+        assert (task["value"], task["ci"]) == (
+            undisturbed["tasks"][name]["value"],
+            undisturbed["tasks"][name]["ci"],
+        )
+        assert task["excluded"] == 0
