@@ -65,7 +65,7 @@ def write_served(place: Place, url: str) -> dict[str, int]:
     """Write the suite of a served model. Return the samples of each task."""
     suite = SERVED.replace("URL", url).replace("k: K", f"k: {SERVED_K}")
     (place.path / "suite.yaml").write_text(suite)
-    rows = {
+    rows: dict[str, list[dict[str, object]]] = {
         "code": [
             {
                 "id": f"c{i}",
