@@ -25,8 +25,6 @@ from .conftest import Place, descendants, lines, words
 
 DEADLINE_S = 600.0
 SIGNS = {
-    "engine": "VLLM::",
-    "guard": "guard.py",
     "verifier": "genbench.verifiers.worker",
     "sandbox": "bwrap",
 }
@@ -139,14 +137,14 @@ class FaultyRun:
     Args:
         folder: the run folder of the model that is disturbed.
         samples: samples of each task.
-        server: the server that the run draws from. None means a real engine.
+        server: the server that the run draws from.
     """
 
     place: Place
     folder: Path
     samples: Mapping[str, int]
     rng: random.Random
-    server: FaultyServer | None = None
+    server: FaultyServer
     done: list[str] = field(default_factory=list)
     begun: int = 0
 
@@ -163,9 +161,7 @@ class FaultyRun:
         """Start the run, disturb it as planned, and wait until it ends by itself."""
         process = self._start()
         for at, fault in plan:
-            # Three engines that die with nothing drawn between them end a run, as they should.
-            again = self.drawn() + 1 if self.done and "engine" in self.done[-1] else 0
-            self._wait(process, max(at, again))
+            self._wait(process, at)
             process = self._disturb(process, fault)
             self.done.append(fault)
         out, err = process.communicate(timeout=DEADLINE_S)
@@ -194,14 +190,10 @@ class FaultyRun:
         """Do one fault. Return the process that goes on."""
         if fault == "full disk":
             return self._fill_disk(process)
-        if fault == "stopped engine":
-            for member in self._members(process, "engine"):
-                member.suspend()
-            return process
-        if self.server is not None and fault in ("429", "500", "half", "trickle"):
+        if fault in ("429", "500", "half", "trickle"):
             self.server.spoil(fault)
             return process
-        with self.server.held() if self.server is not None else halted(process):
+        with self.server.held():
             if fault in SIGNS:
                 members = self._members(process, fault)
                 self.rng.choice(sorted(members, key=lambda member: member.pid)).kill()
@@ -240,21 +232,6 @@ class FaultyRun:
         assert "completions.jsonl: cannot be written: File too large" in err
         assert "Traceback" not in err
         return self._start()
-
-
-@contextmanager
-def halted(run: subprocess.Popen[str]) -> Iterator[None]:
-    """Stop the engine's processes in the `with` block. Those that still live go on after it."""
-    engine = [member for member in descendants(run.pid) if SIGNS["engine"] in words(member)]
-    for member in engine:
-        with suppress(psutil.NoSuchProcess):
-            member.suspend()
-    try:
-        yield
-    finally:
-        for member in engine:
-            with suppress(psutil.NoSuchProcess):
-                member.resume()
 
 
 def facts(folder: Path, samples: Mapping[str, int]) -> dict[str, Any]:
