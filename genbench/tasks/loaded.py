@@ -73,9 +73,9 @@ class LoadedTask:
 
         A problem has a chance of its own, or options.
         """
-        own = [problem.row.get("chance") for problem in self.problems]
-        if own and all(chance is not None for chance in own):
-            return sum(map(float, own)) / len(own)
+        own = [float(problem.row["chance"]) for problem in self.problems if "chance" in problem.row]
+        if own and len(own) == len(self.problems):
+            return sum(own) / len(own)
         counts = [len(problem.row.get("options", ())) for problem in self.problems]
         if self.task.info.chance is not None or not all(counts):
             return self.task.info.chance

@@ -34,7 +34,7 @@ def test_the_mean_is_over_problems_and_has_an_interval() -> None:
     assert found["cells"].value == pytest.approx((0.75 + 0.1 + 1.0) / 3)
     assert found["cells"].ci is not None
     low, high = found["cells"].ci
-    assert 0 <= low < found["cells"].value < high <= 1
+    assert 0 <= low < (0.75 + 0.1 + 1.0) / 3 < high <= 1
 
 
 def test_a_scored_sample_without_parts_counts_as_nothing_and_an_excluded_one_not_at_all() -> None:
