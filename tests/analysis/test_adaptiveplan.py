@@ -21,6 +21,7 @@ from genbench.analysis.adaptivegate import (
 from genbench.analysis.adaptivelook import confirmation, look_words, night_record, paired_at
 from genbench.analysis.adaptiveplan import base_digest, begun, rules_of
 from genbench.analysis.adaptiveresults import adaptive_results
+from genbench.analysis.decided import Chosen
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError
 from genbench.stats.adaptive import task_rule
@@ -187,6 +188,11 @@ def test_verdicts_that_changed_after_the_look_are_a_warning() -> None:
     other = {**data, "sums": replace(data["sums"], difference=0.5)}
     (line,) = changed_words(record, other)
     assert line.startswith("sums: verdicts of tuned or base changed")
+
+
+def test_what_is_chosen_for_a_comparison_is_nothing_unless_said() -> None:
+    chosen = Chosen()
+    assert (chosen.gating, chosen.margins, chosen.suite_margin) == ((), {}, None)
 
 
 def test_what_was_saved_is_counted_by_task() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from dataclasses import replace
@@ -11,14 +12,21 @@ from typing import Any
 import pytest
 
 from genbench.analysis.compare import compare
+from genbench.engines.shared import EngineKeeper
 from genbench.errors import ConfigError, InputError, InterruptedRunError, NotComparableError, RunFolderError
 from genbench.pipeline import RunOptions, merge, run
 from genbench.runs.adaptivebase import adaptive_job, adaptive_key, without_base
+from genbench.runs.adaptiverounds import AdaptiveRounds
 from genbench.runs.adaptivescores import ScoresOnDisk, shard_folders
+from genbench.runs.context import RunContext
 from genbench.runs.jobs import make_jobs
 from genbench.runs.options import check_options, open_suite
+from genbench.runs.record import RunManifest
+from genbench.runs.signals import StopSwitch
 from genbench.store.folder import RunFolder
+from genbench.tasks.loaded import VerifiedTask
 from tests.adaptive_runs import SUITE, K, N, adaptive_options, draw_base, run_adaptive, write_responses
+from tests.manifests import manifest
 
 
 @pytest.fixture(scope="module")
@@ -254,6 +262,29 @@ def test_a_job_has_the_base_the_plan_and_a_folder_name_of_its_own(place: Path, b
     assert without_base(["base", "tuned"], found, replace(options, models=())) == ["tuned"]
     assert adaptive_job(replace(options, against=None), []) is None
     assert shard_folders(job) == {}
+
+
+def test_the_first_round_is_the_first_look_of_every_task(place: Path, base: Path) -> None:
+    options = adaptive_options(place, base, place / "same.jsonl", "first")
+    suite, chosen = open_suite(options)
+    (job,) = make_jobs(suite, chosen, options)
+    assert job.adaptive is not None
+    current = manifest().model_copy(update={"adaptive": job.adaptive.record})
+    verified = {
+        task.name: VerifiedTask(task, "v", "1", {item.problem_id: item for item in task.problems})
+        for task in job.tasks
+    }
+
+    async def nothing() -> None:
+        """Make no verdict."""
+
+    async def draws() -> int:
+        with RunFolder.writer(job.path) as folder:
+            context = RunContext.begin(job, folder, StopSwitch(), EngineKeeper())
+            rounds = AdaptiveRounds(context, RunManifest(folder, current), verified)
+            return len(await rounds.next(nothing))
+
+    assert asyncio.run(draws()) == N["sums"] + N["singles"] // 4
 
 
 def test_scores_on_disk_are_those_of_the_wanted_samples_and_verifier(same: Path) -> None:
