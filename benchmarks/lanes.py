@@ -327,7 +327,7 @@ async def _dealt(
 ) -> None:
     lengths = InFlightLength([known[draw.sample] for draw in draws] if known else ())
     world = World(Capacity(requests_in_flight(slots, {}), lengths))
-    shared = LaneContext(world, world.limit, asyncio.Event(), print, lambda: None)
+    shared = LaneContext(world, world.limit, asyncio.Event(), print, lambda engine: None)
     lanes = [Lane(f"lane {number}", partial(_given, engine), shared) for number, engine in enumerate(engines)]
     await draw_all(lanes, shared, draws)
     for lane in lanes:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from genbench.reports.write import report, report_text
     from genbench.runs.doctor import doctor
     from genbench.runs.judgecheck import check_judge
+    from genbench.runs.mirror import mirror
     from genbench.runs.power import power
     from genbench.runs.preflight import check_suite
     from genbench.runs.status import status
@@ -37,6 +38,7 @@ _PUBLIC = {
     "compare": "analysis.compare",
     "estimate": "analysis.estimate",
     "merge": "pipeline",
+    "mirror": "runs.mirror",
     "noise": "analysis.noise",
     "power": "runs.power",
     "status": "runs.status",
@@ -69,6 +71,7 @@ __all__ = [
     "import_scores",
     "latest_results",
     "merge",
+    "mirror",
     "noise",
     "power",
     "prompts",

@@ -20,7 +20,7 @@ from genbench.cli.options import (
     TaskOption,
     TestOption,
 )
-from genbench.cli.output import lazy_module, print_checks, print_json
+from genbench.cli.output import lazy_module, print_checks, print_json, print_record
 
 
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench doctor", "genbench doctor --json"))
@@ -121,6 +121,53 @@ def check(
     print_checks(checks, as_json)
     if any(item.state == "error" for item in checks):
         raise typer.Exit(2)
+
+
+@app.command(
+    rich_help_panel=SETUP,
+    epilog=examples(
+        "genbench mirror aime25 math500 --to /data/mirror",
+        "genbench mirror reasoning --to /data/mirror --model ORG/NAME@REVISION",
+        "genbench mirror gsm8k --to stick/mirror --data-dir /data/mirror",
+    ),
+)
+def mirror(
+    tasks: Annotated[
+        list[str], typer.Argument(help="Names of tasks (see genbench tasks), suite files, or shipped suites.")
+    ],
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="The folder of the mirror.")],
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Copy datasets from this mirror instead of the hub.")
+    ] = None,
+    model: Annotated[
+        list[str],
+        typer.Option("--model", metavar="ORG/NAME[@REVISION]", help="Also fetch this model. Repeatable."),
+    ] = [],  # noqa: B006
+    tokenizer: Annotated[
+        list[str],
+        typer.Option(
+            "--tokenizer", metavar="ORG/NAME[@REVISION]", help="Also fetch this model without its weights."
+        ),
+    ] = [],  # noqa: B006
+    as_json: JsonOption = False,
+) -> None:
+    """Fetch what a machine without network needs.
+
+    Datasets are fetched at their pinned revisions and read back. Data of nltk come with the tasks that use
+    them. What is in DIR already is kept. The command ends with the lines that the other machine needs.
+    Exit code 1: something could not be fetched.
+    """
+    found = lazy_module("runs.mirror").mirror(
+        tasks,
+        to,
+        data_dir=data_dir,
+        models=model,
+        tokenizers=tokenizer,
+        tell=lambda line: print(f"fetching {line}", file=sys.stderr),
+    )
+    print_record(found, "mirror_text", as_json)
+    if found.failures:
+        raise typer.Exit(1)
 
 
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench schema > suite.schema.json"))

@@ -105,6 +105,13 @@ def run(
             "Repeatable.",
         ),
     ] = [],  # noqa: B006
+    interim: Annotated[
+        bool,
+        typer.Option(
+            "--interim",
+            help="Print estimates with intervals at 10, 25, 50 and 75 % of each task. They are no decision.",
+        ),
+    ] = False,
     against: Annotated[
         Path | None,
         typer.Option(
@@ -159,6 +166,7 @@ def run(
         against=against,
         adaptive=adaptive,
         finish=finish,
+        interim=interim,
     )
     _finish(pipeline.run(options), as_json)
 

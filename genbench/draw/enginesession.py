@@ -45,7 +45,7 @@ class LaneContext:
         limit: how many samples an engine has in flight.
         stop: set by signals. No further draw is taken then.
         tell: called with lines for people.
-        started: called when an engine is up.
+        started: called with each engine that is up.
         replaced: called with a line for people when a dead engine is followed by another one.
         deaths: by sample, the engines that died while it was in flight.
         suspects: samples that are drawn alone at the end.
@@ -58,7 +58,7 @@ class LaneContext:
     limit: Limit
     stop: asyncio.Event
     tell: Callable[[str], None]
-    started: Callable[[], None]
+    started: Callable[[Engine], None]
     replaced: Callable[[str], None] = lambda line: None
     deaths: Counter[SampleId] = field(default_factory=Counter)
     suspects: list[Draw] = field(default_factory=list)

@@ -50,9 +50,10 @@ class Generation:
         offer: called with a sample whose conversation is complete. It must not block.
         progress: called with each completion.
         limit: how many samples an engine has in flight.
-        started: called once, when the first engine is up.
+        started: called with each engine that is up.
         tell: called with lines for people.
         count_trace: returns the tokens of a completion's trace, or None if they are unknown.
+        began: called when an engine begins with a sample.
         facts: by name, what each engine told of itself. Filled when the engines are closed.
     """
 
@@ -66,9 +67,10 @@ class Generation:
     attempt: int
     stop: asyncio.Event
     stored: dict[SampleId, list[Completion]]
-    started: Callable[[], None]
+    started: Callable[[Engine], None]
     tell: Callable[[str], None]
     count_trace: CountTrace
+    began: Callable[[SampleId], None] = lambda sample: None
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     async def run(self, draws: Sequence[Draw], more: More | None = None) -> None:
@@ -82,7 +84,7 @@ class Generation:
                 finished between.
         """
         tell = self.tell if len(self.engines) > 1 else _say_nothing
-        shared = LaneContext(self, self.limit, self.stop, tell, self._started_once(), self.tell)
+        shared = LaneContext(self, self.limit, self.stop, tell, self.started, self.tell)
         lanes = [Lane(name, make, shared) for name, make in self.engines.items()]
         syncer = asyncio.create_task(self._sync_often())
         try:
@@ -97,19 +99,9 @@ class Generation:
                 await lane.close()
             self.facts |= {name: found for name, found in shared.facts.items() if found}
 
-    def _started_once(self) -> Callable[[], None]:
-        told = False
-
-        def tell() -> None:
-            nonlocal told
-            if not told:
-                told = True
-                self.started()
-
-        return tell
-
     async def draw(self, engine: Engine, draw: Draw) -> None:
         """Draw all turns of one sample that are not stored yet."""
+        self.began(draw.sample)
         done = self.stored.setdefault(draw.sample, [])
         replies = [self.split(completion).text for completion in done]
         while (request := self._request(draw, replies)) is not None:

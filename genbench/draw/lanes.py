@@ -89,7 +89,7 @@ class Lane:
                 await cancel([starting])
                 await engine.close()
         if self._engine is not None:
-            self._shared.started()
+            self._shared.started(self._engine)
         return self._engine
 
     async def _close_dead(self, session: EngineSession, death: EngineDiedError) -> None:

@@ -116,6 +116,11 @@ class EngineLease:
             raise
 
     @property
+    def tokens_made(self) -> int:
+        """Return the tokens that the engine has made so far, or 0 if it does not count them."""
+        return int(getattr(self._engine, "tokens_made", 0))
+
+    @property
     def kv_tokens(self) -> int | None:
         """Return how many tokens the engine's KV cache holds, or None if unknown."""
         engine: object = self._engine

@@ -115,6 +115,11 @@ class VllmEngine:
         return facts(self._engine.vllm_config, self.kv_tokens, self._steps.statistics)
 
     @property
+    def tokens_made(self) -> int:
+        """Return the tokens of all requests so far, those of running requests among them."""
+        return 0 if self._steps is None else self._steps.tokens
+
+    @property
     def kv_tokens(self) -> int | None:
         """Return how many tokens the KV caches of all ranks hold, or None before the model is loaded."""
         if self._engine is None:

@@ -70,6 +70,8 @@ class StepWatch:
     def __init__(self, engine: Any, slots: int, heard: Any) -> None:
         self.statistics = StepStatistics(slots)
         self._heard = heard
+        self.tokens = 0
+        """Tokens of all steps so far."""
         engine.log_stats, engine.logger_manager = False, None
         processor = engine.output_processor
         processor.log_stats = False
@@ -78,7 +80,9 @@ class StepWatch:
 
     def _outputs(self, outputs: Sequence[Any], *arguments: Any, **options: Any) -> Any:
         self._heard()
-        self.statistics.add_tokens(sum(len(output.new_token_ids) for output in outputs))
+        new = sum(len(output.new_token_ids) for output in outputs)
+        self.tokens += new
+        self.statistics.add_tokens(new)
         return self._process(outputs, *arguments, **options)
 
     def _state(self, state: Any, *arguments: Any, **options: Any) -> Any:

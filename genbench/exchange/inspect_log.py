@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,13 @@ def inspect(run: StoredRun, results: Results, output: Path) -> Written:
     written = []
     for name, task in results.tasks.items():
         path = output / _file_name(run, name)
-        head = _encoded(_head(run, run.task(name), task))
+        head = _head(run, run.task(name), task)
         samples = (
-            _encoded(inspect_sample(sample, results.model, run.manifest.run_id))
+            _encoded(inspect_sample(sample, results.model, run.manifest.run_id, head["eval"]["created"]))
             for sample in task_samples(run, name)
         )
         commas = (line if number == 0 else b",\n" + line for number, line in enumerate(samples))
-        write_parts(path, itertools.chain([head[:-1], b', "samples": [\n'], commas, [b"\n]}\n"]))
+        write_parts(path, itertools.chain([_encoded(head)[:-1], b', "samples": [\n'], commas, [b"\n]}\n"]))
         written.append(path)
     return written
 
@@ -134,16 +134,20 @@ def _usage(counts: tuple[int | None, int | None, int | None]) -> dict[str, Any]:
     return {"input_tokens": prompt or 0, "output_tokens": completion or 0, "total_tokens": total, **known}
 
 
-def inspect_sample(sample: Sample, model: str, run_id: str) -> dict[str, Any]:
+def inspect_sample(sample: Sample, model: str, run_id: str, created: str) -> dict[str, Any]:
     """Return one sample of an Inspect log.
 
-    Each turn is a user and an assistant message. A trace is a reasoning block. The status is the
-    explanation of the score.
+    Each turn is a user and an assistant message, and a model event, since `messages_df` reads only events.
+    A trace is a reasoning block. The status is the explanation of the score.
+
+    Args:
+        created: when the run began, as ISO 8601. The events have this time, since a sample's own is not
+            stored.
     """
     last, verdict = sample.turns[-1], sample.verdict
     usage = _usage(_sample_counts(sample))
     messages = list(_messages(sample))
-    stop = _STOPS.get(last.completion.finish_reason, "unknown")
+    outputs = [_output(turn, reply, model) for turn, reply in zip(sample.turns, messages[1::2], strict=True)]
     record: dict[str, Any] = {
         "id": sample.problem_id,
         "epoch": sample.sample_index + 1,
@@ -151,11 +155,11 @@ def inspect_sample(sample: Sample, model: str, run_id: str) -> dict[str, Any]:
         "input": sample.prompt or "",
         "target": sample.reference or "",
         "messages": messages,
-        "output": {
-            "model": model,
-            "choices": [{"message": messages[-1], "stop_reason": stop}],
-            "usage": usage,
-        },
+        "output": outputs[-1] | {"usage": usage},
+        "events": [
+            _event(outputs[turn], messages[: 2 * turn + 1], created, f"{messages[2 * turn + 1]['id']}-event")
+            for turn in range(len(outputs))
+        ],
         "model_usage": {model: usage},
         "turn_count": len(sample.turns),
         "metadata": {**sample.strata, "status": sample.status, "seed": last.completion.seed},
@@ -166,6 +170,34 @@ def inspect_sample(sample: Sample, model: str, run_id: str) -> dict[str, Any]:
         score = {"value": verdict.score, "answer": verdict.extracted, "explanation": verdict.status}
         record["scores"] = {"genbench": score}
     return record
+
+
+def _output(turn: Turn, reply: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """Return a turn's completion as a model output of Inspect."""
+    item = turn.completion
+    return {
+        "model": model,
+        "choices": [{"message": reply, "stop_reason": _STOPS.get(item.finish_reason, "unknown")}],
+        "usage": _usage((item.prompt_tokens, item.completion_tokens, item.trace_tokens)),
+    }
+
+
+def _event(
+    output: Mapping[str, Any], asked: Sequence[Mapping[str, Any]], created: str, name: str
+) -> dict[str, Any]:
+    """Return the model event of one turn: the messages before it, and its output."""
+    return {
+        "event": "model",
+        "uuid": name,
+        "timestamp": created,
+        "working_start": 0.0,
+        "model": output["model"],
+        "input": asked,
+        "tools": [],
+        "tool_choice": "none",
+        "config": {},
+        "output": output,
+    }
 
 
 def _sample_counts(sample: Sample) -> tuple[int | None, int | None, int | None]:

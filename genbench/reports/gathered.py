@@ -13,12 +13,16 @@ from genbench.analysis.results_record import Results, require_results
 from genbench.analysis.samples import Sample, task_samples
 from genbench.exchange.parquet import SampleTable
 from genbench.reports.health import TaskHealth
+from genbench.reports.questions import COMPARED, QuestionFinder
 from genbench.reports.report_record import TaskHealthRecord
 from genbench.reports.texts import TextStore
+from genbench.safetext.printable import one_line
 from genbench.store.storedrun import StoredRun
 from genbench.types import STATUSES
 
 PARQUET = "samples.parquet"
+ANSWER_CHARS = 40
+"""Characters of an extracted answer in the list of samples."""
 
 
 @dataclass(slots=True)
@@ -44,6 +48,9 @@ class TaskColumns:
     ask_chunks: list[int] = field(init=False)
     characters: tuple[array[int], array[int]] = field(init=False)
     rows: Mapping[str, int] = field(init=False)
+    questions: list[str] = field(init=False)
+    said: array[int] = field(init=False)
+    answers: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         size = len(self.problem_ids) * self.k
@@ -53,6 +60,8 @@ class TaskColumns:
         self.tokens, self.trace, self.answer, *characters = (array("i", [0]) * size for _ in range(5))
         self.characters = (characters[0], characters[1])
         self.ask_chunks = [-1] * len(self.problem_ids)
+        self.questions = [""] * len(self.problem_ids)
+        self.said = array("i", [-1]) * size
 
     def add(self, sample: Sample, chunk: int) -> None:
         """Add a sample whose long texts are in `chunk`."""
@@ -60,9 +69,12 @@ class TaskColumns:
         self.status[at] = STATUSES.index(sample.verdict.status) if sample.verdict else -1
         self.scores[at] = math.nan if sample.score is None else sample.score
         self.chunks[at] = chunk
+        if sample.verdict and sample.verdict.extracted is not None:
+            answer = one_line(sample.verdict.extracted[: 4 * ANSWER_CHARS], ANSWER_CHARS).partition(" … (")[0]
+            self.said[at] = self.answers.setdefault(answer, len(self.answers))
         trace = sum(len(turn.answer.trace) for turn in sample.turns)
-        answer = sum(len(turn.answer.text) for turn in sample.turns)
-        self.characters[0][at], self.characters[1][at] = trace, answer
+        said = sum(len(turn.answer.text) for turn in sample.turns)
+        self.characters[0][at], self.characters[1][at] = trace, said
         if sample.completion_tokens is None or sample.trace_tokens is None:
             self.counted = False
         else:
@@ -134,10 +146,13 @@ def _add_asks(
 ) -> None:
     """Read what each problem was asked. This comes after all samples, so that the asks share chunks."""
     with stored.task(columns.name).asks() as asks:
+        firsts = [asks.of(name) for name in columns.problem_ids[:COMPARED]]
+        finder = QuestionFinder([str(found[0]["prompt"]) for found in firsts if found])
         for row, problem_id in enumerate(columns.problem_ids):
             found = asks.of(problem_id)
             if found:
                 health.add_prompt(problem_id, str(found[0]["prompt"]))
+                columns.questions[row] = finder.question(str(found[0]["prompt"]))
                 key = text_key(number, columns.name, problem_id)
                 columns.ask_chunks[row] = texts.add(key, _shown_asks(found))
 

@@ -36,13 +36,21 @@ class Series:
     scores: Sequence[float]
 
 
-def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[str, Any], texts: str) -> str:
+def html(
+    report: Report,
+    series: Mapping[str, Sequence[Series]],
+    index: Mapping[str, Any],
+    texts: str,
+    *,
+    mathematics: bool = True,
+) -> str:
     """Return the whole page.
 
     Args:
         series: by task, one entry for each run that has it.
         index: the data that the sample browser has without opening a text.
         texts: chunks of long texts that are kept in the page, as JSON.
+        mathematics: whether the page gets the library that renders LaTeX, which has 168 kB.
     """
     environment = page_environment()
     # The marker cannot be guessed by the texts inside, and is the same for the same page.
@@ -63,6 +71,8 @@ def html(report: Report, series: Mapping[str, Sequence[Series]], index: Mapping[
         index=_script_json(json.dumps(index, separators=(",", ":"))),
         texts=_script_json(texts),
         css=Markup(template_source(environment, "report.css")),
+        temml=Markup(template_source(environment, "temml.min.js")) if mathematics else None,
+        mathscript=Markup(template_source(environment, "mathematics.js")),
         script=Markup(template_source(environment, "browser.js")),
     )
 

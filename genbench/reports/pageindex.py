@@ -36,8 +36,18 @@ def _task_index(task: str, columns: Sequence[TaskColumns | None]) -> dict[str, A
         "unit": " or ".join(units),
         "ids": ids,
         "k": k,
+        "questions": _questions(ids, columns),
         "runs": [_run_index(item, ids, k) if item else None for item in columns],
     }
+
+
+def _questions(ids: Sequence[str], columns: Sequence[TaskColumns | None]) -> list[str]:
+    """Return the beginning of each problem's question, from the first run that has it."""
+    runs = [item for item in columns if item]
+    return [
+        next((text for item in runs if name in item.rows and (text := item.questions[item.rows[name]])), "")
+        for name in ids
+    ]
 
 
 def _run_index(columns: TaskColumns, ids: Sequence[str], k: int) -> dict[str, Any]:
@@ -53,6 +63,8 @@ def _run_index(columns: TaskColumns, ids: Sequence[str], k: int) -> dict[str, An
         "scores": _odd_scores(columns, places),
         "tokens": [columns.tokens[at] if at >= 0 else 0 for at in places],
         "chunks": [columns.chunks[at] if at >= 0 else -1 for at in places],
+        "answers": list(columns.answers),
+        "said": [columns.said[at] if at >= 0 else -1 for at in places],
         "asks": [columns.ask_chunks[columns.rows[name]] if name in columns.rows else -1 for name in ids],
     }
 

@@ -17,6 +17,7 @@ from genbench.policy.config import Policy
 from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.reports.report_record import Report
 from genbench.runs.judge_check_record import JudgeCheck
+from genbench.runs.mirror import MirrorRecord
 from genbench.runs.request_record import RequestRecord
 from genbench.runs.status_record import RunsStatus
 from genbench.store.jsonrecord import JsonRecord
@@ -28,6 +29,7 @@ RECORDS: Mapping[str, type[JsonRecord]] = {
     "status": RunsStatus,
     "report": Report,
     "judge_check": JudgeCheck,
+    "mirror": MirrorRecord,
     "prompts": RequestRecord,
     "results": Results,
     "manifest": Manifest,

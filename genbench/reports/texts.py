@@ -37,11 +37,14 @@ class TextStore:
         self._chars = self._total = 0
         self._chunk = 0
         self._spilled = False
+        self.has_mathematics = False
+        """Whether any text so far may contain LaTeX."""
 
     def add(self, key: str, record: Any) -> int:
         """Store a record. Return the number of its chunk."""
         # ASCII only: halves of surrogate pairs, U+2028 and NUL survive as escapes in any reader.
         text = f"{json.dumps(key)}:{json.dumps(record, separators=(',', ':'))}"
+        self.has_mathematics = self.has_mathematics or "$" in text or "\\\\" in text
         if self._current and self._chars + len(text) > CHUNK_CHARS:
             self._close_chunk()
         self._current.append(text)

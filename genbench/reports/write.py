@@ -88,9 +88,8 @@ def write_page(
     except BaseException:
         texts.discard()
         raise
-    rendered = html(
-        record, _series(runs), page_index({run.name: run.columns for run in runs}, folder), texts.inline()
-    )
+    index = page_index({run.name: run.columns for run in runs}, folder)
+    rendered = html(record, _series(runs), index, texts.inline(), mathematics=texts.has_mathematics)
     replace(page, rendered.encode("utf-8", "backslashreplace"))
     return Written(page, page.with_name(folder) if folder else None, tuple(path / PARQUET for path in tables))
 

@@ -15,8 +15,9 @@ from genbench.runs.attempt_facts import ended_attempt
 from genbench.runs.context import RunContext
 from genbench.runs.drawing import Drawing
 from genbench.runs.heartbeat import Heartbeat
+from genbench.runs.interim import counting
 from genbench.runs.record import RunManifest
-from genbench.runs.scoring import Scorer, Verify, catch_up
+from genbench.runs.scoring import OnVerdict, Scorer, Verify, catch_up
 from genbench.store.storedrun import StoredTask
 from genbench.tasks.loaded import VerifiedTask
 
@@ -68,7 +69,8 @@ class Attempt:
         job, folder, switch = self._context.job, self._context.folder, self._context.switch
         number = self._manifest.begin_attempt(job, self._total - len(self._draws))
         split = job.model.reasoning.split
-        scorer = Scorer(folder, verified, verify, split, self._progress.verdict, stored=self._readers)
+        on_verdict = self._on_verdict(verified)
+        scorer = Scorer(folder, verified, verify, split, on_verdict, stored=self._readers)
         try:
             async with Heartbeat(folder, self._progress, number, self._on_disk()) as heartbeat:
                 more = None if self._rounds is None else partial(self._next_round, self._rounds, scorer)
@@ -101,6 +103,13 @@ class Attempt:
         for line in rounds.said():
             self._progress.say(f"{self._context.job.model.name}: {line}")
         return draws
+
+    def _on_verdict(self, verified: Mapping[str, VerifiedTask]) -> OnVerdict:
+        """Return the function that counts verdicts, and prints interim estimates if the command asks."""
+        if not self._context.job.interim:
+            return self._progress.verdict
+        wanted = {name: (item.task.samples, len(item.problems)) for name, item in verified.items()}
+        return counting(self._progress, wanted)
 
     def _on_disk(self) -> dict[str, int]:
         """Return the samples of each task that are on disk."""

@@ -88,6 +88,7 @@ class Drawing:
             started=progress.begin,
             tell=progress.say,
             count_trace=self._count_trace(),
+            began=progress.began,
         )
 
     def _watched(self, draws: Sequence[Draw], progress: ProgressLine) -> Callable[[Completion], None]:
@@ -120,7 +121,7 @@ def _offer_to(
     """
 
     def offer(draw: Draw, completions: list[Completion]) -> None:
-        progress.sample(draw.task.name)
+        progress.sample(draw.task.name, draw.sample)
         if draw.task.name not in deferred:
             scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
 

@@ -33,7 +33,7 @@ class Heartbeat:
     def record(self) -> dict[str, Any]:
         """Return the counts so far. `elapsed_s` is by a monotonic clock. `at` is the time of day."""
         progress = self._progress
-        drawing = progress.drawn > 0
+        rate, left = progress.tokens_per_s, progress.left_s
         return {
             "attempt": self._attempt,
             "state": progress.state,
@@ -41,8 +41,8 @@ class Heartbeat:
             "elapsed_s": round(time.monotonic() - self._started, 1),
             "drawn": progress.drawn,
             "tokens": progress.tokens,
-            "tokens_per_s": round(progress.tokens / progress.seconds, 1) if drawing else None,
-            "left_s": None if progress.left_s is None else round(progress.left_s, 1),
+            "tokens_per_s": None if rate is None else round(rate, 1),
+            "left_s": None if left is None else round(left, 1),
             "tasks": {name: count + progress.drawn_of[name] for name, count in self._on_disk.items()},
         }
 
@@ -50,6 +50,7 @@ class Heartbeat:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(_EVERY_S)
+            self._progress.tick()
             try:
                 await loop.run_in_executor(None, self._folder.write_live, self.record())
             except RunFolderError:
@@ -57,7 +58,7 @@ class Heartbeat:
 
     def tell(self, state: str) -> None:
         """Write at once that the next step of the run begins."""
-        self._progress.state = state
+        self._progress.step(state)
         self._folder.write_live(self.record())
 
     async def __aenter__(self) -> Self:

@@ -75,6 +75,8 @@ class Job:
 
     stop_on_degenerate: bool = False
     """Whether the run ends if the first samples are empty, padding or one token repeated."""
+    interim: bool = False
+    """Whether estimates of unfinished tasks are printed now and then."""
 
     shard: Shard | None = None
     """The part of a job array that is drawn, or None for everything."""

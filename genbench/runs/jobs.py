@@ -58,7 +58,7 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
             suite, tasks, at_work, path, origin, here, options.quiet, lengths, reused=model.name in stored
         )
         job = replace(job, adaptive=adaptive, shard=options.part)
-        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate))
+        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, interim=options.interim))
     return placed(jobs, suite, options, stored)
 
 
@@ -100,7 +100,7 @@ def _replay_jobs(
         own = {**origin, "problems": asked, "tasks": list(asked)}
         place = _folder_of(folder, options, name)
         job = Job(suite, answered, model, place, own, here, options.quiet)
-        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate))
+        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, interim=options.interim))
     return placed(jobs, suite, options)
 
 

@@ -160,7 +160,7 @@ def _merge_model(
     half.mkdir(parents=True)  # a folder of that name that is there already is not ours to remove
     try:
         with RunFolder.writer(half) as folder:
-            counts = merge_lines([(part.folder, part.manifest) for part in parts], folder)
+            counts = merge_lines([(part.folder, part.manifest) for part in parts], folder, target.name, quiet)
             manifest = _manifest(parts, counts)
             for task in stored_tasks(folder, manifest, data_dir):
                 rows = folder.problems(task.name)

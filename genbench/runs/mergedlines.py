@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from genbench.analysis.samples import merged_asks
+from genbench.draw.progress import ProgressLine
 from genbench.errors import RunFolderError
 from genbench.store.adaptive_record import AdaptiveRecord
 from genbench.store.folder import RunFolder
@@ -22,11 +23,17 @@ Source = tuple[RunFolder, Manifest]
 _Key = tuple[str, int, int]
 
 
-def merge_lines(sources: Sequence[Source], target: RunFolder) -> dict[str, int]:
+def merge_lines(
+    sources: Sequence[Source], target: RunFolder, label: str = "", quiet: bool = True
+) -> dict[str, int]:
     """Write problems, asks, completions, verdicts and judgments of all sources into `target`.
 
     Attempts are numbered consecutively, source by source. Verdicts of one verifier are copied.
     Others are made again when the target is scored.
+
+    Args:
+        label: the model's name, for the progress line.
+        quiet: show no progress.
 
     Returns:
         The number of problems in force of each task. An earlier, larger limit leaves more on disk.
@@ -36,7 +43,11 @@ def merge_lines(sources: Sequence[Source], target: RunFolder) -> dict[str, int]:
             locations.
     """
     tasks = list(dict.fromkeys(task for _, manifest in sources for task in manifest.tasks))
-    return {task: _merge_task(task, sources, target) for task in tasks}
+    progress = ProgressLine(label, 0, 0, quiet)
+    progress.step("merging")
+    counts = {task: _merge_task(task, sources, target, progress.copied) for task in tasks}
+    progress.close()
+    return counts
 
 
 def merged_looks(sources: Sequence[Source]) -> AdaptiveRecord | None:
@@ -59,7 +70,7 @@ def merged_looks(sources: Sequence[Source]) -> AdaptiveRecord | None:
     return last
 
 
-def _merge_task(task: str, sources: Sequence[Source], target: RunFolder) -> int:
+def _merge_task(task: str, sources: Sequence[Source], target: RunFolder, copied: Callable[[], None]) -> int:
     own = [(folder, manifest) for folder, manifest in sources if task in manifest.tasks]
     problems = _problems(task, own)
     target.write_problems(task, list(problems.values()))
@@ -72,7 +83,7 @@ def _merge_task(task: str, sources: Sequence[Source], target: RunFolder) -> int:
             asks.setdefault(str(ask["problem_id"]), []).append(ask)
     target.write_asks(task, [ask for found in asks.values() for ask in found])
     shared = _shared(task, own)
-    _completions(task, sources, shared, target)
+    _completions(task, sources, shared, target, copied)
     _verdicts(task, own, target)
     _judgments(task, own, target)
     return len({name for source in own for name in _in_force(task, *source)})
@@ -104,13 +115,16 @@ def _shared(task: str, sources: Sequence[Source]) -> set[str]:
     return {name for name, count in counts.items() if count > 1}
 
 
-def _completions(task: str, sources: Sequence[Source], shared: set[str], target: RunFolder) -> None:
+def _completions(
+    task: str, sources: Sequence[Source], shared: set[str], target: RunFolder, copied: Callable[[], None]
+) -> None:
     seen: dict[_Key, tuple[bytes, RunFolder]] = {}
     before = 0
     for folder, manifest in sources:
         for item in folder.completions(task) if task in manifest.tasks else ():
             if item.sample.problem_id not in shared or _is_new(item, folder, seen):
                 target.append_completion(renumbered(item, before))
+                copied()
         before += len(manifest.attempts)
 
 

@@ -52,6 +52,8 @@ class RunOptions:
     """Samples of each problem, for a command without a suite file."""
     stop_on_degenerate: bool = False
     """End the run if half of its first samples are empty, padding or one token repeated."""
+    interim: bool = False
+    """Print estimates of unfinished tasks now and then."""
 
     track: str | None = None
     """The track of the runs. None means the suite's own, or the suite's name if `night` is set."""

@@ -61,7 +61,7 @@ class ScorePass:
     async def _verify(self, folder: RunFolder, reread: RereadRun) -> dict[str, VerifiedTask]:
         specs = verifier_specs(reread.tasks, self.judges)
         total = sum(task.samples for task in reread.tasks)
-        progress = ProgressLine(reread.manifest.model.name, total, 0, self.quiet)
+        progress = ProgressLine(reread.manifest.model.name, total, total, self.quiet)
         async with verifier_pool(reread.suite.config.verify) as pool:
             tasks = self._judges_first(await load_verifiers(pool, specs, reread.tasks, self.judges))
             renew_stale(folder, tasks, self.again, self.edited)
@@ -70,6 +70,10 @@ class ScorePass:
             read = readers_of if reread.manifest.adaptive is None else all_readers
             readers = read(folder, own)
             scorer = Scorer(folder, tasks, verify, reread.split, progress.verdict, stored=readers)
+            progress.step("reading verdicts")
+            for verdict in (item for name in tasks for item in readers[name].verdicts()):
+                progress.verdict(verdict)
+            progress.step("judging" if any(name in self.judges for name in tasks) else "verifying")
             try:
                 await catch_up(scorer, self.switch)
             finally:

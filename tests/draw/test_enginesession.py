@@ -93,7 +93,7 @@ class Drawer:
 
 
 def shared(drawer: Drawer, most: int, lanes: int) -> LaneContext:
-    return LaneContext(drawer, Capacity(most), asyncio.Event(), print, lambda: None, lanes=lanes)
+    return LaneContext(drawer, Capacity(most), asyncio.Event(), print, lambda engine: None, lanes=lanes)
 
 
 async def together(context: LaneContext, queue: DrawQueue, *engines: Slots) -> list[EngineSession]:

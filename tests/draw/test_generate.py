@@ -17,6 +17,7 @@ from genbench.errors import EngineDiedError, EngineError, RequestFailedError
 from genbench.models.prompts import Renderer
 from genbench.models.requests import RequestMaker
 from genbench.models.tokencount import given_trace_tokens
+from genbench.protocols import Engine
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.load import load_task
 from genbench.types import Answer, Completion, Request, SampleId
@@ -100,7 +101,7 @@ def run(
 ) -> Kept:
     kept, renderer = Kept(), Renderer(None)
 
-    def begun() -> None:
+    def begun(engine: Engine) -> None:
         kept.started += 1
 
     async def work() -> None:

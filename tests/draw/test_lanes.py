@@ -73,7 +73,7 @@ class World:
             stop = asyncio.Event()
             if stop_after_s is not None:
                 asyncio.get_running_loop().call_later(stop_after_s, stop.set)
-            shared = LaneContext(self, Capacity(workers), stop, self.said.append, lambda: None)
+            shared = LaneContext(self, Capacity(workers), stop, self.said.append, lambda engine: None)
             names = [f"lane {index}" for index in range(lanes)]
             made = [Lane(name, partial(Told, self, name), shared) for name in names]
             try:

@@ -57,6 +57,16 @@ def test_each_turn_is_a_question_and_a_reply(log: tuple[Path, dict[str, Any]]) -
     assert sample["scores"]["genbench"]["value"] == 1.0
 
 
+def test_each_turn_is_a_model_event_with_the_messages_before_it(log: tuple[Path, dict[str, Any]]) -> None:
+    sample = next(item for item in log[1]["samples"] if (item["id"], item["epoch"]) == ("p0", 1))
+    first, second = sample["events"]
+    assert [len(event["input"]) for event in (first, second)] == [1, 3]
+    assert second["input"] == sample["messages"][:3]
+    assert second["output"]["choices"][0]["message"] == sample["messages"][3]
+    assert second["output"]["usage"]["output_tokens"] == 5 and first["timestamp"] == log[1]["eval"]["created"]
+    assert len({event["uuid"] for item in log[1]["samples"] for event in item["events"]}) == 4 * TALK
+
+
 def test_half_a_surrogate_pair_is_replaced(log: tuple[Path, dict[str, Any]]) -> None:
     text = log[0].read_text(encoding="utf-8")
     assert "\ufffd" in text and "\\ud800" not in text
@@ -67,7 +77,12 @@ def test_a_sample_without_a_verdict_has_no_score() -> None:
 
     item = Completion(SampleId("t", "p", 3), 0, 1, "d", "x", "abort", None, None, None, 9, 1, None)
     answer = Answer("x", "absent", "", False)
-    record = inspect_sample(Sample("t", "p", 3, (Turn(item, answer),), None, None, None, {}), "m", "r")
+    record = inspect_sample(
+        Sample("t", "p", 3, (Turn(item, answer),), None, None, None, {}),
+        "m",
+        "r",
+        "2026-01-01T00:00:00+00:00",
+    )
     assert "scores" not in record and record["epoch"] == 4 and "total_time" not in record
     assert record["output"]["choices"][0]["stop_reason"] == "unknown"
     assert record["model_usage"]["m"]["total_tokens"] == 0

@@ -17,7 +17,7 @@ from tests.exchange.talks import TALK, write_talk
 
 READ_INSPECT = """\
 import sys
-from inspect_ai.analysis import evals_df, samples_df
+from inspect_ai.analysis import evals_df, messages_df, samples_df
 from inspect_ai.log import list_eval_logs, read_eval_log
 
 (found,) = list_eval_logs(sys.argv[1])
@@ -29,6 +29,9 @@ assert log.stats.model_usage["m"].output_tokens == 60
 assert [message.role for message in log.samples[0].messages] == ["user", "assistant"] * 2
 evals, samples = evals_df(sys.argv[1]), samples_df(sys.argv[1])
 assert len(evals) == 1 and len(samples) == 6
+messages = messages_df(sys.argv[1])
+assert len(messages) == 24 and messages["message_id"].is_unique
+assert set(messages["role"]) == {"user", "assistant"}
 print("read by inspect", samples["total_tokens"].sum())
 """
 READ_LM_EVAL = """\
@@ -69,12 +72,13 @@ def test_inspect_and_lm_eval_read_the_exports(folder: Path, tmp_path: Path) -> N
     export(folder, "inspect", tmp_path / "logs")
     export(folder, "lm-eval", tmp_path / "lm")
     python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    uv = Path(sys.executable).with_name("uv")  # ten times as fast as pip
+    subprocess.run([str(uv), "venv", "-q", "-p", sys.executable, str(tmp_path / "venv")], check=True)
     for more in (
         ["inspect-ai==0.3.285", "pandas", "pyarrow", "pytablewriter", "jinja2", "more_itertools"],
         ["--no-deps", "lm-eval==0.4.13"],
     ):
-        subprocess.run([str(python), "-m", "pip", "install", "-q", *more], check=True)
+        subprocess.run([str(uv), "pip", "install", "-q", "-p", str(python), *more], check=True)
     for code, place, said in ((READ_INSPECT, "logs", "read by inspect"), (READ_LM_EVAL, "lm", "|talk_x|")):
         command = [str(python), "-c", code, str(tmp_path / place)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

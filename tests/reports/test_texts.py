@@ -75,3 +75,12 @@ def test_page_without_a_name_does_not_replace_a_foreign_file(make_run: MakeRun) 
     with pytest.raises(InputError, match="no report of genbench"):
         write_page([run])
     assert page.read_text() == "<p>my notes</p>"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("plain", False), ("a\nb", False), ("$x$", True), (r"\frac{1}{2}", True)]
+)
+def test_the_store_says_whether_a_text_may_have_mathematics(tmp_path: Path, text: str, found: bool) -> None:
+    store = TextStore(tmp_path / "report.files")
+    store.add("a", {"answer": text})
+    assert store.has_mathematics is found

@@ -27,10 +27,12 @@ def test_live_json_is_there_while_it_is_open(tmp_path: Path) -> None:
             assert first["tasks"] == {"t": 4, "u": 0} and first["left_s"] is None
             progress.begin()
             progress.completion(completion(30))
-            progress.sample("t")
+            for index in range(3):
+                progress.began(SampleId("t", "p", index))
+                progress.sample("t", SampleId("t", "p", index))
             heartbeat.tell("drawing")
             second = folder.live()
-            assert second is not None and second["tasks"] == {"t": 5, "u": 0}
+            assert second is not None and second["tasks"] == {"t": 7, "u": 0}
             assert second["tokens"] == 30 and second["tokens_per_s"] > 0 and second["left_s"] is not None
         assert folder.live() is None
 

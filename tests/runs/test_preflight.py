@@ -88,12 +88,12 @@ def test_records_of_requests_have_one_line_a_sample(tmp_path: Path, monkeypatch:
     suite, _ = open_suite(options)
     tasks = load_tasks(suite, options)
     records = list(request_records(prepare_prompts(suite, "m", tasks), tasks))
-    assert [(item["problem_id"], item["sample_index"]) for item in records] == [
+    assert [(item.problem_id, item.sample_index) for item in records] == [
         (f"q{i}", index) for i in range(3) for index in range(2)
     ]
-    assert len({item["seed"] for item in records}) == 6 and json.dumps(records)
-    assert records[0]["decoding"]["max_tokens"] == 16 and "seed" not in records[0]["decoding"]
-    assert records[0]["messages"] == [{"role": "user", "content": "0+1"}]
+    assert len({item.seed for item in records}) == 6 and json.dumps([item.to_json() for item in records])
+    assert records[0].decoding["max_tokens"] == 16 and "seed" not in records[0].decoding
+    assert [(item.role, item.content) for item in records[0].messages] == [("user", "0+1")]
 
 
 def test_the_doctor_tries_the_sandbox_that_code_would_get(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@
   const waiting = new Map();
   const byId = (id) => document.getElementById(id);
   const PAGE = 200;
+  const GROUP = 16;
   const LONG = 100000;
   const FACT = 2000;
   const PIECE = 4000;
@@ -69,6 +70,12 @@
   }
   const words = (status) => (status === null ? "not drawn" : status.replaceAll("_", " "));
   const hashOf = (task, problem, sample) => "#" + [task, problem, sample].map((part) => encodeURIComponent(well(part))).join("/");
+  const answerOf = (run, at) => (run && run.said[at] >= 0 ? run.answers[run.said[at]] : null);
+  const mathematics = window.genbenchMathematics;
+  const renders = () => mathematics.available && byId("f-math").checked;
+  const plainNode = (text) => document.createTextNode(visible(text));
+  const formulas = (text) => (renders() ? mathematics.nodes(text, plainNode) : [text]);
+  const short = (text) => (renders() ? mathematics.value(text, plainNode) : [text]);
   const well = (part) => String(part).replace(/\p{Cs}/gu, "?");
 
   function options(select, pairs) {
@@ -95,13 +102,61 @@
       flip: byId("f-flip").value,
       min: Number(byId("f-min").value) || 0,
       problem: byId("f-problem").value.toLowerCase(),
+      text: byId("f-text").value.trim().toLowerCase(),
       order: byId("f-order").value,
     };
   }
 
+  // Full text: the chunks are read one after the other, and what they contain is kept only by its key.
+  let textHits = { text: "", keys: null };
+  async function searchTexts(text, turn) {
+    const keys = new Set();
+    const numbers = new Set();
+    for (const task of index.tasks) {
+      for (const run of task.runs) if (run) for (const number of [...run.chunks, ...run.asks]) numbers.add(number);
+    }
+    numbers.delete(-1);
+    let done = 0;
+    for (const number of numbers) {
+      const known = chunks.has(number);
+      const records = await chunk(number);
+      for (const [key, record] of Object.entries(records)) {
+        if (contains(record, text)) keys.add(key.slice(key.indexOf("\n") + 1));
+      }
+      if (!known) chunks.delete(number);
+      if (turn !== searching) return null;
+      if (++done % 4 === 0) byId("count").textContent = `searching ${done} of ${numbers.size} files …`;
+    }
+    return keys;
+  }
+  function contains(value, text) {
+    if (typeof value === "string") return value.toLowerCase().includes(text);
+    return value !== null && typeof value === "object" && Object.values(value).some((inner) => contains(inner, text));
+  }
+  function hasText(task, problem, row, sample, at, want) {
+    if (task.questions[row].toLowerCase().includes(want.text)) return true;
+    if (task.runs.some((run) => (answerOf(run, at) ?? "").toLowerCase().includes(want.text))) return true;
+    const key = `${task.name}\n${problem}`;
+    return textHits.keys.has(key) || textHits.keys.has(`${key}\n${sample}`);
+  }
+
   let found = [];
-  function search() {
+  let shown = 0;
+  let searching = 0;
+  async function search() {
     const want = wanted();
+    const turn = ++searching;
+    if (want.text && want.text !== textHits.text) {
+      let keys = null;
+      try {
+        keys = await searchTexts(want.text, turn);
+      } catch (error) {
+        keys = new Set();
+        byId("sample").replaceChildren(element("p", { class: "notice bad" }, lost(error)));
+      }
+      if (keys === null || turn !== searching) return;
+      textHits = { text: want.text, keys };
+    }
     found = [];
     index.tasks.forEach((task, number) => {
       if (want.task !== "" && Number(want.task) !== number) return;
@@ -109,7 +164,9 @@
         if (want.problem && !problem.toLowerCase().includes(want.problem)) return;
         for (let sample = 0; sample < task.k; sample++) {
           const at = row * task.k + sample;
-          if (matches(task, at, want)) found.push({ task, number, problem, row, sample, at });
+          if (!matches(task, at, want)) continue;
+          if (want.text && !hasText(task, problem, row, sample, at, want)) continue;
+          found.push({ task, number, problem, row, sample, at });
         }
       });
     });
@@ -120,41 +177,128 @@
     }
     byId("count").textContent = `${found.length.toLocaleString("en")} samples`;
     byId("list").replaceChildren();
-    more(0);
+    shown = 0;
+    more();
+    select();
   }
 
-  function more(start) {
+  // Appends the next entries. A problem is never divided between two pages.
+  function more() {
     const list = byId("list");
-    list.append(...found.slice(start, start + PAGE).map(entry));
-    const next = start + PAGE;
-    if (next < found.length) {
-      const button = element("button", { type: "button" }, `show more (${found.length - next})`);
-      const item = element("li", {}, button);
-      button.addEventListener("click", () => {
-        item.remove();
-        more(next);
-      });
-      list.append(item);
+    list.querySelector(".more")?.remove();
+    const grouped = byId("f-group").value === "problem" && !byId("f-order").value;
+    let end = Math.min(shown + PAGE, found.length);
+    while (grouped && end < found.length && same(found[end], found[end - 1])) end++;
+    const hits = found.slice(shown, end);
+    shown = end;
+    if (grouped) for (const hits_ of groups(hits)) list.append(group(hits_));
+    else list.append(...hits.map((hit) => entry(hit, true)));
+    if (shown < found.length) {
+      const label = `show more (${(found.length - shown).toLocaleString("en")})`;
+      list.append(element("li", { class: "more" }, element("button", { type: "button", click: () => (more(), mark()) }, label)));
     }
-    mark();
+  }
+  const same = (one, other) => one.number === other.number && one.row === other.row;
+  function groups(hits) {
+    const made = [];
+    for (const hit of hits) {
+      const last = made[made.length - 1];
+      if (last && same(last[0], hit)) last.push(hit);
+      else made.push([hit]);
+    }
+    return made;
   }
 
-  function entry(hit) {
-    const found = hit.task.runs.map((run) => {
+  function group(hits) {
+    const { task, problem, row } = hits[0];
+    const means = task.runs.map((run) => {
+      const scores = hits.map((hit) => scoreOf(run, hit.at)).filter((score) => score !== null);
+      return scores.length ? (100 * scores.reduce((sum, score) => sum + score, 0) / scores.length).toFixed(0) : "-";
+    });
+    const head = element("span", { class: "where" }, `${task.name} / ${problem}`);
+    const mean = element("span", { class: "small" }, means.join(" → "));
+    const samples = element("ol", {}, hits.slice(0, GROUP).map((hit) => entry(hit, false)));
+    if (hits.length > GROUP) {
+      const rest = () => samples.replaceChildren(...hits.map((hit) => entry(hit, false)));
+      const button = element("button", { type: "button", click: () => (rest(), mark()) }, `all ${hits.length} samples`);
+      samples.append(element("li", { class: "rest" }, button));
+    }
+    return element("li", { class: "group" }, element("div", { class: "head" }, head, mean), question(task, row), samples);
+  }
+  const question = (task, row) =>
+    task.questions[row] ? element("div", { class: "question" }, formulas(task.questions[row])) : null;
+
+  function entry(hit, whole) {
+    const states = hit.task.runs.map((run) => {
       const status = statusOf(run, hit.at);
-      return element("span", { class: `status s-${status}` }, words(status));
+      const answer = answerOf(run, hit.at);
+      const said = answer === null ? [] : [" ", element("span", { class: "said" }, short(answer))];
+      return element("span", { class: `status s-${status}` }, words(status), said);
     });
     const href = hashOf(hit.task.name, hit.problem, hit.sample);
+    if (!whole) return element("li", {}, element("a", { href }, element("span", { class: "nth" }, `${hit.sample}`), states));
     const where = element("span", { class: "where" }, `${hit.task.name} / ${hit.problem} / ${hit.sample}`);
-    return element("li", {}, element("a", { href }, where, element("br"), found));
+    return element("li", {}, element("a", { href }, where, question(hit.task, hit.row), element("div", {}, states)));
   }
 
+  const linkTo = (hash) => [...byId("list").querySelectorAll("a")].find((link) => link.getAttribute("href") === hash);
   function mark() {
-    for (const link of byId("list").querySelectorAll("a")) {
-      if (link.getAttribute("href") === location.hash) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
+    for (const link of byId("list").querySelectorAll("a[aria-current]")) link.removeAttribute("aria-current");
+    const link = linkTo(location.hash);
+    if (link) link.setAttribute("aria-current", "true");
+    return link;
   }
+  const placeOf = (place) => found.findIndex((hit) => hit.at === place.at && hit.number === place.taskNumber);
+  // Selects the row of the open sample. The list is extended until the row is in it.
+  function select() {
+    const place = parse(location.hash);
+    if (place === null || place.missing) return void mark();
+    const at = placeOf(place);
+    while (at >= shown && shown < found.length) more();
+    if (at >= 0 && !linkTo(location.hash)) {
+      for (const button of byId("list").querySelectorAll(".rest button")) button.click();
+    }
+    const link = mark();
+    const list = byId("list");
+    if (link) list.scrollTop += link.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
+  }
+
+  // Keys: the list, problems and samples, the search, and mathematics.
+  function go(hit) {
+    if (hit) location.hash = hashOf(hit.task.name, hit.problem, hit.sample);
+  }
+  function stepInList(by, otherProblem) {
+    const place = parse(location.hash);
+    let at = place && !place.missing ? placeOf(place) : -1;
+    if (at < 0) return go(found[0]);
+    const from = found[at];
+    do at += by;
+    while (otherProblem && found[at] && same(found[at], from));
+    go(found[at]);
+  }
+  function stepSample(by) {
+    const place = parse(location.hash);
+    if (!place || place.missing) return;
+    const sample = place.sample + by;
+    if (sample >= 0 && sample < place.task.k) go({ task: place.task, problem: place.problem, sample });
+  }
+  const keys = {
+    j: () => stepInList(1, false),
+    k: () => stepInList(-1, false),
+    n: () => stepInList(1, true),
+    p: () => stepInList(-1, true),
+    l: () => stepSample(1),
+    h: () => stepSample(-1),
+    m: () => byId("f-math").click(),
+    "/": () => byId("f-text").focus(),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") return document.activeElement.blur();
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName) || !keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
 
   // In blocks of lines: the layout of one block takes time that grows with the square of its length.
   function pieces(text) {
@@ -166,7 +310,7 @@
       start = end;
     }
     const class_ = found.length > 1 ? "piece" : null;
-    return found.map((piece) => element("div", { class: class_ }, piece));
+    return found.map((piece) => element("div", { class: class_ }, formulas(piece)));
   }
 
   // The beginning of a text, and a button for the rest: megabytes on a page would halt it.
@@ -189,7 +333,36 @@
     return element("details", {}, element("summary", {}, label), parts);
   }
 
-  const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+  // Lists and objects as lists: nobody has to read JSON. Texts that are JSON of either kind are read as such.
+  function structured(value) {
+    if (Array.isArray(value)) {
+      return element("ol", { class: "values" }, value.map((item) => element("li", {}, structured(item))));
+    }
+    if (value !== null && typeof value === "object") {
+      const entries = Object.entries(value).filter(([, inner]) => inner !== null);
+      const cells = ([key, inner]) => [element("dt", {}, key.replaceAll("_", " ")), element("dd", {}, structured(inner))];
+      return element("dl", { class: "values" }, entries.flatMap(cells));
+    }
+    if (typeof value === "boolean") return value ? "yes" : "no";
+    return value === null || value === undefined ? "-" : String(value);
+  }
+  function readable(text) {
+    if (/^\s*[[{]/.test(text)) {
+      try {
+        return structured(JSON.parse(text));
+      } catch {
+        return null;
+      }
+    }
+    return null;
+  }
+  function fact(value) {
+    if (value !== null && typeof value === "object") return [structured(value)];
+    const text = String(value);
+    const tree = readable(text);
+    if (tree !== null) return [tree];
+    return text.length <= FACT ? [element("div", {}, short(text))] : beginning("div", text, FACT);
+  }
 
   function facts(run, record, reference, at, unit) {
     const rows = [
@@ -200,10 +373,10 @@
       ["ended by", record.turns[record.turns.length - 1].finish_reason],
       ["seed", record.seed ?? "-"],
     ];
-    for (const [key, value] of Object.entries(record.detail)) rows.push([key.replaceAll("_", " "), plain(value)]);
+    for (const [key, value] of Object.entries(record.detail)) rows.push([key.replaceAll("_", " "), value]);
     const failed = Object.entries(record.parts).filter(([, score]) => score < 1);
     if (failed.length) rows.push(["not met", failed.map(([name, score]) => `${name} (${score})`).join("\n")]);
-    const cells = ([name, text]) => [element("dt", {}, name), element("dd", {}, beginning("div", String(text), FACT))];
+    const cells = ([name, text]) => [element("dt", {}, name), element("dd", {}, fact(text))];
     return element("dl", {}, rows.flatMap(cells));
   }
 
@@ -259,13 +432,15 @@
     const row = task.ids.findIndex((id) => well(id) === names[1]);
     const sample = Number(names[2]);
     if (row < 0 || !Number.isInteger(sample) || sample < 0 || sample >= task.k) return { missing: hash };
-    return { task, taskNumber, problem: task.ids[row], row, sample };
+    return { task, taskNumber, problem: task.ids[row], row, sample, at: row * task.k + sample };
   }
 
+  const lost = (error) =>
+    `The long texts are in the folder ${index.folder} next to this page, and the folder is missing (${error.message}).`;
   let latest = 0;
   async function open() {
     const place = parse(location.hash);
-    mark();
+    select();
     if (place === null) return;
     const turn = ++latest;
     const target = byId("sample");
@@ -278,13 +453,14 @@
         const title = `${place.task.name} / ${place.problem} / sample ${place.sample}`;
         parts = [element("h3", {}, title), steps(place), element("div", { class: "sides" }, sides)];
       } catch (error) {
-        const why = `The long texts are in the folder ${index.folder} next to this page, and the folder is missing`;
-        parts = [element("p", { class: "notice bad" }, `${why} (${error.message}).`)];
+        parts = [element("p", { class: "notice bad" }, lost(error))];
       }
     }
     if (turn !== latest) return;
     target.replaceChildren(...parts);
-    target.scrollIntoView({ block: "start" });
+    if (target.getBoundingClientRect().top < 0 || target.getBoundingClientRect().top > innerHeight / 2) {
+      target.scrollIntoView({ block: "start" });
+    }
   }
 
   options(byId("f-task"), [["", "all"], ...index.tasks.map((task, number) => [String(number), task.name])]);
@@ -296,8 +472,15 @@
   options(byId("f-run"), [["", "any"], ...index.runs.map((name, number) => [String(number), name])]);
   byId("f-unit").textContent = [...new Set(index.tasks.map((task) => task.unit))].join(" or ");
   if (index.runs.length < 2) for (const id of ["f-run", "f-flip"]) byId(id).closest("label").hidden = true;
-  byId("filters").hidden = byId("browser").hidden = false;
-  byId("filters").addEventListener("input", search);
+  byId("filters").hidden = byId("browser").hidden = byId("keys").hidden = false;
+  byId("f-math-label").hidden = !mathematics.available;
+  let pause = 0;
+  byId("filters").addEventListener("input", (event) => {
+    clearTimeout(pause);
+    if (event.target.id === "f-math") return void (search(), open());
+    if (event.target.id === "f-text") pause = setTimeout(search, 250);
+    else search();
+  });
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", open);
   search();

@@ -1,0 +1,175 @@
+"""The command `genbench mirror`, which fetches what a machine without network needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from genbench import registry
+from genbench.data.mirror import mirror_dataset
+from genbench.data.mirror_models import mirror_model, mirror_nltk, nltk_names
+from genbench.errors import GenbenchError, InputError, nearest
+from genbench.protocols import TaskInfo
+from genbench.runs.options import path_or_none
+from genbench.store.jsonrecord import JsonRecord
+from genbench.suite.shipped import suite_path
+from genbench.suite.suitefile import read_suite
+from genbench.tasks.catalogue import task_infos
+from genbench.tasks.make import make_task
+
+Kind = Literal["dataset", "model", "tokenizer", "nltk"]
+
+
+class MirroredPart(JsonRecord):
+    """One thing that was fetched, or why it was not."""
+
+    kind: Kind = Field(description="dataset, model, tokenizer or nltk (data of nltk)")
+    name: str = Field(description="the task, the model, or the name of nltk's data")
+    path: str | None = Field(description="the file or folder; null if it was not fetched")
+    state: Literal["fetched", "was there", "failed"] = Field(description="what was done")
+    detail: str = Field(description="rows, digest and revision, or why it failed")
+
+
+class MirrorRecord(JsonRecord):
+    """What `genbench mirror` fetched, and how it is used."""
+
+    format: Literal[1] = Field(description="version of this record")
+    to: str = Field(description="the folder of the mirror")
+    parts: tuple[MirroredPart, ...] = Field(description="datasets, models and data of nltk, in this order")
+    use: tuple[str, ...] = Field(description="shell lines for the machine without network")
+
+    @property
+    def failures(self) -> list[MirroredPart]:
+        """Return what could not be fetched."""
+        return [part for part in self.parts if part.state == "failed"]
+
+
+def mirror(
+    names: str | Sequence[str],
+    to: str | Path,
+    *,
+    data_dir: str | Path | None = None,
+    models: Sequence[str] = (),
+    tokenizers: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda line: None,
+) -> MirrorRecord:
+    """Fetch the data of tasks, models and tokenizers into one folder.
+
+    What is there already is not fetched again. One part that fails does not stop the others.
+
+    Args:
+        names: names of tasks (see `genbench tasks`), suite files, or names of shipped suites.
+        to: the folder. Datasets have the hub's layout in it. Models are in `models/`, nltk's data in
+            `nltk_data/`.
+        data_dir: a mirror to copy datasets from. None means the hub.
+        models: hub ids `ORG/NAME` or `ORG/NAME@REVISION`, fetched with their weights.
+        tokenizers: the same, without weights.
+        tell: called with a line before each part.
+
+    Raises:
+        InputError: there is no such task or suite, or a suite cannot be read.
+    """
+    place, source = Path(to), path_or_none(data_dir)
+    infos = _infos([names] if isinstance(names, str) else names)
+    parts = list(_parts(infos, models=models, tokenizers=tokenizers, to=place, source=source, tell=tell))
+    return MirrorRecord(format=1, to=str(place), parts=tuple(parts), use=tuple(_use(place, parts)))
+
+
+def _infos(names: Iterable[str]) -> list[TaskInfo]:
+    """Return the facts of the named tasks, and of the tasks of the named suites, each dataset once."""
+    known = registry.names("task")
+    infos = {info.name: info for info in task_infos()}
+    found: dict[str, TaskInfo] = {}
+    for name in names:
+        if name in infos:
+            found[name] = infos[name]
+            continue
+        try:
+            suite = read_suite(suite_path(name))
+        except InputError as error:
+            if Path(name).suffix:
+                raise
+            raise InputError(f"{name}: no task and no suite of that name{nearest(name, known)}") from error
+        for entry in suite.config.tasks:
+            if entry.data is None or entry.data.path is None:
+                info = make_task(suite, entry).info
+                found[info.name] = info
+    return list(found.values())
+
+
+def _parts(
+    infos: Sequence[TaskInfo],
+    *,
+    models: Sequence[str],
+    tokenizers: Sequence[str],
+    to: Path,
+    source: Path | None,
+    tell: Callable[[str], None],
+) -> Iterator[MirroredPart]:
+    for info in infos:
+        if info.dataset is not None:
+            tell(f"dataset of {info.name}: {info.dataset.repo}")
+            yield _tried("dataset", info.name, partial(_dataset, info, to, source))
+    for kind, repos in (("model", models), ("tokenizer", tokenizers)):
+        for text in repos:
+            tell(f"{kind} {text}")
+            yield _tried(_kind(kind), text, partial(_model, _kind(kind), text, to))
+    for name in dict.fromkeys(name for info in infos for name in nltk_names(info.verifier)):
+        tell(f"nltk's {name}")
+        yield _tried("nltk", name, partial(_nltk, name, to))
+
+
+def _kind(text: str) -> Kind:
+    return "model" if text == "model" else "tokenizer"
+
+
+def _tried(kind: Kind, name: str, fetch: Callable[[], MirroredPart]) -> MirroredPart:
+    """Fetch one part. An error that the user can act on becomes its detail."""
+    try:
+        return fetch()
+    except GenbenchError as error:
+        return MirroredPart(kind=kind, name=name, path=None, state="failed", detail=str(error))
+
+
+def _dataset(info: TaskInfo, to: Path, source: Path | None) -> MirroredPart:
+    assert info.dataset is not None
+    found = mirror_dataset(info.dataset, to, source)
+    revision = f", revision {found.revision[:12]}" if found.revision else ""
+    doubt = f"; {found.warning}" if found.warning else ""
+    return MirroredPart(
+        kind="dataset",
+        name=info.name,
+        path=str(found.path),
+        state="was there" if found.was_there else "fetched",
+        detail=f"{found.rows:,} rows, digest {found.digest[:12]}{revision}{doubt}",
+    )
+
+
+def _model(kind: Kind, text: str, to: Path) -> MirroredPart:
+    repo, _, revision = text.partition("@")
+    path = mirror_model(repo, to / "models", revision=revision or None, weights=kind == "model")
+    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    return MirroredPart(kind=kind, name=text, path=str(path), state="fetched", detail=f"{size / 1e6:,.1f} MB")
+
+
+def _nltk(name: str, to: Path) -> MirroredPart:
+    path = mirror_nltk(name, to / "nltk_data")
+    return MirroredPart(kind="nltk", name=name, path=str(path), state="fetched", detail="the official files")
+
+
+def _use(to: Path, parts: Sequence[MirroredPart]) -> Iterator[str]:
+    """Yield the shell lines for the machine without network, for a mirror that is copied to the same path."""
+    kinds = {part.kind for part in parts if part.path is not None}
+    if "dataset" in kinds:
+        yield f"export GENBENCH_DATA_DIR={to.absolute()}"
+    if "nltk" in kinds:
+        yield f"export NLTK_DATA={(to / 'nltk_data').absolute()}"
+    if kinds & {"model", "tokenizer"}:
+        yield "export HF_HUB_OFFLINE=1"
+    for part in parts:
+        if part.kind == "model" and part.path is not None:
+            yield f"genbench run SUITE --model NAME={Path(part.path).absolute()}"

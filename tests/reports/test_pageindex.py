@@ -1,0 +1,36 @@
+"""The index of the page's browser: questions, answers and statuses of each sample."""
+
+from __future__ import annotations
+
+from array import array
+
+from genbench.reports.gathered import TaskColumns
+from genbench.reports.pageindex import page_index
+
+
+def columns(ids: tuple[str, ...], k: int, said: list[int], answers: list[str]) -> TaskColumns:
+    made = TaskColumns("t", ids, k)
+    made.status = array("b", [0] * (len(ids) * k))
+    made.scores = array("d", [1.0] * (len(ids) * k))
+    made.said, made.answers = array("i", said), {text: at for at, text in enumerate(answers)}
+    made.questions = [f"question of {name}" for name in ids]
+    return made
+
+
+def test_answers_are_kept_once_and_named_by_their_place() -> None:
+    found = page_index({"m": {"t": columns(("a", "b"), 2, [0, 1, 0, -1], ["7", "8"])}}, None)["tasks"][0]
+    assert found["runs"][0]["answers"] == ["7", "8"] and found["runs"][0]["said"] == [0, 1, 0, -1]
+    assert found["questions"] == ["question of a", "question of b"]
+
+
+def test_runs_of_different_problems_and_k_are_aligned() -> None:
+    runs = {
+        "base": {"t": columns(("a",), 1, [0], ["7"])},
+        "tuned": {"t": columns(("b", "a"), 2, [0, 0, 1, -1], ["8", "9"])},
+        "other": {},
+    }
+    task = page_index(runs, "files")["tasks"][0]
+    assert task["ids"] == ["a", "b"] and task["k"] == 2
+    assert [run and run["said"] for run in task["runs"]] == [[0, -1, -1, -1], [1, -1, 0, 0], None]
+    assert task["questions"] == ["question of a", "question of b"]
+    assert task["runs"][0]["status"] == "0..."
