@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from genbench.pipeline import RunOptions, RunReport, latest_results, merge, prompts, run, score
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
     from genbench.reports.write import report, report_text
+    from genbench.runs.contamination import contamination
     from genbench.runs.doctor import doctor
     from genbench.runs.judgecheck import check_judge
     from genbench.runs.mirror import mirror
+    from genbench.runs.overlap import overlap
     from genbench.runs.power import power
     from genbench.runs.preflight import check_suite
+    from genbench.runs.recheck import AnswerCheck
     from genbench.runs.status import status
     from genbench.tasks.catalogue import starter_suite, task_infos
 
@@ -34,8 +37,11 @@ _PUBLIC = {
     "latest_results": "pipeline",
     "check_judge": "runs.judgecheck",
     "check_suite": "runs.preflight",
+    "contamination": "runs.contamination",
+    "overlap": "runs.overlap",
     "doctor": "runs.doctor",
     "compare": "analysis.compare",
+    "AnswerCheck": "runs.recheck",
     "estimate": "analysis.estimate",
     "merge": "pipeline",
     "mirror": "runs.mirror",
@@ -57,6 +63,7 @@ _PUBLIC = {
 """Public name -> module. Each is loaded on first use, so that `import genbench` costs nothing."""
 
 __all__ = [
+    "AnswerCheck",
     "ImportChoice",
     "RunOptions",
     "RunReport",
@@ -65,6 +72,7 @@ __all__ = [
     "check_judge",
     "check_suite",
     "compare",
+    "contamination",
     "doctor",
     "estimate",
     "export",
@@ -73,6 +81,7 @@ __all__ = [
     "merge",
     "mirror",
     "noise",
+    "overlap",
     "power",
     "prompts",
     "rank",

@@ -27,6 +27,7 @@ KINDS = (
     "protocol",
     "data",
     "verifier",
+    "verdicts",
     "excluded",
     "seal",
     "adaptive",

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from genbench.analysis.comparison_record import ComparedTask, Comparison, SuiteVerdict
+from genbench.analysis.comparison_record import Comparison, SuiteVerdict
 from genbench.analysis.decided import Chosen, Decided, decided
-from genbench.analysis.followed import headline_mode
-from genbench.analysis.noise import band_for
 from genbench.analysis.opening import open_side
 from genbench.analysis.pairing import Pairing, pair_sides
-from genbench.analysis.pairs import compared_task
+from genbench.analysis.pairs import compared_tasks
+from genbench.analysis.rechecked import Recheck, recheck_notes, settle_recheck
 from genbench.analysis.remarks import comparison_notes, comparison_warnings
 from genbench.analysis.sides import Side
 from genbench.errors import InputError
 from genbench.stats.gate import Gate
-from genbench.stats.intervals import LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +29,7 @@ class CompareOptions:
     suite_margin: float | None = None
     allow: Sequence[str] = ()
     strict_contract: bool = False
+    recheck: Recheck | None = None
 
 
 def compare(
@@ -45,6 +44,7 @@ def compare(
     suite_margin: float | None = None,
     allow: Sequence[str] = (),
     strict_contract: bool = False,
+    recheck: Recheck | None = None,
 ) -> Comparison:
     """Compare two run folders or score files, paired by problem.
 
@@ -60,6 +60,7 @@ def compare(
         suite_margin: the same for the mean of the gating tasks. None: the smallest margin of them.
         allow: names of differences to let through.
         strict_contract: refuse sides with other circumstances too.
+        recheck: verify a sample of the stored answers again, as the command does. See `genbench.AnswerCheck`.
 
     Raises:
         InputError: a side or an option cannot be used.
@@ -67,8 +68,12 @@ def compare(
     """
     if strict and not gate:
         raise InputError("--strict goes with --gate")
-    options = CompareOptions(gate, strict, gating, margins or {}, suite_margin, allow, strict_contract)
-    return compare_sides(open_side(Path(base), tasks), open_side(Path(tuned), tasks), options)
+    options = CompareOptions(
+        gate, strict, gating, margins or {}, suite_margin, allow, strict_contract, recheck
+    )
+    keep = recheck.samples if recheck is not None else 0
+    left, right = (open_side(Path(path), tasks, keep=keep) for path in (base, tuned))
+    return compare_sides(left, right, options)
 
 
 def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None) -> Comparison:
@@ -80,8 +85,13 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
     """
     options = options or CompareOptions()
     pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
+    rechecked = tuple(options.recheck(base, tuned)) if options.recheck is not None else ()
+    let_through = settle_recheck(rechecked, options.allow, f"not comparable ({base.path} -> {tuned.path})")
+    pairing = replace(pairing, allowed=[*pairing.allowed, *let_through])
     chosen = Chosen(options.gating, options.margins, options.suite_margin)
-    return _comparison(pairing, decided(pairing, chosen), options)
+    record = _comparison(pairing, decided(pairing, chosen), options)
+    notes = (*record.notes, *recheck_notes(rechecked))
+    return record.model_copy(update={"rechecked": rechecked, "notes": notes})
 
 
 def _comparison(pairing: Pairing, found: Decided, options: CompareOptions) -> Comparison:
@@ -92,7 +102,7 @@ def _comparison(pairing: Pairing, found: Decided, options: CompareOptions) -> Co
         format=1,
         base=pairing.base.record,
         tuned=pairing.tuned.record,
-        tasks=_compared_tasks(pairing, found),
+        tasks=compared_tasks(pairing, found.found, found.gate, found.levels),
         suite=_suite(gate),
         allowed=tuple(map(str, pairing.allowed)),
         warnings=(*comparison_warnings(pairing, found.found), *found.warnings),
@@ -103,24 +113,6 @@ def _comparison(pairing: Pairing, found: Decided, options: CompareOptions) -> Co
         exit_code=gate.exit_code(strict=options.strict) if options.gate else 0,
         **extra,
     )
-
-
-def _compared_tasks(pairing: Pairing, found: Decided) -> dict[str, ComparedTask]:
-    """Return the record of each task."""
-    sides, shared = (pairing.base, pairing.tuned), pairing.shares_seeds
-    return {
-        name: compared_task(
-            base,
-            tuned,
-            found.found[name],
-            found.gate.tasks[name],
-            shared_seeds=shared[name],
-            mode=headline_mode(pairing.tuned, name),
-            noise=band_for(sides, tuned, (base.largest_k, tuned.largest_k)),
-            level=found.levels.get(name, LEVEL),
-        )
-        for name, (base, tuned) in pairing.tasks.items()
-    }
 
 
 def _suite(decision: Gate) -> SuiteVerdict:

@@ -9,6 +9,7 @@ from pydantic import Field
 from genbench.analysis.adaptive_results_record import AdaptiveResults
 from genbench.analysis.judge_records import AttemptsRecord, CascadeAccuracy, PairwiseRecord
 from genbench.analysis.noise_record import NoiseBand
+from genbench.analysis.recheck_record import RecheckedTask
 from genbench.analysis.records import Count, Share
 from genbench.analysis.side_record import SideRecord
 from genbench.stats.gate import GateVerdict
@@ -233,6 +234,9 @@ class Comparison(JsonRecord):
     notes: tuple[str, ...] = Field(description="facts that the reader should know")
     adaptive: AdaptiveResults | None = Field(
         default=None, description="looks of tuned, which decide; absent if all its samples were drawn"
+    )
+    rechecked: tuple[RecheckedTask, ...] = Field(
+        default=(), description="stored answers that were verified again, by side and task"
     )
     gate: bool = Field(description="whether --gate was given")
     strict: bool = Field(description="whether --strict was given")

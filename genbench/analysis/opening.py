@@ -21,18 +21,19 @@ from genbench.types import OURS, Status, Verdict
 T = TypeVar("T")
 
 
-def open_side(path: Path, tasks: Sequence[str] = ()) -> Side:
+def open_side(path: Path, tasks: Sequence[str] = (), *, keep: int = 0) -> Side:
     """Read the run or score file at `path`.
 
     Args:
         tasks: the tasks to keep. Empty keeps all.
+        keep: the number of samples of each task whose completions are kept.
 
     Raises:
         InputError: there is nothing usable, or it has no such task.
     """
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; wanted RUN_DIR/<model> or a score file")
-    side = read_run(path, tasks) if path.is_dir() else read_score_file(path)
+    side = read_run(path, tasks, keep=keep) if path.is_dir() else read_score_file(path)
     if not tasks:
         return side
     _check_tasks(path, tasks, side.tasks)
@@ -40,13 +41,17 @@ def open_side(path: Path, tasks: Sequence[str] = ()) -> Side:
     return replace(side, tasks=kept)
 
 
-def read_run(path: Path, tasks: Sequence[str] = ()) -> Side:
+def read_run(path: Path, tasks: Sequence[str] = (), *, keep: int = 0) -> Side:
     """Read a stored run with its verdicts, prompts, seeds and digests of texts.
+
+    Args:
+        tasks: the tasks to read. Empty reads all.
+        keep: the number of samples of each task whose completions are kept.
 
     Raises:
         RunFolderError: no run folder, a damaged line, or verdicts of several verifiers.
     """
-    run = StoredRun(path)
+    run = StoredRun(path, keep=keep)
     _check_tasks(path, tasks, run.manifest.tasks)
     return side_of(run, read_results(run.folder), tasks)
 
@@ -105,6 +110,7 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
     columns = dict.fromkeys(column for problem in problems for column in problem["strata"])
     rows = _Rows(stored)
     rows.read(described.verifier.digest)
+    index = stored.index  # the pass over the completions, before `kept`
     found = results.tasks.get(stored.name) if results else None
     return SideTask(
         name=stored.name,
@@ -123,9 +129,10 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         margin=None if described.margin is None else described.margin / 100,
         described=described,
         followed=shares_by_kind(rows.with_parts),
-        index=stored.index,
+        index=index,
         broken=(*rows.broken, *_unsealed(stored, found, rows.seal.record)),
         judged=found.judge if found else None,
+        kept=stored.kept,
     )
 
 

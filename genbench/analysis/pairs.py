@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from genbench.analysis.comparison_record import (
@@ -19,15 +19,43 @@ from genbench.analysis.comparison_record import (
     TokenUse,
     TransitionRecord,
 )
-from genbench.analysis.followed import Mode, compare_kinds
+from genbench.analysis.followed import Mode, compare_kinds, headline_mode
+from genbench.analysis.noise import band_for
 from genbench.analysis.noise_record import NoiseBand
+from genbench.analysis.pairing import Pairing
 from genbench.analysis.sides import SideTask
 from genbench.stats.causes import Cause, split_by_cause, transitions
 from genbench.stats.estimates import parse_metric
-from genbench.stats.gate import TaskGate
+from genbench.stats.gate import Gate, TaskGate
 from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired
 from genbench.stats.strata import compare_strata
+
+
+def compared_tasks(
+    pairing: Pairing, found: Mapping[str, Paired], decision: Gate, levels: Mapping[str, float]
+) -> dict[str, ComparedTask]:
+    """Return the record of each task of a comparison.
+
+    Args:
+        found: the paired difference of each task.
+        decision: the gate's decisions.
+        levels: the confidence of the intervals of tasks that stopped early.
+    """
+    sides, shared = (pairing.base, pairing.tuned), pairing.shares_seeds
+    return {
+        name: compared_task(
+            base,
+            tuned,
+            found[name],
+            decision.tasks[name],
+            shared_seeds=shared[name],
+            mode=headline_mode(pairing.tuned, name),
+            noise=band_for(sides, tuned, (base.largest_k, tuned.largest_k)),
+            level=levels.get(name, LEVEL),
+        )
+        for name, (base, tuned) in pairing.tasks.items()
+    }
 
 
 def compared_task(

@@ -12,7 +12,7 @@ from genbench.analysis.results_record import JudgedRecord
 from genbench.analysis.side_record import SideKind, SideRecord
 from genbench.store.manifest_record import Manifest, TaskRecord
 from genbench.store.sampleindex import SampleIndex
-from genbench.types import Status
+from genbench.types import Completion, Status
 
 T = TypeVar("T")
 
@@ -51,6 +51,8 @@ class SideTask:
     """Whether the samples are those of an adaptive run, which differ in number by plan."""
     judged: JudgedRecord | None = None
     """The judge's entry of the task in results.json, or None."""
+    kept: tuple[Completion, ...] = ()
+    """The completions of a few samples, if the side was opened to verify them again."""
 
     @property
     def largest_k(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from genbench.cli.options import (
     SuiteArgument,
     TaskOption,
     TestOption,
+    TrustOption,
 )
 from genbench.cli.output import lazy_module, print_record
 
@@ -29,6 +30,7 @@ from genbench.cli.output import lazy_module, print_record
         "genbench compare runs/n/base runs/n/tuned",
         "genbench compare runs/n/base runs/n/tuned --gate --margin aime25=6",
         "genbench compare runs/n/base runs/n/tuned --details",
+        "genbench compare runs/n/base runs/n/tuned --recheck 500 --data-dir mirror",
         "genbench compare base.jsonl tuned.jsonl --allow k",
     ),
 )
@@ -64,6 +66,16 @@ def compare(
     details: Annotated[
         bool, typer.Option("--details", help="Also print causes, strata, noise and circumstances.")
     ] = False,
+    recheck: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Verify N stored answers of each task and run again, and refuse other verdicts. 0: none.",
+        ),
+    ] = 50,
+    data_dir: DataOption = None,
+    trust_run: TrustOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
     """Compare two runs: differences, reasons, verdicts.
@@ -87,10 +99,20 @@ def compare(
         suite_margin=gate_options.parse_suite_margin(suite_margin),
         allow=allow,
         strict_contract=strict_contract,
+        recheck=_answer_check(recheck, data_dir, trust_run),
     )
     print_record(record, "compare_text" if details else "compare_brief", as_json)
     if record.exit_code:
         raise typer.Exit(record.exit_code)
+
+
+def _answer_check(samples: int, data_dir: Path | None, trust_run: list[str]) -> Any:
+    """Return the check of stored answers, or None if no answer is to be verified again."""
+    kinds = lazy_module("runs.trust").read_kinds(trust_run)
+    if samples == 0:
+        return None
+    folder = lazy_module("runs.options").path_or_none(data_dir)
+    return lazy_module("runs.recheck").AnswerCheck(samples, data_dir=folder, trusted=kinds)
 
 
 @app.command(

@@ -1,10 +1,12 @@
-"""Rows of a Parquet file. A module of its own, because pyarrow is slow to import."""
+"""Rows of a Parquet file, and what else needs pyarrow. It is a module because pyarrow is slow to import."""
 
 from __future__ import annotations
 
 import datetime
+import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -86,3 +88,21 @@ def _require_within(path: Path, found: int, most: int) -> None:
             f"{path}: {size:,} bytes become more than {most:,} in memory; if the file is right, convert it "
             "to JSON Lines"
         )
+
+
+def row_count(path: Path) -> int:
+    """Return the number of rows.
+
+    Raises:
+        DataError: the file is no Parquet.
+    """
+    try:
+        return int(pq.ParquetFile(path).metadata.num_rows)
+    except (pa.ArrowException, ValueError) as error:
+        raise DataError(f"{path}: no readable Parquet file: {error}") from error
+
+
+def open_zstd(raw: IO[bytes]) -> IO[bytes]:
+    """Return a reader of the bytes of a file that is compressed with Zstandard."""
+    stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+    return io.BufferedReader(stream, 1 << 20)

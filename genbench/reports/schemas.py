@@ -16,8 +16,10 @@ from genbench.analysis.results_record import Results
 from genbench.policy.config import Policy
 from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.reports.report_record import Report
+from genbench.runs.contamination_record import Contamination
 from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.mirror import MirrorRecord
+from genbench.runs.overlap_record import Overlap
 from genbench.runs.request_record import RequestRecord
 from genbench.runs.status_record import RunsStatus
 from genbench.store.jsonrecord import JsonRecord
@@ -26,6 +28,8 @@ from genbench.suite.config import SuiteConfig
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
     **DECISION_RECORDS,
+    "contamination": Contamination,
+    "overlap": Overlap,
     "status": RunsStatus,
     "report": Report,
     "judge_check": JudgeCheck,

@@ -60,16 +60,23 @@ def stored_suite(manifest: Manifest) -> Suite:
     return Suite(config, Path(manifest.suite.path), manifest.suite.overrides, {})
 
 
-def stored_tasks(folder: RunFolder, manifest: Manifest, data_dir: Path | None) -> list[LoadedTask]:
+def stored_tasks(
+    folder: RunFolder, manifest: Manifest, data_dir: Path | None, tasks: Collection[str] | None = None
+) -> list[LoadedTask]:
     """Return the tasks of a stored run with the problems that its folder has, in the order of their data.
+
+    Args:
+        data_dir: the mirror, if its location has changed since the run.
+        tasks: the tasks to read. None reads all.
 
     Raises:
         RunFolderError: the data differ from those of the run.
         DataError: the data are missing.
     """
+    names = list(manifest.tasks if tasks is None else tasks)
     suite, origin = stored_suite(manifest), manifest.origin
     mirror = data_dir or (Path(origin.data_dir) if origin.data_dir else None)
-    entries = selected_entries(suite, list(manifest.tasks), with_test=True)
+    entries = selected_entries(suite, names, with_test=True)
     found = [load_task(suite, entry, mirror, origin.limit) for entry in entries]
     return [_as_drawn(folder, task, manifest) for task in found]
 

@@ -85,9 +85,7 @@ def require_trust(
     Raises:
         RunFolderError: lists everything that is not allowed, and the option that allows it.
     """
-    found = requests_of(stored, manifest, data_dir, trusted)
-    own = is_sealed(stored, manifest)
-    lacking = [item for item in found if item.kind not in trusted and (item.is_always_asked or not own)]
+    lacking = lacking_trust(stored, manifest, data_dir, trusted)
     if not lacking:
         return
     listed = "\n".join(f"  {item}" for item in dict.fromkeys(lacking))
@@ -99,6 +97,27 @@ def require_trust(
     )
 
 
+def lacking_trust(
+    stored: RunFolder,
+    manifest: Manifest,
+    data_dir: Path | None,
+    trusted: Collection[Kind],
+    tasks: Collection[str] | None = None,
+) -> list[Request]:
+    """Return what a stored run asks for and the user has not allowed.
+
+    Args:
+        tasks: only what these tasks ask for. None: what all tasks of the run ask for.
+
+    Raises:
+        RunFolderError: the stored suite cannot be read.
+    """
+    names = manifest.tasks if tasks is None else tasks
+    found = requests_of(stored, manifest, data_dir, trusted, names)
+    own = is_sealed(stored, manifest)
+    return [item for item in found if item.kind not in trusted and (item.is_always_asked or not own)]
+
+
 def take_seal(source: RunFolder, manifest: Manifest, target: RunFolder) -> None:
     """Seal a folder whose suite is from `source`, if that was sealed."""
     if is_sealed(source, manifest):
@@ -106,12 +125,17 @@ def take_seal(source: RunFolder, manifest: Manifest, target: RunFolder) -> None:
 
 
 def requests_of(
-    stored: RunFolder, manifest: Manifest, data_dir: Path | None, trusted: Collection[Kind] = ()
+    stored: RunFolder,
+    manifest: Manifest,
+    data_dir: Path | None,
+    trusted: Collection[Kind] = (),
+    tasks: Collection[str] | None = None,
 ) -> list[Request]:
     """Return everything that scoring a stored run would do beyond reading the folder.
 
     Args:
         trusted: the allowed kinds. A judge file outside the folder is opened only if `files` is among them.
+        tasks: the tasks that are scored. None: all tasks of the run.
 
     Raises:
         RunFolderError: the stored suite cannot be read.
@@ -122,7 +146,8 @@ def requests_of(
         why = str(error).strip().split("\n")[0]
         raise RunFolderError(f"{stored.manifest_path}: the stored suite cannot be read: {why}") from None
     reader = _Requests(stored.path, manifest, config, data_dir, trusted)
-    entries = [entry for entry in config.tasks if entry.label in manifest.tasks]
+    names = manifest.tasks if tasks is None else tasks
+    entries = [entry for entry in config.tasks if entry.label in names]
     return [item for entry in entries for item in reader.of_task(entry)]
 
 

@@ -15,6 +15,7 @@ from genbench.store.askfile import AskFile
 from genbench.store.drawn import Drawn
 from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import Manifest
+from genbench.store.samplechoice import chosen_samples
 from genbench.store.sampleindex import SampleIndex
 from genbench.store.seal import Seal, SealRecord
 from genbench.store.tokens import TokenCount
@@ -56,6 +57,7 @@ class StoredTask:
         indexed: whether each pass over the completions also makes `index`.
         end_tokens: the special tokens that are cut from the end of answers.
         counts: the samples of each problem in an adaptive run. None: each problem has k.
+        keep: how many samples' completions each pass keeps in `kept`, always the same ones.
     """
 
     def __init__(
@@ -69,9 +71,11 @@ class StoredTask:
         indexed: bool = False,
         end_tokens: Sequence[str] = (),
         counts: Mapping[str, int] | None = None,
+        keep: int = 0,
     ) -> None:
         self.folder, self.name, self.k = folder, name, k
         self.counts = counts
+        self._keep, self.kept = keep, tuple[Completion, ...]()
         self._end_tokens = end_tokens
         self.problem_ids = tuple(problem_ids)
         self.indexed = indexed
@@ -154,6 +158,7 @@ class StoredTask:
         """
         tokens, on_disk, seal = TokenCount(), Drawn(), Seal()
         index = self._new_index() if self.indexed else None
+        chosen, kept = chosen_samples(self.name, self.problem_ids, self.k, self._keep), list[Completion]()
         for item in self.all_completions():
             if not self.has(item.sample.problem_id, item.sample.sample_index):
                 continue
@@ -162,8 +167,11 @@ class StoredTask:
             seal.add_completion(item)
             if index is not None:
                 index.add(item)
+            if (item.sample.problem_id, item.sample.sample_index) in chosen:
+                kept.append(item)
             yield item
         self._tokens, self._on_disk, self._seal = tokens, on_disk, seal.record
+        self.kept = tuple(kept)
         if index is not None:
             index.completion_tokens = tokens.all_completion
             self._index = index
@@ -242,15 +250,16 @@ class StoredRun:
     Args:
         path: the run folder.
         indexed: whether passes over the completions also make each task's `index`, which comparisons need.
+        keep: the number of samples of each task whose completions passes keep.
 
     Raises:
         RunFolderError: the folder is not a run folder.
     """
 
-    def __init__(self, path: Path, *, indexed: bool = False) -> None:
+    def __init__(self, path: Path, *, indexed: bool = False, keep: int = 0) -> None:
         self.path, self.folder = path, RunFolder(path)
         self.manifest = self.folder.require_manifest()
-        self._indexed = indexed
+        self._indexed, self._keep = indexed, keep
         self._tasks: dict[str, StoredTask] = {}
 
     def task(self, name: str) -> StoredTask:
@@ -274,6 +283,7 @@ class StoredRun:
                 indexed=self._indexed,
                 end_tokens=self.manifest.reasoning.end_tokens,
                 counts=counts,
+                keep=self._keep,
             )
         return self._tasks[name]
 

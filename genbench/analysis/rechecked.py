@@ -1,0 +1,70 @@
+"""What a comparison says of stored answers that were verified again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from genbench.analysis.comparable import Difference, settle
+from genbench.analysis.recheck_record import RecheckedTask
+from genbench.analysis.sides import Side
+
+
+class Recheck(Protocol):
+    """A function that verifies a sample of the stored answers of both sides again."""
+
+    @property
+    def samples(self) -> int:
+        """The largest number of answers of one task and side."""
+        ...
+
+    def __call__(self, base: Side, tuned: Side) -> Sequence[RecheckedTask]:
+        """Return what was found, task by task."""
+        ...
+
+
+def settle_recheck(found: Sequence[RecheckedTask], allow: Sequence[str], what: str) -> list[Difference]:
+    """Return the tasks with differing verdicts that `allow` lets through.
+
+    Args:
+        found: the tasks that were verified again.
+        allow: names of differences, or their first parts.
+        what: the first line of the error.
+
+    Raises:
+        NotComparableError: verdicts of other tasks differ.
+    """
+    return settle(list(_differences(found)), allow, what)
+
+
+def _differences(found: Sequence[RecheckedTask]) -> Iterator[Difference]:
+    """Yield a difference for each task whose stored verdicts are not those that its verifier gives today."""
+    for item in found:
+        if item.differing:
+            yield Difference(
+                f"verdicts.{item.task}",
+                f"{item.side}: {item.differing} of {item.verified} stored verdicts are not those that the "
+                f"verifier gives today: {'; '.join(item.examples)}; to make all of them again, run: "
+                "genbench score --again",
+            )
+
+
+def recheck_notes(found: Sequence[RecheckedTask]) -> Iterator[str]:
+    """Yield how many answers of each side were verified again, and why tasks were left out."""
+    for side in ("base", "tuned"):
+        items = [item for item in found if item.side == side]
+        done = [f"{item.task} {_count(item)}" for item in items if item.skipped is None]
+        if done:
+            yield f"stored answers verified again, {side}: {', '.join(done)}"
+        reasons: dict[str, list[str]] = {}
+        for item in items:
+            if item.skipped is not None:
+                reasons.setdefault(item.skipped, []).append(item.task)
+        for why, names in reasons.items():
+            yield f"not verified again, {side}: {', '.join(names)}: {why}"
+
+
+def _count(item: RecheckedTask) -> str:
+    of = "" if item.verified == item.chosen else f" of {item.chosen} (time ran out)"
+    unsettled = f", {item.unsettled} not compared (timeout or defect)" if item.unsettled else ""
+    return f"{item.verified}{of}{unsettled}"

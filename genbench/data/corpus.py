@@ -1,0 +1,235 @@
+"""Texts of training files, streamed: JSON Lines, Parquet and plain text, also compressed."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from genbench import registry
+from genbench.errors import DataError
+
+_JSON = frozenset({".jsonl", ".ndjson"})
+_TEXT = frozenset({".txt", ".md", ".text"})
+_PARQUET = ".parquet"
+_PACKED = frozenset({".gz", ".zst"})
+SUFFIXES = ", ".join(sorted(_JSON | _TEXT | {_PARQUET})) + ", each but Parquet also with .gz or .zst"
+BATCH_CHARACTERS = 400_000
+"""Characters of a batch. Its arrays of eight-byte numbers stay in the cache."""
+_PIECE, _CARRIED = 400_000, 5_000
+"""A longer text is cut into pieces, which share that many characters."""
+_LONGEST_LINE = 64 << 20
+_SHORTEST = 20
+"""Shorter values are left out: no n-gram fits into them."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some texts of one file, with the line (of Parquet: the row) and the document of each."""
+
+    path: Path
+    texts: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    documents: list[int] = field(default_factory=list)
+    characters: int = 0
+
+    def add(self, text: str, line: int, document: int) -> None:
+        """Add a text."""
+        self.texts.append(text)
+        self.lines.append(line)
+        self.documents.append(document)
+        self.characters += len(text)
+
+
+@dataclass(slots=True)
+class CorpusFile:
+    """One training file, read once.
+
+    `done` counts the bytes on disk that were read. `unreadable` counts lines that are no JSON or too long;
+    `first_unreadable` says where the first is and what is wrong with it.
+    """
+
+    path: Path
+    done: int = 0
+    unreadable: int = 0
+    first_unreadable: str | None = None
+    _document: int = 0
+
+    @property
+    def size(self) -> int:
+        """Return the bytes on disk."""
+        return self.path.stat().st_size
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the file's texts in batches that fit into memory.
+
+        Raises:
+            DataError: the file cannot be read, is cut off, or is of no known kind.
+        """
+        kind = kind_of(self.path)
+        try:
+            found = self._of_parquet() if kind == _PARQUET else self._of_lines(kind)
+            yield from found
+        except (OSError, EOFError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise DataError(f"{self.path}: cannot be read after {self.done:,} bytes: {why}") from error
+        self.done = self.size
+
+    def _of_lines(self, kind: str) -> Iterator[Batch]:
+        batch = Batch(self.path)
+        with self.path.open("rb") as raw, _unpacked(raw, self.path.suffix.lower()) as file:
+            for line, text in self._lines(file):
+                if kind in _JSON:
+                    self._add_json(batch, line, text)
+                else:
+                    batch.add(text, line, 0)
+                if batch.characters >= BATCH_CHARACTERS:
+                    self.done = raw.tell()
+                    yield batch
+                    batch = _next(batch, carry=kind in _TEXT)
+            yield batch
+
+    def _lines(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
+        """Yield the number and the text of each line. Lines that are too long are counted as unreadable."""
+        number = 0
+        while line := file.readline(_LONGEST_LINE):
+            number += 1
+            if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+                self._note(number, f"is longer than {_LONGEST_LINE >> 20} MiB")
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(_LONGEST_LINE)
+            else:
+                yield number, line.decode("utf-8", "replace")
+
+    def _add_json(self, batch: Batch, line: int, text: str) -> None:
+        if not text.strip():
+            return
+        try:
+            value = json.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError) as error:
+            self._note(line, f"is no JSON ({error})")
+            return
+        self._add_value(batch, line, value)
+
+    def _of_parquet(self) -> Iterator[Batch]:
+        row = 0
+        size = self.size
+        total = max(1, registry.load_object("genbench.data.parquet:row_count")(self.path))
+        batch = Batch(self.path)
+        for number, record in registry.load_object("genbench.data.parquet:read_parquet")(self.path):
+            row = number
+            self._add_value(batch, row, record)
+            if batch.characters >= BATCH_CHARACTERS:
+                self.done = size * row // total
+                yield batch
+                batch = Batch(self.path)
+        yield batch
+
+    def _add_value(self, batch: Batch, line: int, value: Any) -> None:
+        """Add every text in a JSON value. Each is a document of its own."""
+        for text in _texts(value):
+            if len(text) >= _SHORTEST:
+                self._document += 1
+                for piece in _pieces(text):
+                    batch.add(piece, line, self._document)
+                    self._document += len(text) > _PIECE
+
+    def _note(self, line: int, what: str) -> None:
+        self.unreadable += 1
+        self.first_unreadable = self.first_unreadable or f"{self.path}:{line} {what}"
+
+
+def corpus_files(paths: Sequence[Path]) -> list[CorpusFile]:
+    """Return the training files at `paths`. Of a folder, all files of known kinds are taken.
+
+    Raises:
+        DataError: a path does not exist, is of no known kind, or a folder has no file of one.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = [item for item in sorted(path.rglob("*")) if item.is_file() and _kind(item) is not None]
+            if not inside:
+                raise DataError(f"{path}: has no file of a known kind; wanted {SUFFIXES}")
+            found += inside
+        elif not path.exists():
+            raise DataError(f"{path}: no such file or folder")
+        else:
+            kind_of(path)
+            found.append(path)
+    return [CorpusFile(path) for path in dict.fromkeys(found)]
+
+
+def kind_of(path: Path) -> str:
+    """Return the suffix that says how a file is read, without that of its compression.
+
+    Raises:
+        DataError: it is of no known kind.
+    """
+    kind = _kind(path)
+    if kind is None:
+        raise DataError(f"{path}: cannot read '{''.join(path.suffixes)}' files; wanted {SUFFIXES}")
+    return kind
+
+
+def is_training_file(path: Path) -> bool:
+    """Return whether a path is a file of a known kind."""
+    return path.is_file() and _kind(path) is not None
+
+
+def _kind(path: Path) -> str | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = bool(suffixes) and suffixes[-1] in _PACKED
+    kind = suffixes[-2] if packed and len(suffixes) > 1 else (suffixes[-1] if suffixes else "")
+    known = _JSON | _TEXT | (frozenset() if packed else {_PARQUET})
+    return kind if kind in known else None
+
+
+def _unpacked(raw: BinaryIO, suffix: str) -> IO[bytes]:
+    """Return a reader of a file's bytes after decompression."""
+    if suffix == ".gz":
+        return io.BufferedReader(gzip.GzipFile(fileobj=raw), 1 << 20)
+    if suffix == ".zst":
+        reader: IO[bytes] = registry.load_object("genbench.data.parquet:open_zstd")(raw)
+        return reader
+    return raw
+
+
+def _next(batch: Batch, *, carry: bool) -> Batch:
+    """Return an empty batch, or one that begins with the last lines of plain text before it."""
+    following = Batch(batch.path)
+    if carry:
+        kept = 0
+        for at in range(len(batch.texts) - 1, -1, -1):
+            kept += len(batch.texts[at])
+            if kept > _CARRIED:
+                break
+            following.texts.insert(0, batch.texts[at])
+            following.lines.insert(0, batch.lines[at])
+            following.documents.insert(0, 0)
+    return following
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value. Names of keys are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces that overlap, so that no n-gram is lost between them."""
+    if len(text) <= _PIECE:
+        yield text
+        return
+    for start in range(0, len(text), _PIECE - _CARRIED):
+        yield text[start : start + _PIECE]

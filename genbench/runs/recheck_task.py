@@ -1,0 +1,159 @@
+"""A few stored answers of one task, verified again and compared with their stored verdicts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from genbench.analysis.recheck_record import RecheckedTask
+from genbench.analysis.sides import SideTask
+from genbench.judges.tasks import is_judged
+from genbench.models.prepared import Reasoning
+from genbench.runs.rereading import stored_tasks
+from genbench.runs.scoring import case_of, conversations, verdict_of
+from genbench.store.folder import RunFolder
+from genbench.store.manifest_record import Manifest
+from genbench.tasks.loaded import LoadedTask
+from genbench.types import OURS, Answer, Problem, SampleId, Status, Verdict
+from genbench.verifiers.pool import VerifierPool
+from genbench.verifiers.process import VerifierSpec
+
+T = TypeVar("T")
+JUDGED = "a judge graded it"
+_SHOWN = 3
+_MACHINE: frozenset[Status] = OURS | {"timeout", "memory", "output_limit"}
+"""Statuses that depend on the machine and its load as well as on the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswers:
+    """The stored answers of one task and side, of which a few completions are in memory.
+
+    `where` is the side, `path` its run folder.
+    """
+
+    where: Literal["base", "tuned"]
+    path: Path
+    manifest: Manifest
+    side: SideTask
+
+    @property
+    def name(self) -> str:
+        """Return the name of the task."""
+        return self.side.name
+
+    @property
+    def folder(self) -> RunFolder:
+        """Return the run folder, opened for reading."""
+        return RunFolder(self.path)
+
+    async def verified(self, pool: VerifierPool, data_dir: Path | None, end: float) -> RecheckedTask:
+        """Verify the completions until `end` (of time.monotonic) and compare with the stored verdicts.
+
+        Raises:
+            GenbenchError: the data or the verifier cannot be used here.
+        """
+        (task,) = stored_tasks(self.folder, self.manifest, data_dir, [self.name])
+        if is_judged(task):
+            return self.skipped(JUDGED)
+        cases = list(self._cases(task))
+        spec = VerifierSpec(task.verifier, task.verifier_options, task.folder)
+        references = {problem.problem_id: task.reference(problem, 0) for problem, _, _ in cases}
+        opened = await pool.open(spec, references.items())
+        then, digest = self.manifest.tasks[self.name].verifier, spec.digest(opened.version)
+        if digest != then.digest:
+            return self.skipped(
+                f"its verifier is '{opened.version}' now and was '{then.version}'; "
+                f"run: genbench score {self.path}"
+            )
+
+        async def verdict(problem: Problem, index: int, answers: tuple[Answer, ...]) -> Verdict:
+            finding = await pool.verify(spec, case_of(task, problem, index, answers))
+            return verdict_of(SampleId(task.name, problem.problem_id, index), answers, finding, digest)
+
+        found = await _within(end, [verdict(*case) for case in cases])
+        return self._compared(found, len(cases))
+
+    def _cases(self, task: LoadedTask) -> Iterator[tuple[Problem, int, tuple[Answer, ...]]]:
+        """Yield the kept samples. Those without a score, or whose engine failed, are left out."""
+        split = Reasoning.from_record(self.manifest.reasoning).split
+        problems = {problem.problem_id: problem for problem in task.problems}
+        rows = {name: row for row, name in enumerate(self.side.problem_ids)}
+        for problem, index, completions in conversations(self.side.kept, problems):
+            scored = self.side.scores[rows[problem.problem_id]][index] is not None
+            if scored and all(item.finish_reason != "error" for item in completions):
+                yield problem, index, tuple(split(item) for item in completions)
+
+    def _compared(self, found: Sequence[Verdict], chosen: int) -> RecheckedTask:
+        """Return how many stored verdicts differ from those of today."""
+        rows = {name: row for row, name in enumerate(self.side.problem_ids)}
+        assert self.side.statuses is not None and self.side.answers is not None
+        unsettled, differing = 0, []
+        for now in found:
+            row, column = rows[now.sample.problem_id], now.sample.sample_index
+            status, score = self.side.statuses[row][column], self.side.scores[row][column]
+            if {status, now.status} & _MACHINE:
+                unsettled += 1
+            elif (status, score, self._voted(self.side.answers[row][column])) != (
+                now.status,
+                now.score,
+                self._voted(now.extracted),
+            ):
+                differing.append(_moved(status, score, now))
+        return RecheckedTask(
+            side=self.where,
+            task=self.name,
+            verified=len(found),
+            chosen=chosen,
+            differing=len(differing),
+            examples=tuple(differing[:_SHOWN]),
+            unsettled=unsettled,
+            skipped=None,
+        )
+
+    def _voted(self, answer: str | None) -> str | None:
+        """Return the extracted answer if the score depends on it (maj@k), else None."""
+        return answer if self.side.metric.startswith("maj") else None
+
+    def skipped(self, why: str) -> RecheckedTask:
+        """Return the record of a task that was not verified again."""
+        return RecheckedTask(
+            side=self.where,
+            task=self.name,
+            verified=0,
+            chosen=0,
+            differing=0,
+            examples=(),
+            unsettled=0,
+            skipped=why,
+        )
+
+
+def _moved(status: Status, score: float | None, now: Verdict) -> str:
+    """Return a differing verdict in words."""
+    place = f"problem {now.sample.problem_id}, sample {now.sample.sample_index}"
+    return f"{place}: {status} ({_shown(score)}) -> {now.status} ({_shown(now.score)})"
+
+
+def _shown(score: float | None) -> str:
+    return "no score" if score is None else f"{score:g}"
+
+
+async def _within(end: float, work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Return the results that are ready before `end` (of time.monotonic), in the order of `work`.
+
+    Raises:
+        GenbenchError: one of them failed.
+    """
+    running = [asyncio.create_task(item) for item in work]
+    if running:
+        await asyncio.wait(running, timeout=max(0.0, end - time.monotonic()))
+    late = [item for item in running if not item.done()]
+    for item in late:
+        item.cancel()
+    await asyncio.gather(*late, return_exceptions=True)
+    return [item.result() for item in running if item not in late]
