@@ -17,7 +17,6 @@ import os
 import random
 import resource
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -131,4 +130,4 @@ def _finds(mirror: Path, known: list[str], folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

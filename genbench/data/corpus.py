@@ -23,7 +23,7 @@ BATCH_CHARACTERS = 400_000
 _PIECE, _CARRIED = 400_000, 5_000
 """A longer text is cut into pieces, which share that many characters."""
 _LONGEST_LINE = 64 << 20
-_SHORTEST = 20
+_SHORTEST = 8
 """Shorter values are left out: no n-gram fits into them."""
 
 
@@ -43,6 +43,19 @@ class Batch:
         self.lines.append(line)
         self.documents.append(document)
         self.characters += len(text)
+
+    def parts(self) -> Iterator[Batch]:
+        """Yield the batch, or smaller ones if one line made it far too large."""
+        if self.characters <= 2 * BATCH_CHARACTERS:
+            yield self
+            return
+        part = Batch(self.path)
+        for text, line, document in zip(self.texts, self.lines, self.documents, strict=True):
+            part.add(text, line, document)
+            if part.characters >= BATCH_CHARACTERS:
+                yield part
+                part = Batch(self.path)
+        yield part
 
 
 @dataclass(slots=True)
@@ -86,12 +99,13 @@ class CorpusFile:
                 if kind in _JSON:
                     self._add_json(batch, line, text)
                 else:
-                    batch.add(text, line, 0)
+                    for piece in _pieces(text):
+                        batch.add(piece, line, 0)
                 if batch.characters >= BATCH_CHARACTERS:
                     self.done = raw.tell()
-                    yield batch
+                    yield from batch.parts()
                     batch = _next(batch, carry=kind in _TEXT)
-            yield batch
+            yield from batch.parts()
 
     def _lines(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each line. Lines that are too long are counted as unreadable."""
@@ -125,9 +139,9 @@ class CorpusFile:
             self._add_value(batch, row, record)
             if batch.characters >= BATCH_CHARACTERS:
                 self.done = size * row // total
-                yield batch
+                yield from batch.parts()
                 batch = Batch(self.path)
-        yield batch
+        yield from batch.parts()
 
     def _add_value(self, batch: Batch, line: int, value: Any) -> None:
         """Add every text in a JSON value. Each is a document of its own."""

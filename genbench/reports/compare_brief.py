@@ -34,7 +34,7 @@ def compare_brief(comparison: Comparison) -> str:
     end = [
         "",
         *legend(comparison.tasks, looked=comparison.adaptive is not None).splitlines(),
-        *filter(None, [outcome(comparison)]),
+        *filter(None, [outcome(comparison), _verified(comparison)]),
         _rest(comparison),
     ]
     left = LINES - len(below) - len(end)
@@ -55,6 +55,17 @@ def _bounded(lines: Sequence[str], most: int, what: str) -> list[str]:
     if len(lines) <= most:
         return list(lines)
     return [*lines[: most - 1], f"… and {len(lines) - most + 1} more {what}"]
+
+
+def _verified(comparison: Comparison) -> str:
+    """Return how many stored answers were verified again, or an empty text if none were to be."""
+    found = comparison.rechecked
+    if not found:
+        return ""
+    count, moved = sum(item.verified for item in found), sum(item.differing for item in found)
+    left_out = list(dict.fromkeys(item.task for item in found if item.skipped is not None))
+    more = f"; not in every run: {', '.join(left_out)} (see --details)" if left_out else ""
+    return f"{count} stored answers were verified again, {moved} got another verdict{more}"
 
 
 def _rest(comparison: Comparison) -> str:

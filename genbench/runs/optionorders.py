@@ -48,7 +48,7 @@ def order_record(
         return _missing(str(error).split("\n", maxsplit=1)[0])
     orders = _orders(task, tuned.problem_ids, max(base.largest_k, tuned.largest_k))
     if orders is None:
-        return _missing("its samples do not show options in different orders")
+        return _missing(_no_orders(task))
     left, right = (order_effect(_ordered(part, orders)) for part in (base, tuned))
     if left is None or right is None:
         return _missing("no problem has right and wrong samples in both runs")
@@ -91,6 +91,14 @@ def _orders(task: LoadedTask, ids: Sequence[str], k: int) -> list[list[Order]] |
             return None
         found.append(known)
     return found
+
+
+def _no_orders(task: LoadedTask) -> str:
+    """Return why a task shows no options in changing order."""
+    asks = [task.ask(problem, 0, ()) for problem in task.problems[:1]]
+    if any(ask is not None and ask.order is not None for ask in asks):
+        return "its samples show the options in one order; draw it with options: {order: per_sample}"
+    return "it shows no options"
 
 
 def _order(order: tuple[int, ...] | None, reference: Any) -> Order | None:

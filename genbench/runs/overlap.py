@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from genbench import registry
 from genbench.data.corpus import CorpusFile, corpus_files, is_training_file
-from genbench.data.ngrams import NORMALISATION
+from genbench.data.ngrams import NORMALISATION, words
 from genbench.data.overlap import SHORTEST, N, Passage, PassageIndex
 from genbench.errors import InputError
 from genbench.runs.options import RunOptions, open_suite
@@ -92,22 +92,30 @@ def split_arguments(arguments: Sequence[str], corpus: Sequence[Path]) -> tuple[l
 
 
 def passages(task: LoadedTask) -> Iterator[Passage]:
-    """Yield the texts of a task that are searched: the question and the references of each problem."""
+    """Yield the texts of a task that are searched: the question and the references of each problem.
+
+    A text of a problem's row that its prompt contains is a part of the question, so the wording that all
+    prompts share is left out. If the prompt contains no such text, the whole prompt is the question. Other
+    texts of the row are references.
+    """
     for problem in task.problems:
         ask = task.ask(problem, 0, ())
-        said = [item.content for item in ask.messages if item.role == "user"] if ask else []
-        if said:
-            yield Passage(task.name, problem.problem_id, "question", said[-1])
-        for text in _texts(task.reference(problem, 0)):
-            if len(text) <= _LONGEST_REFERENCE:
+        said = "\n".join(item.content for item in ask.messages if item.role == "user") if ask else ""
+        found = dict.fromkeys((*_texts(problem.row), *_texts(task.reference(problem, 0))))
+        asked = [text for text in found if text.strip() and text.strip() in said]
+        long = any(len(words(text)) >= SHORTEST for text in asked)
+        for text in asked if long else [said]:
+            yield Passage(task.name, problem.problem_id, "question", text)
+        for text in found:
+            if text not in asked and len(text) <= _LONGEST_REFERENCE:
                 yield Passage(task.name, problem.problem_id, "reference", text)
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts of a reference, which is JSON."""
+    """Yield the texts in a JSON value."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         for item in value.values():
             yield from _texts(item)
     elif isinstance(value, list | tuple):

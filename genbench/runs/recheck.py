@@ -14,6 +14,7 @@ from genbench.runs.loop import run_coroutine
 from genbench.runs.recheck_task import JUDGED, StoredAnswers
 from genbench.runs.rereadable import obstacle
 from genbench.runs.trust import Kind
+from genbench.store.ownseal import is_sealed
 from genbench.verifiers.pool import VerifierPool
 
 SAMPLES = 50
@@ -66,7 +67,8 @@ class AnswerCheck:
         if why is not None:
             return stored.skipped(why)
         try:
-            return await stored.verified(pool, self.data_dir, end)
+            programs = "code" in self.trusted or is_sealed(stored.folder, stored.manifest)
+            return await stored.verified(pool, self.data_dir, end, programs=programs)
         except GenbenchError as error:
             return stored.skipped(str(error).split("\n", maxsplit=1)[0])
 

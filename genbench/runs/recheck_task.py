@@ -24,6 +24,10 @@ from genbench.verifiers.process import VerifierSpec
 
 T = TypeVar("T")
 JUDGED = "a judge graded it"
+PROGRAMS = (
+    "its answers are programs, and the run folder is not your own; to run them in the sandbox, add "
+    "--trust-run code"
+)
 _SHOWN = 3
 _MACHINE: frozenset[Status] = OURS | {"timeout", "memory", "output_limit"}
 """Statuses that depend on the machine and its load as well as on the answer."""
@@ -51,8 +55,14 @@ class StoredAnswers:
         """Return the run folder, opened for reading."""
         return RunFolder(self.path)
 
-    async def verified(self, pool: VerifierPool, data_dir: Path | None, end: float) -> RecheckedTask:
+    async def verified(
+        self, pool: VerifierPool, data_dir: Path | None, end: float, *, programs: bool
+    ) -> RecheckedTask:
         """Verify the completions until `end` (of time.monotonic) and compare with the stored verdicts.
+
+        Args:
+            data_dir: the mirror of the data, if its location has changed since the run.
+            programs: whether programs that a model wrote may run in the sandbox.
 
         Raises:
             GenbenchError: the data or the verifier cannot be used here.
@@ -60,6 +70,8 @@ class StoredAnswers:
         (task,) = stored_tasks(self.folder, self.manifest, data_dir, [self.name])
         if is_judged(task):
             return self.skipped(JUDGED)
+        if task.verifier == "code" and not programs:
+            return self.skipped(PROGRAMS)
         cases = list(self._cases(task))
         spec = VerifierSpec(task.verifier, task.verifier_options, task.folder)
         references = {problem.problem_id: task.reference(problem, 0) for problem, _, _ in cases}

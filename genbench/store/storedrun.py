@@ -57,7 +57,7 @@ class StoredTask:
         indexed: whether each pass over the completions also makes `index`.
         end_tokens: the special tokens that are cut from the end of answers.
         counts: the samples of each problem in an adaptive run. None: each problem has k.
-        keep: how many samples' completions each pass keeps in `kept`, always the same ones.
+        keep: how many samples' completions each pass keeps in `kept`.
     """
 
     def __init__(

@@ -16,11 +16,11 @@ from genbench.analysis.opening import open_side
 from genbench.analysis.recheck_record import RecheckedTask
 from genbench.errors import InputError, NotComparableError
 from genbench.runs.recheck import AnswerCheck
-from genbench.runs.recheck_task import JUDGED
+from genbench.runs.recheck_task import JUDGED, PROGRAMS
 from genbench.store.folder import RunFolder
 from genbench.store.jsonlines import replace_json
 from genbench.store.ownseal import seal
-from tests.ready_runs import RIGHT, WRONG, MakeRun
+from tests.ready_runs import RIGHT, WRONG, MakeRun, score_responses, write_lines
 
 Line = dict[str, Any]
 WRONG_NOW_RIGHT = {"status": "correct", "score": 1.0, "extracted": "2"}
@@ -165,3 +165,34 @@ def test_score_files_have_nothing_to_verify(tmp_path: Path) -> None:
 def test_check_of_no_answer_is_refused() -> None:
     with pytest.raises(InputError, match="wanted 1 or more"):
         genbench.AnswerCheck(0)
+
+
+CODE_SUITE = """\
+models:
+  m: {path: ./model}
+decoding: {temperature: 0.6, max_tokens: 16}
+tasks:
+  - name: sums
+    kind: code
+    data: {path: rows.jsonl, fields: {id: id, question: problem, reference: {fn_name: fn, tests: tests}}}
+    prompt: "{question}"
+    k: 1
+"""
+
+
+@pytest.mark.slow
+def test_programs_of_a_strangers_folder_run_only_if_code_is_trusted(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(CODE_SUITE)
+    row = {"id": "p0", "problem": "?", "fn": "f", "tests": [{"input": "1", "output": "1"}]}
+    write_lines(tmp_path / "rows.jsonl", [row])
+    text = "```python\ndef f(x):\n    return x\n```"
+    line = {"task": "sums", "problem_id": "p0", "sample_index": 0, "text": text}
+    write_lines(tmp_path / "responses.jsonl", [line])
+    run = score_responses(tmp_path)
+    own, _ = checked((run, run), AnswerCheck(samples=1))
+    assert (own.verified, own.differing, own.skipped) == (1, 0, None)
+    (run / "seal.json").unlink()
+    strange, _ = checked((run, run), AnswerCheck(samples=1, trusted={"files"}))
+    assert strange.skipped == PROGRAMS
+    trusted, _ = checked((run, run), AnswerCheck(samples=1, trusted={"files", "code"}))
+    assert (trusted.verified, trusted.skipped) == (1, None)
