@@ -7,6 +7,7 @@ from pathlib import Path
 
 from genbench.data.corpus import Batch
 from genbench.data.overlap import Passage, PassageIndex
+from genbench.runs.overlap_record import OverlapTask
 from genbench.runs.overlap_search import OverlapSearch, SearchLine
 
 TEXT = " ".join(f"word{number}" for number in range(30))
@@ -44,7 +45,8 @@ def test_a_line_that_two_batches_share_counts_once() -> None:
 
 
 def test_an_empty_batch_finds_nothing() -> None:
-    assert search_of(Batch(Path("a"))).record("t", 1).found == 0
+    found = search_of(Batch(Path("a"))).record("t", 1)
+    assert found == OverlapTask(problems=1, searched=1, found=0, mostly=0, lines=0, hits=())
 
 
 def test_long_matches_are_cut_on_one_line() -> None:
