@@ -74,8 +74,7 @@ class StoredTask:
         keep: int = 0,
     ) -> None:
         self.folder, self.name, self.k = folder, name, k
-        self.counts = counts
-        self._keep, self.kept = keep, tuple[Completion, ...]()
+        self.counts, self._keep, self.kept = counts, keep, tuple[Completion, ...]()
         self._end_tokens = end_tokens
         self.problem_ids = tuple(problem_ids)
         self.indexed = indexed
@@ -170,8 +169,7 @@ class StoredTask:
             if (item.sample.problem_id, item.sample.sample_index) in chosen:
                 kept.append(item)
             yield item
-        self._tokens, self._on_disk, self._seal = tokens, on_disk, seal.record
-        self.kept = tuple(kept)
+        self._tokens, self._on_disk, self._seal, self.kept = tokens, on_disk, seal.record, tuple(kept)
         if index is not None:
             index.completion_tokens = tokens.all_completion
             self._index = index
