@@ -95,16 +95,16 @@ def passages(task: LoadedTask) -> Iterator[Passage]:
     """Yield the texts of a task that are searched: the question and the references of each problem.
 
     A text of a problem's row that its prompt contains is a part of the question, so the wording that all
-    prompts share is left out. If the prompt contains no such text, the whole prompt is the question. Other
-    texts of the row are references.
+    prompts share is left out. If the prompt contains no such text of two words or more, the whole prompt is
+    the question. Other texts of the row are references.
     """
     for problem in task.problems:
         ask = task.ask(problem, 0, ())
         said = "\n".join(item.content for item in ask.messages if item.role == "user") if ask else ""
         found = dict.fromkeys((*_texts(problem.row), *_texts(task.reference(problem, 0))))
         asked = [text for text in found if text.strip() and text.strip() in said]
-        long = any(len(words(text)) >= SHORTEST for text in asked)
-        for text in asked if long else [said]:
+        told = any(len(words(text)) > 1 for text in asked)
+        for text in asked if told else [said]:
             yield Passage(task.name, problem.problem_id, "question", text)
         for text in found:
             if text not in asked and len(text) <= _LONGEST_REFERENCE:

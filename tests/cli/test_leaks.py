@@ -25,7 +25,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("suite.yaml").write_text(
         "models:\n  m: {path: ./none}\ntasks:\n  - name: mine\n    kind: exact\n"
         "    data: {path: rows.jsonl, fields: {id: id, question: question, reference: answer}}\n"
-        '    prompt: "{question}"\n'
+        '    prompt: "{question}"\n    k: 1\n'
     )
     Path("rows.jsonl").write_text(json.dumps({"id": "p0", "question": QUESTION, "answer": "8"}) + "\n")
     for name in ("a.jsonl", "b.jsonl"):

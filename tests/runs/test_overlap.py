@@ -150,7 +150,7 @@ def test_each_option_is_searched_by_itself(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(
         "models:\n  m: {path: ./none}\ntasks:\n  - name: picks\n    kind: choice\n"
         "    data: {path: rows.jsonl, fields: {id: id, question: q, options: options, reference: answer}}\n"
-        '    prompt: "{question}\\n{options}"\n'
+        '    prompt: "{question}\\n{options}"\n    k: 1\n'
     )
     row = {"id": "p0", "q": "Which?", "options": [QUESTIONS[0], "no", SOLUTION], "answer": "A"}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
