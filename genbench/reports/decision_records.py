@@ -12,6 +12,7 @@ from genbench.ledger.listing import LedgerAdded, LedgerCheck, LedgerList
 from genbench.ledger.pruning import LedgerPruned
 from genbench.ledger.rescoring import LedgerRescored
 from genbench.policy.record import NightlyGate
+from genbench.runs.contamination_record import Contamination
 from genbench.runs.power_record import PowerPlan
 from genbench.store.jsonrecord import JsonRecord
 from genbench.trend.record import Trend
@@ -22,6 +23,7 @@ DECISION_RECORDS: Mapping[str, type[JsonRecord]] = {
     "power": PowerPlan,
     "noise": NoiseMeasurement,
     "rank": Ranking,
+    "contamination": Contamination,
     "trend": Trend,
     "gate": NightlyGate,
     "ledger_add": LedgerAdded,

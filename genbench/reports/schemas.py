@@ -16,7 +16,6 @@ from genbench.analysis.results_record import Results
 from genbench.policy.config import Policy
 from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.reports.report_record import Report
-from genbench.runs.contamination_record import Contamination
 from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.mirror import MirrorRecord
 from genbench.runs.overlap_record import Overlap
@@ -28,7 +27,6 @@ from genbench.suite.config import SuiteConfig
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
     **DECISION_RECORDS,
-    "contamination": Contamination,
     "overlap": Overlap,
     "status": RunsStatus,
     "report": Report,
