@@ -54,8 +54,8 @@ def screened(differences: Floats) -> SignFlip:
     return SignFlip(2 * min(low, 1 - low), low, 1 - low, "normal")
 
 
-night_rule.level = functools.cache(level)
-pool_module.sign_flip = screened
+vars(night_rule)["level"] = functools.cache(level)
+vars(pool_module)["sign_flip"] = screened
 
 
 @dataclass(frozen=True, slots=True)

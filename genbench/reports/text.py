@@ -180,7 +180,11 @@ def _other_metrics(task: TaskResults, brief: bool) -> list[str]:
 
 def _measures(task: TaskResults) -> list[str]:
     """Return the verifier's further measures, such as the share of right cells of a grid."""
-    shown = [f"{name} {points(item.value)} {interval(item.ci)}" for name, item in (task.parts or {}).items()]
+    shown = [
+        f"{name} {points(item.value)} {interval(item.ci)}"
+        for name, item in (task.parts or {}).items()
+        if item.value is not None
+    ]
     return [", ".join(shown)] if shown else []
 
 

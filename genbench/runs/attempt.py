@@ -9,9 +9,8 @@ from functools import partial
 
 from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
-from genbench.errors import DegenerateOutputError, InterruptedRunError
 from genbench.runs.adaptiverounds import AdaptiveRounds
-from genbench.runs.attempt_facts import ended_attempt
+from genbench.runs.attempt_facts import check_end, ended_attempt
 from genbench.runs.context import RunContext
 from genbench.runs.drawing import Drawing
 from genbench.runs.heartbeat import Heartbeat
@@ -89,12 +88,7 @@ class Attempt:
             folder.sync()
             self._progress.close()
             self._end()
-        if self._drawing.alarm is not None and job.stop_on_degenerate:
-            raise DegenerateOutputError(
-                f"{self._drawing.alarm}; stopped as --stop-on-degenerate asks (samples so far: {folder.path})"
-            )
-        if switch.reason is not None:
-            raise InterruptedRunError(switch.reason)
+        check_end(job, folder, self._drawing.alarm, switch.reason)
 
     async def _next_round(self, rounds: AdaptiveRounds, scorer: Scorer) -> Sequence[Draw]:
         """Return what an adaptive run draws next."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from genbench.draw.lengths import BY_TASK
 from genbench.draw.progress import ProgressLine
+from genbench.errors import DegenerateOutputError, InterruptedRunError
 from genbench.runs.job import Job
 from genbench.store import manifest as manifests
 from genbench.store.folder import RunFolder
@@ -49,3 +50,22 @@ def ended_attempt(
         "seconds": round(seconds, 3),
         "healed_bytes": folder.healed_bytes,
     }
+
+
+def check_end(job: Job, folder: RunFolder, alarm: str | None, stopped_by: str | None) -> None:
+    """Raise the error that ends the command, if the attempt did not come to its end.
+
+    Args:
+        alarm: what is said of degenerate completions; None if there are few.
+        stopped_by: the signal or limit that stopped the run.
+
+    Raises:
+        DegenerateOutputError: the first completions are degenerate, and the command asks to stop then.
+        InterruptedRunError: the run was stopped.
+    """
+    if alarm is not None and job.stop_on_degenerate:
+        raise DegenerateOutputError(
+            f"{alarm}; stopped as --stop-on-degenerate asks (samples so far: {folder.path})"
+        )
+    if stopped_by is not None:
+        raise InterruptedRunError(stopped_by)

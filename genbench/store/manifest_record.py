@@ -179,12 +179,8 @@ class AttemptRecord(JsonRecord):
     generation_s: float = Field(default=0.0, description="seconds of drawing")
     seconds: float = Field(default=0.0, description="seconds of the whole attempt")
     healed_bytes: Count = Field(default=0, description="bytes of torn lines that were cut")
-    gpu_busy: dict[str, float] | None = Field(
-        default=None, description="share of the drawing in which each GPU worked"
-    )
-    engines: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="what each engine resolved when it loaded, and its statistics"
-    )
+    gpu_busy: dict[str, float] | None = Field(default=None, description="busy share of the drawing by GPU")
+    engines: dict[str, Any] = Field(default_factory=dict, description="choices and statistics of each engine")
 
     @property
     def has_ended(self) -> bool:
@@ -266,7 +262,6 @@ class Manifest(JsonRecord):
     taken_over: tuple[TakenRecord, ...] = Field(
         default=(), description="samples of an earlier run; absent if all were drawn here"
     )
-
     adaptive: AdaptiveRecord | None = Field(
         default=None, description="plan and looks of an adaptive run; absent if all samples are drawn"
     )
@@ -296,13 +291,9 @@ class Manifest(JsonRecord):
     @property
     def binding(self) -> Binding:
         """The properties that identify this run."""
-        return Binding(
-            model_identity=self.model_identity,
-            run_seed=self.run_seed,
-            terms=self.terms,
-            reasoning=self.reasoning,
-            tasks={
-                name: TaskBinding(version=task.version, data_digest=task.data_digest, decoding=task.decoding)
-                for name, task in self.tasks.items()
-            },
-        )
+        tasks = {
+            name: TaskBinding(version=task.version, data_digest=task.data_digest, decoding=task.decoding)
+            for name, task in self.tasks.items()
+        }
+        same = {name: getattr(self, name) for name in Binding.model_fields if name != "tasks"}
+        return Binding(**same, tasks=tasks)

@@ -80,8 +80,9 @@ def test_a_decided_task_that_draws_on_may_still_be_found_to_regress() -> None:
     state = night()
     doubtful = np.tile([0.09, -0.11], 100)
     state.look(both(doubtful, doubtful))
-    assert state.decisions["a"] == "NON_INFERIOR"
+    before = dict(state.decisions)
     look = state.look(both(WORSE, doubtful))
+    assert before["a"] == "NON_INFERIOR"
     assert look.tasks["a"].decision == state.decisions["a"] == "REGRESSED"
     assert look.verdict == "REGRESSED"
 
