@@ -7,16 +7,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from genbench.draw.progress import ProgressLine
 from genbench.draw.queue import Draw
 from genbench.runs.adaptiverounds import AdaptiveRounds
 from genbench.runs.attempt_facts import check_end, ended_attempt
 from genbench.runs.context import RunContext
 from genbench.runs.drawing import Drawing
 from genbench.runs.heartbeat import Heartbeat
-from genbench.runs.interim import counting
+from genbench.runs.interim import progress_line
 from genbench.runs.record import RunManifest
-from genbench.runs.scoring import OnVerdict, Scorer, Verify, catch_up
+from genbench.runs.scoring import Scorer, Verify, catch_up
 from genbench.store.storedrun import StoredTask
 from genbench.tasks.loaded import VerifiedTask
 
@@ -52,7 +51,7 @@ class Attempt:
         stored = self._total - len(draws)
         # How much an adaptive run will draw is not known. Each round adds to the total.
         total = self._total if rounds is None else stored
-        self._progress = ProgressLine(job.model.name, total, stored, job.quiet)
+        self._progress = progress_line(job, self._tasks, total, stored)
 
     async def run(self, verified: Mapping[str, VerifiedTask], verify: Verify) -> None:
         """Draw and verify.
@@ -68,8 +67,7 @@ class Attempt:
         job, folder, switch = self._context.job, self._context.folder, self._context.switch
         number = self._manifest.begin_attempt(job, self._total - len(self._draws))
         split = job.model.reasoning.split
-        on_verdict = self._on_verdict(verified)
-        scorer = Scorer(folder, verified, verify, split, on_verdict, stored=self._readers)
+        scorer = Scorer(folder, verified, verify, split, self._progress.verdict, stored=self._readers)
         try:
             async with Heartbeat(folder, self._progress, number, self._on_disk()) as heartbeat:
                 more = None if self._rounds is None else partial(self._next_round, self._rounds, scorer)
@@ -97,13 +95,6 @@ class Attempt:
         for line in rounds.said():
             self._progress.say(f"{self._context.job.model.name}: {line}")
         return draws
-
-    def _on_verdict(self, verified: Mapping[str, VerifiedTask]) -> OnVerdict:
-        """Return the function that counts verdicts, and prints interim estimates if the command asks."""
-        if not self._context.job.interim:
-            return self._progress.verdict
-        wanted = {name: (item.task.samples, len(item.problems)) for name, item in verified.items()}
-        return counting(self._progress, wanted)
 
     def _on_disk(self) -> dict[str, int]:
         """Return the samples of each task that are on disk."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from genbench.draw.progress import ProgressLine
+from genbench.runs.job import Job
 from genbench.stats.intervals import problem_interval
+from genbench.tasks.loaded import LoadedTask
 from genbench.types import Verdict
 
 SHARES = (0.1, 0.25, 0.5, 0.75)
@@ -75,17 +77,29 @@ class InterimEstimates:
         )
 
 
-def counting(progress: ProgressLine, wanted: Mapping[str, tuple[int, int]]) -> Callable[[Verdict], None]:
-    """Return a function that counts verdicts in a progress line, and prints estimates above it.
+class InterimProgress(ProgressLine):
+    """A progress line that prints estimates above it when they are due."""
+
+    def __init__(self, job: Job, tasks: Sequence[LoadedTask], total: int, done: int) -> None:
+        super().__init__(job.model.name, total, done, job.quiet)
+        wanted = {task.name: (task.samples, len(task.problems)) for task in tasks}
+        self._estimates = InterimEstimates(job.model.name, wanted)
+
+    def verdict(self, item: Verdict) -> None:
+        """Count a verdict by its status, and print the estimates that are due."""
+        super().verdict(item)
+        for line in self._estimates.add(item):
+            self.say(line)
+
+
+def progress_line(job: Job, tasks: Sequence[LoadedTask], total: int, done: int) -> ProgressLine:
+    """Return the progress line of a job. It prints interim estimates if the command asks for them.
 
     Args:
-        wanted: by task, the number of samples and the number of problems.
+        tasks: the tasks of the run.
+        total: samples of the run.
+        done: samples that were on disk at the start.
     """
-    estimates = InterimEstimates(progress.label, wanted)
-
-    def note(item: Verdict) -> None:
-        progress.verdict(item)
-        for line in estimates.add(item):
-            progress.say(line)
-
-    return note
+    if job.interim:
+        return InterimProgress(job, tasks, total, done)
+    return ProgressLine(job.model.name, total, done, job.quiet)
