@@ -34,10 +34,10 @@ def gate(
     notes: NotesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Decide on tonight's run, by the base and by the history of its track.
+    """Decide on tonight's run by the base and the history.
 
-    The run is added to the ledger. Its chance of a false alarm is the track's yearly budget over the runs of
-    a year, so that the gate can be asked every night.
+    The history is that of the run's track. The run is added to the ledger. Its chance of a false alarm is the
+    track's yearly budget over the runs of a year, so that the gate can be asked every night.
 
     Exit codes: 0 pass, 1 fail, 2 could not be asked.
     """

@@ -38,7 +38,7 @@ def overlap(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search training files for the questions and references of tasks.
+    """Search training files for questions of tasks.
 
     Lists the file, the line, the problem and the matched text. Memory does not grow with the files.
     """
@@ -70,7 +70,7 @@ def contamination(
     trust_run: TrustOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
-    """Look for signs that a model has seen the problems of a task.
+    """Look for signs that a model has seen a task.
 
     Counts problems that base never solves and the model always solves, against the same of earlier models.
     Tests whether choice questions are solved more often in the dataset's order of options. No GPU is used.

@@ -48,9 +48,7 @@ def report(
 
 @app.command(
     rich_help_panel=LOOK,
-    epilog=examples(
-        "genbench parity", "genbench run parity/mmlu", "genbench parity runs/mmlu-1a2b3c4d/llama"
-    ),
+    epilog=examples("genbench parity", "genbench parity runs/mmlu-1a2b3c4d/llama"),
 )
 def parity(
     runs: Annotated[
@@ -59,7 +57,9 @@ def parity(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare a run with what others report for its model, or list the parity cards.
+    """Compare a run with published scores, or list them.
+
+    The published scores are those of the parity cards.
 
     A score agrees if the 95% interval of the difference contains zero.
     """

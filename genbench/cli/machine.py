@@ -136,9 +136,7 @@ def mirror(
         list[str], typer.Argument(help="Names of tasks (see genbench tasks), suite files, or shipped suites.")
     ],
     to: Annotated[Path, typer.Option("--to", metavar="DIR", help="The folder of the mirror.")],
-    data_dir: Annotated[
-        Path | None, typer.Option(help="Copy datasets from this mirror instead of the hub.")
-    ] = None,
+    data_dir: DataOption = None,
     model: Annotated[
         list[str],
         typer.Option("--model", metavar="ORG/NAME[@REVISION]", help="Also fetch this model. Repeatable."),

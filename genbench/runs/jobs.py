@@ -95,12 +95,13 @@ def _replay_jobs(
         if not answered:
             raise ConfigError(f"{path}: has no line for a task of this run")
         model = prepare_model(suite, name, answered, found.engine)
-        folder = folder_of_command(suite, [model], options, adaptive_key(adaptive))
         asked = {task.name: [problem.problem_id for problem in task.problems] for task in answered}
         own = {**origin, "problems": asked, "tasks": list(asked)}
-        place = _folder_of(folder, options, name)
-        job = Job(suite, answered, model, place, own, here, options.quiet)
+        job = Job(suite, answered, model, Path(), own, here, options.quiet)
         jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, interim=options.interim))
+    models = [job.model for job in jobs]
+    folder = folder_of_command(suite, models, options, adaptive_key(adaptive))
+    jobs = [replace(job, path=_folder_of(folder, options, job.model.name)) for job in jobs]
     return placed(jobs, suite, options)
 
 

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 
 from genbench.errors import ConfigError
 from genbench.runs.options import RunOptions
+from genbench.store.manifest import now
 from genbench.store.track_record import TrackRecord, TrackRole, night_position
 from genbench.suite.block import NAME_PATTERN
 from genbench.suite.suitefile import Suite
@@ -16,12 +17,12 @@ _NOON = timedelta(hours=12)
 _BASE = "base"
 
 
-def tonight(now: datetime) -> date:
+def tonight(moment: datetime) -> date:
     """Return the night that a local time belongs to. A night lasts from noon to noon.
 
     So a run that begins before midnight and is continued after it stays in one night.
     """
-    return (now - _NOON).date()
+    return (moment - _NOON).date()
 
 
 def track_place(suite: Suite, options: RunOptions, model: str) -> TrackRecord | None:
@@ -38,7 +39,7 @@ def track_place(suite: Suite, options: RunOptions, model: str) -> TrackRecord | 
         role: TrackRole = "anchor" if step is None else "point"
         return TrackRecord(name=config.name, kind="step", position=step or 0, role=role)
     anchor = _anchor(suite, config)
-    night = tonight(datetime.now()) if options.night_of is None else _date(options.night_of)
+    night = tonight(datetime.fromisoformat(now())) if options.night_of is None else _date(options.night_of)
     return TrackRecord(
         name=config.name,
         kind="night",

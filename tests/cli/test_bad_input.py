@@ -89,8 +89,8 @@ SUITE_MISTAKES = {
         ("suite.yaml:10", "two tasks are called 'mine'", "line 5", "another 'name'"),
     ),
     "unknown task": (
-        ("    k: 2\n", "    k: 2\n  - aime52\n"),
-        ("unknown task 'aime52'", "did you mean 'aime25'?"),
+        ("    k: 2\n", "    k: 2\n  - aime255\n"),
+        ("unknown task 'aime255'", "did you mean 'aime25'?"),
     ),
     "unknown kind": (("kind: math", "kind: maths"), ("'maths'", "did you mean 'math'?")),
     "own task without data": (("    data:", "    #"), ("suite.yaml:5", "'data'")),
