@@ -21,7 +21,7 @@ from genbench.cli.options import (
     TestOption,
     TrustOption,
 )
-from genbench.cli.output import lazy_module, print_record
+from genbench.cli.output import lazy_module, print_record, terminal_width
 
 
 @app.command(
@@ -101,7 +101,7 @@ def compare(
         strict_contract=strict_contract,
         recheck=_answer_check(recheck, data_dir, trust_run),
     )
-    print_record(record, "compare_text" if details else "compare_brief", as_json)
+    print_record(record, "compare_text" if details else "compare_brief", as_json, width=terminal_width())
     if record.exit_code:
         raise typer.Exit(record.exit_code)
 

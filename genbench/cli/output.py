@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
@@ -39,8 +40,9 @@ def print_results(
         models = {name: record.to_json() for name, record in results.items()}
         print_json({"folders": {name: str(path) for name, path in folders.items()}, "models": models})
     else:
-        table = lazy_module("reports.text").run_table(results, folders, brief=brief)
-        print(_safe(table))
+        width = terminal_width()
+        table = lazy_module("reports.text").run_table(results, folders, brief=brief, width=width)
+        _print_text(table)
 
 
 def print_report(report: Any, as_json: bool) -> None:
@@ -57,12 +59,27 @@ def print_checks(checks: Sequence[Any], as_json: bool) -> None:
         print_lines(str(item) for item in checks)
 
 
-def print_record(record: Any, text_module: str, as_json: bool) -> None:
-    """Print a record as JSON, or as the text that `genbench.reports.<text_module>` makes of it."""
+def print_record(record: Any, text_module: str, as_json: bool, **options: Any) -> None:
+    """Print a record as JSON, or as the text that `genbench.reports.<text_module>` makes of it.
+
+    Args:
+        options: further arguments of the function that makes the text.
+    """
     if as_json:
         print_json(record.to_json())
     else:
-        print(_safe(getattr(lazy_module(f"reports.{text_module}"), text_module)(record)))
+        _print_text(getattr(lazy_module(f"reports.{text_module}"), text_module)(record, **options))
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal, or None if stdout is none: a file keeps its long lines."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _print_text(text: str) -> None:
+    """Print a text. In a terminal long lines are broken between words."""
+    width, safe = terminal_width(), _safe(text)
+    print(safe if width is None else lazy_module("reports.table").folded(safe, width))
 
 
 def print_json(record: Any) -> None:

@@ -18,12 +18,15 @@ _ALLOWED = 4
 _SUITE = 4
 
 
-def compare_brief(comparison: Comparison) -> str:
+def compare_brief(comparison: Comparison, width: int | None = None) -> str:
     """Return the verdict, the table and what matters most below it, in points of 100.
 
     The last line names the command that prints the rest.
+
+    Args:
+        width: columns of the terminal. In a narrow one the tests are under each row of the table.
     """
-    above = head(comparison)
+    above = head(comparison, width)
     below = [
         *_bounded([f"WARNING: {line}" for line in comparison.warnings], _WARNINGS, "warnings"),
         *_bounded([f"let through: {line}" for line in comparison.allowed], _ALLOWED, "differences"),

@@ -17,11 +17,15 @@ _HEAD = ("task", "metric", "n x k", "base", "tuned", "change", "95% CI", "p", "p
 _RIGHT = frozenset({"n x k", "base", "tuned", "change", "p", "p drop", "finds"})
 
 
-def compare_text(comparison: Comparison) -> str:
-    """Return the comparison as text, in points of 100."""
+def compare_text(comparison: Comparison, width: int | None = None) -> str:
+    """Return the comparison as text, in points of 100.
+
+    Args:
+        width: columns of the terminal, see `head`.
+    """
     tasks = comparison.tasks
     parts = [
-        *head(comparison),
+        *head(comparison, width),
         "",
         *(f"WARNING: {line}" for line in comparison.warnings),
         *(f"let through: {line}" for line in comparison.allowed),
@@ -41,8 +45,12 @@ def compare_text(comparison: Comparison) -> str:
     return printable("\n".join(parts)).rstrip("\n")
 
 
-def head(comparison: Comparison) -> list[str]:
-    """Return what each text of a comparison begins with: the verdict, both paths and the table."""
+def head(comparison: Comparison, width: int | None = None) -> list[str]:
+    """Return what each text of a comparison begins with: the verdict, both paths and the table.
+
+    Args:
+        width: columns of the terminal. In a narrow one the tests are under each row.
+    """
     names = comparison.base.name, comparison.tuned.name
     base, tuned = names if len(set(names)) == 2 else ("base", "tuned")
     rows = [_row(name, task) for name, task in comparison.tasks.items()]
@@ -52,7 +60,7 @@ def head(comparison: Comparison) -> list[str]:
         f"base:  {comparison.base.path}",
         f"tuned: {comparison.tuned.path}",
         "",
-        aligned(_HEAD, rows, _RIGHT),
+        aligned(_HEAD, rows, _RIGHT, width=width, below=("p", "p drop", "finds")),
     ]
 
 

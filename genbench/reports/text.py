@@ -21,7 +21,13 @@ _RIGHT = frozenset({"value", "re-run", "n x k"})
 _SHOWN_ALARMS = 6
 
 
-def run_table(results: Mapping[str, Results], folders: Mapping[str, Path], *, brief: bool = False) -> str:
+def run_table(
+    results: Mapping[str, Results],
+    folders: Mapping[str, Path],
+    *,
+    brief: bool = False,
+    width: int | None = None,
+) -> str:
     """Return the table of a run with one row per model and task, and the notices on its tasks.
 
     A group has two rows instead of those of its tasks: the mean over its tasks and over its problems.
@@ -29,9 +35,10 @@ def run_table(results: Mapping[str, Results], folders: Mapping[str, Path], *, br
 
     Args:
         brief: leave out notices on tasks that only add to the table, such as further metrics.
+        width: columns of the terminal. In a narrow one the counts of statuses are under each row.
     """
     rows = [row for model, result in results.items() for row in _rows(model, result)]
-    parts = [aligned(_HEAD, rows, _RIGHT), _legend(results)]
+    parts = [aligned(_HEAD, rows, _RIGHT, width=width, below=_HEAD[-1:]), _legend(results)]
     parts += _attention(results)
     for result in results.values():
         parts += ["\n".join(adaptive_text(result.adaptive))] if result.adaptive else []
