@@ -8,8 +8,17 @@ from typing import Annotated
 import typer
 
 from genbench.cli.app import DECIDE, app, examples
-from genbench.cli.options import AllowOption, DataOption, JsonOption, LimitOption, TrustOption
+from genbench.cli.options import (
+    AllowOption,
+    DataOption,
+    JsonOption,
+    LedgerOption,
+    LimitOption,
+    NotesOption,
+    TrustOption,
+)
 from genbench.cli.output import lazy_module, print_record
+from genbench.errors import InputError
 
 
 @app.command(
@@ -54,6 +63,7 @@ def overlap(
     epilog=examples(
         "genbench contamination runs/n/base runs/n1/tuned runs/n2/tuned runs/n3/tuned",
         "genbench contamination runs/n/base runs/n3/tuned --task gpqa_diamond --json",
+        "genbench contamination --track nightly runs/tonight/tuned",
     ),
 )
 def contamination(
@@ -64,6 +74,12 @@ def contamination(
             help="The base, then runs of earlier models, then the model that is tested (RUN_DIR/<model>).",
         ),
     ],
+    track: Annotated[
+        str | None,
+        typer.Option(help="Take the base and the earlier runs from this track. RUN is then the tested one."),
+    ] = None,
+    ledger: LedgerOption = None,
+    notes: NotesOption = None,
     task: Annotated[list[str], typer.Option("--task", help="Test only this task. Repeatable.")] = [],  # noqa: B006
     allow: AllowOption = [],  # noqa: B006
     data_dir: DataOption = None,
@@ -77,7 +93,18 @@ def contamination(
     """
     kinds = lazy_module("runs.trust").read_kinds(trust_run)
     folder = lazy_module("runs.options").path_or_none(data_dir)
+    if track is not None:
+        runs = _runs_of(track, runs, ledger, notes)
     record = lazy_module("runs.contamination").contamination(
         runs, tasks=task, allow=allow, data_dir=folder, trusted=kinds
     )
     print_record(record, "contamination_text", as_json)
+
+
+def _runs_of(track: str, runs: list[Path], ledger: str | None, notes: Path | None) -> list[Path]:
+    """Return the base of a track, its earlier runs, and the run that is tested."""
+    if len(runs) != 1:
+        raise InputError(f"--track {track}: name the tested run alone, found {len(runs)} runs")
+    with lazy_module("ledger.database").open_ledger(ledger, notes) as opened:
+        found: list[Path] = lazy_module("ledger.earlier").runs_before(opened, track, runs[0])
+    return found
