@@ -78,7 +78,7 @@ def compose(history: TrackHistory, *, since: str | None = None, points: int = SH
         track=history.track.name,
         kind=kind,
         suite=history.track.suite,
-        sentence="The track has no finished run yet.",
+        sentence=_nothing(history),
         since=position_label(kind, start) if kind == "night" else str(start),
         runs=len(history.points),
         newest=runs[history.points[-1].uid] if history.points else None,
@@ -96,6 +96,16 @@ def compose(history: TrackHistory, *, since: str | None = None, points: int = SH
     if not history.points:
         return record
     return record.model_copy(update={"sentence": _sentence(history, record, start)})
+
+
+def _nothing(history: TrackHistory) -> str:
+    """Return the sentence about a track without a run of the model that is watched."""
+    if not history.anchors:
+        return "The track has no finished run yet."
+    return (
+        "The track has runs of its base's model only, which is what the watched model is compared with; "
+        "draw the watched model (see `track: {anchor: …}` of the suite)."
+    )
 
 
 def _sentence(history: TrackHistory, record: Trend, start: int) -> str:

@@ -107,3 +107,9 @@ def test_missing_nights_are_counted() -> None:
 def test_an_empty_track_says_so() -> None:
     empty = history({"gpqa": drawn(losses(NIGHTS))}, points=(), series={})
     assert compose(empty).sentence == "The track has no finished run yet."
+
+
+def test_a_track_of_the_bases_model_alone_says_what_is_lacking() -> None:
+    drawn_again = (night(0, uid="again", model="base", role="anchor"),)
+    found = compose(history({"gpqa": drawn(losses(NIGHTS))}, points=(), series={}, anchors=drawn_again))
+    assert found.sentence.startswith("The track has runs of its base's model only")
