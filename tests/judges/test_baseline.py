@@ -213,7 +213,7 @@ def test_runs_of_other_judges_are_neither_ranked_nor_compared(arena: Case, serve
     refused = _command(arena.path, "compare", "runs/old", "runs/new")
     assert refused.returncode == 3
     assert "verifier.free.judge.digest" in refused.stderr and "--allow verifier" in refused.stderr
-    allowed = _command(arena.path, "compare", "runs/old", "runs/new", "--allow", "verifier")
+    allowed = _command(arena.path, "compare", "runs/old", "runs/new", "--allow", "verifier", "--details")
     assert allowed.returncode == 0, allowed.stderr
     allowed_json = _command(arena.path, "compare", "runs/old", "runs/new", "--allow", "verifier", "--json")
     record = json.loads(allowed_json.stdout)
