@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import decide, exchange, judge, leaks, look, machine, nights, plugins, run
+from genbench.cli import decide, exchange, judge, look, machine, nights, plugins, run
 from genbench.cli.app import app
 from genbench.cli.output import lazy_module
 from genbench.errors import GenbenchError, lacking_extra
@@ -17,7 +17,6 @@ __all__ = [
     "decide",
     "exchange",
     "judge",
-    "leaks",
     "look",
     "machine",
     "main",

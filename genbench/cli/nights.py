@@ -1,7 +1,7 @@
-"""The commands of nights: the ledger of runs, their trends, and the gate that knows the history."""
+"""The commands that know earlier runs: the ledger, trends, the gate of every night, and contamination."""
 
 from __future__ import annotations
 
-from genbench.cli import gate, ledger, trend
+from genbench.cli import gate, leaks, ledger, trend
 
-__all__ = ["gate", "ledger", "trend"]
+__all__ = ["gate", "leaks", "ledger", "trend"]

@@ -116,14 +116,18 @@ class _Walk:
             closed = len(self._closed)
             if self._open is not None:
                 self._look_at_open(self._open, night, replay=night < start)
-            elif night in self._known:
-                self._open = replace(self._known[night], state="open", closed=None)
+            elif (known := self._known_between(nights[place - 1] if place else -1, night)) is not None:
+                self._open = replace(known, state="open", closed=None)
             elif night >= start:
                 self._open = self._opening(night)
             if len(self._closed) > closed:
                 self._prepare([*self._usable, *nights[place + 1 :]])
         opened = [] if self._open is None else [self._open]
         return sorted([*self._closed, *opened], key=lambda change: change.found)
+
+    def _known_between(self, before: int, night: int) -> Found | None:
+        """Return the known change that was found after `before` and up to a night, which may lack values."""
+        return next((change for found, change in self._known.items() if before < found <= night), None)
 
     def _prepare(self, nights: Sequence[int]) -> None:
         """Prepare tests over these nights. Their places are those of the usable nights."""

@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 from genbench.cli import app, nights
 
 
-@pytest.mark.parametrize("command", nights.__all__)
+@pytest.mark.parametrize("command", ["contamination", "gate", "ledger", "overlap", "trend"])
 def test_each_command_of_nights_explains_itself(command: str) -> None:
     told = CliRunner().invoke(app, [command, "--help"])
+    assert nights.__all__ == ["gate", "leaks", "ledger", "trend"]
     assert told.exit_code == 0 and f"Usage: genbench {command}" in told.output.replace("root ", "genbench ")

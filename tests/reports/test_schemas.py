@@ -63,7 +63,11 @@ def test_a_key_that_may_be_absent_is_not_required() -> None:
 
 def test_the_files_are_written_with_a_final_newline() -> None:
     files = schema_files()
-    assert set(files) == {RECORDS_FILE, Path("suites") / "suite.schema.json"}
+    assert set(files) == {
+        RECORDS_FILE,
+        Path("suites") / "suite.schema.json",
+        Path("policies") / "policy.schema.json",
+    }
     assert all(text.endswith("}\n") for text in files.values())
 
 
