@@ -33,6 +33,8 @@ def foreseen_nights(
         stored: the tasks of a stored base. Without it no problem is sure.
         family: the gating tasks.
     """
+    if not tasks:
+        return ()
     foreseen = {task.name: _task(task, parts[task.name], stored.get(task.name), family) for task in tasks}
     one_task = [{name: drop} for name in list(family)[:_SHOWN]]
     all_tasks = [dict.fromkeys(family, drop)] if len(family) > 1 else []
