@@ -31,6 +31,13 @@ def opened(browser: Any, address: str) -> None:
     browser.get_log("browser")
     browser.get_log("performance")
     browser.get(address)
+    # With scripts disabled the driver may return while the page is still being read.
+    for _ in range(200):
+        state, there = browser.execute_script("return [document.readyState, location.href]")
+        if state == "complete" and there.startswith(address.partition("#")[0]):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{address} is not loaded after ten seconds")
 
 
 def shown(browser: Any, wanted: str) -> str:
