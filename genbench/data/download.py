@@ -31,15 +31,16 @@ def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | Non
     try:
         with _without_network(why_not is not None):
             table = _load(dataset, commit or dataset.revision)
-    except ConnectionError as error:
-        raise DataError(
-            f"{name} is not in the cache and the hub cannot be asked ({why_not}). {how_to_mirror}"
-        ) from error
     except DatasetNotFoundError as error:
         raise DataError(_how_to_log_in(name) if _is_gated(dataset, error) else f"{name}: {error}") from error
     except (ValueError, FileNotFoundError, DatasetsError, RuntimeError) as error:
         # Unknown config or split (the message lists the known ones), no or damaged files, a loading script.
         raise DataError(f"{name} cannot be read from the hub: {error}") from error
+    except Exception as error:  # no network: each version of the hub's client raises classes of its own
+        reason = why_not or str(error).split("\n")[0] or type(error).__name__
+        raise DataError(
+            f"{name} is not in the cache and the hub cannot be asked ({reason}). {how_to_mirror}"
+        ) from error
     lacking = [column for column in dataset.columns if column not in table.column_names]
     if lacking:
         raise DataError(f"{name} has no column {', '.join(lacking)}; it has {', '.join(table.column_names)}")
