@@ -1,6 +1,6 @@
 """A million ready responses through `run --responses`, `score --again` and `report`: memory and speed.
 
-    python benchmarks/replay_million.py [--samples 1000000] [--shape both] [--folder DIR]
+    python benchmarks/replay_million.py [--samples 1000000] [--shape both] [--folder DIR] [--only-run]
 
 Two shapes: `wide` is 12,032 multiple-choice problems (MMLU-Pro's number) and `deep` 30 problems of integer
 answers (AIME's); `both` has half of each in one suite. Wide tasks ask each problem k times until the number
@@ -218,6 +218,7 @@ def main() -> None:
     parser.add_argument("--shape", choices=("wide", "deep", "both"), default="both")
     parser.add_argument("--wide-k", type=int, help="samples of a problem in a wide task; 1 makes many tasks")
     parser.add_argument("--folder", type=Path, help="where to work; a temporary folder by default")
+    parser.add_argument("--only-run", action="store_true", help="leave out score and report")
     arguments = parser.parse_args()
     tasks = shapes(arguments.samples, arguments.shape, arguments.wide_k)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
@@ -226,10 +227,11 @@ def main() -> None:
         options = ("suite.yaml", "--responses", "responses.jsonl", "--run-dir", "run")
         costs = {"run": watched(folder, "run", *options)}
         total = check(folder, tasks, right)
-        costs["score --again"] = watched(folder, "score", "run/m", "--again")
-        check(folder, tasks, right)
-        costs["report"] = watched(folder, "report", "run/m")
-        check(folder, tasks, right)
+        if not arguments.only_run:
+            costs["score --again"] = watched(folder, "score", "run/m", "--again")
+            check(folder, tasks, right)
+            costs["report"] = watched(folder, "report", "run/m")
+            check(folder, tasks, right)
     print(f"{total:,} samples in {len(tasks)} tasks; every mean and every status count is exact")
     for what, found in costs.items():
         print(line(what, total, found))

@@ -43,6 +43,31 @@ def load_file(path: Path, columns: Sequence[str]) -> tuple[list[Row], dict[str, 
     }
 
 
+class RecentFile:
+    """The file that was loaded last, for several tasks of one file.
+
+    It is read once, and its texts are in memory once. Only one file is kept.
+    """
+
+    def __init__(self) -> None:
+        self._key: tuple[Path, tuple[str, ...]] | None = None
+        self._found: tuple[list[Row], dict[str, Any]] = [], {}
+
+    def load(self, path: Path, columns: Sequence[str]) -> tuple[list[Row], dict[str, Any]]:
+        """Return what `load_file` returns. The rows must not be changed.
+
+        Raises:
+            DataError: as for `load_file`.
+        """
+        key = path, tuple(columns)
+        if key != self._key:
+            self._key, self._found = None, ([], {})
+            self._found = load_file(path, columns)
+            self._key = key
+        rows, provenance = self._found
+        return rows, dict(provenance)
+
+
 def read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
     """Return all rows of a file in its order. Each has at least `columns`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,14 +49,12 @@ def wanted_draws(
         wanted: by task and problem, the sample indices of the round.
         drawn: by task, what is on disk.
     """
-    draws = [
+    return [
         Draw(task, problem, index)
-        for task in tasks
-        for problem in task.problems
+        for task, problem in _in_order(tasks, expected)
         for index in wanted.get(task.name, {}).get(problem.problem_id, ())
         if not drawn[task.name].has(problem.problem_id, index, problem.turns - 1)
     ]
-    return _in_order(draws, expected)
 
 
 def missing_draws(
@@ -71,23 +69,36 @@ def missing_draws(
     Args:
         drawn: by task, what is on disk.
     """
-
-    draws = [
-        Draw(task, problem, index)
-        for task in tasks
-        for problem in task.problems
-        for index in range(task.k)
-        if not drawn[task.name].has(problem.problem_id, index, problem.turns - 1)
-    ]
-    return _in_order(draws, expected)
+    return list(_missing(tasks, drawn, expected))
 
 
-def _in_order(draws: list[Draw], expected: Expected | None) -> list[Draw]:
-    """Return the draws with the longest expected ones first, and programs first among equals."""
+def has_missing(tasks: Iterable[LoadedTask], drawn: Mapping[str, Drawn]) -> bool:
+    """Return whether the conversation of any sample is not complete on disk."""
+    return any(True for _ in _missing(tasks, drawn, None))
 
-    def longest_first(draw: Draw) -> tuple[float, bool]:
-        most = draw.task.decoding.max_tokens
-        length = most if expected is None else expected.of(draw.task.name, draw.problem.problem_id, most)
-        return -length, draw.task.verifier != _SLOWEST
 
-    return sorted(draws, key=longest_first)
+def _missing(
+    tasks: Iterable[LoadedTask], drawn: Mapping[str, Drawn], expected: Expected | None
+) -> Iterator[Draw]:
+    for task, problem in _in_order(tasks, expected):
+        for index in range(task.k):
+            if not drawn[task.name].has(problem.problem_id, index, problem.turns - 1):
+                yield Draw(task, problem, index)
+
+
+def _in_order(tasks: Iterable[LoadedTask], expected: Expected | None) -> Iterable[tuple[LoadedTask, Problem]]:
+    """Return the problems with the longest expected ones first, and programs first among equals.
+
+    Without expected lengths whole tasks are put in order. Keys of a million samples would take 100 MiB.
+    """
+
+    if expected is None:
+        ordered = sorted(tasks, key=lambda task: (-task.decoding.max_tokens, task.verifier != _SLOWEST))
+        return ((task, problem) for task in ordered for problem in task.problems)
+
+    def longest_first(item: tuple[LoadedTask, Problem]) -> tuple[float, bool]:
+        task, problem = item
+        length = expected.of(task.name, problem.problem_id, task.decoding.max_tokens)
+        return -length, task.verifier != _SLOWEST
+
+    return sorted(((task, problem) for task in tasks for problem in task.problems), key=longest_first)

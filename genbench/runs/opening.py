@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from genbench.draw.progress import ProgressLine
-from genbench.draw.queue import Draw, missing_draws
+from genbench.draw.queue import Draw, has_missing, missing_draws
 from genbench.runs.adaptivebase import check_against_base
 from genbench.runs.asked import asked_records, packed
 from genbench.runs.context import RunContext
@@ -82,5 +82,5 @@ def _needed(record: Mapping[str, Any]) -> int | None:
 def _load_engine(context: RunContext, drawn: Mapping[str, Drawn]) -> None:
     """Import the engine's code if there is something to draw. No engine is started."""
     job = context.job
-    if missing_draws(job.tasks, drawn, job.lengths):
+    if has_missing(job.tasks, drawn):
         job.model.settings.load()

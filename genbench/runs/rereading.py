@@ -16,7 +16,7 @@ from genbench.store.manifest_record import Manifest
 from genbench.suite.config import SuiteConfig
 from genbench.suite.engine import STORED
 from genbench.suite.suitefile import Suite
-from genbench.tasks.load import load_task, selected_entries
+from genbench.tasks.load import load_all, selected_entries
 from genbench.tasks.loaded import LoadedTask
 
 Trusted = Collection[Kind]
@@ -77,7 +77,7 @@ def stored_tasks(
     suite, origin = stored_suite(manifest), manifest.origin
     mirror = data_dir or (Path(origin.data_dir) if origin.data_dir else None)
     entries = selected_entries(suite, names, with_test=True)
-    found = [load_task(suite, entry, mirror, origin.limit) for entry in entries]
+    found = load_all(suite, entries, mirror, origin.limit)
     return [_as_drawn(folder, task, manifest) for task in found]
 
 

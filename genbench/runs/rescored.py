@@ -18,7 +18,7 @@ from genbench.store.manifest_record import Manifest, SuiteRecord, TakenRecord, T
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve, suite_path
 from genbench.suite.suitefile import Suite, read_suite
-from genbench.tasks.load import load_task
+from genbench.tasks.load import load_all
 from genbench.tasks.loaded import LoadedTask
 from genbench.types import Verdict
 
@@ -102,7 +102,7 @@ def _loaded(source: RunFolder, manifest: Manifest, suite: Suite, data_dir: Path 
             f"{suite.path}: has none of the run's tasks ({', '.join(manifest.tasks)}); "
             "name a task as the run does"
         )
-    tasks = [load_task(suite, entry, mirror, None) for entry in shared]
+    tasks = load_all(suite, shared, mirror, None)
     for task in tasks:
         _check_asked(source, task, suite.path)
     return tasks

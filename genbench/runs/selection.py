@@ -9,7 +9,7 @@ from typing import Any
 from genbench.data.shard import Shard
 from genbench.runs.options import RunOptions, data_dir
 from genbench.suite.suitefile import Suite
-from genbench.tasks.load import load_task, selected_entries
+from genbench.tasks.load import load_all, selected_entries
 from genbench.tasks.loaded import LoadedTask
 
 
@@ -21,7 +21,7 @@ def load_tasks(suite: Suite, options: RunOptions) -> list[LoadedTask]:
         DataError: its rows cannot be read.
     """
     entries = selected_entries(suite, options.tasks, options.with_test)
-    return [load_task(suite, entry, data_dir(options), options.limit) for entry in entries]
+    return load_all(suite, entries, data_dir(options), options.limit)
 
 
 def in_shard(tasks: Sequence[LoadedTask], part: Shard | None) -> list[LoadedTask]:

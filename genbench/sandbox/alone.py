@@ -26,6 +26,8 @@ _REST = 3.0
 """Time for all programs after a sole turn, as a multiple of its length. One user's sole turns take a
 quarter of the time."""
 _LONGEST_REST_S = 300.0
+_YIELD_S = 0.5
+"""Further seconds for which the run that had the last sole turn leaves the next one to other runs."""
 
 
 @dataclass(slots=True)
@@ -53,13 +55,16 @@ class Turns:
 
     Locks belong to open files, so each worker opens its own. There are two locks. A worker that wants a sole
     turn closes the gate first, so that it does not wait for ever. The gate's file contains the time from
-    which the next sole turn is allowed (seconds of the monotonic clock, as text).
+    which the next sole turn is allowed (seconds of the monotonic clock, as text), and the run that had the
+    last one. A run has no second one while another run waits for its turn.
 
     Args:
         folder: folder of the two lock files. None takes the system's temporary folder.
+        run: a number of the run that the worker belongs to. None takes the parent process.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, run: int | None = None) -> None:
+        self._run = str(os.getppid() if run is None else run)
         place = folder or Path(tempfile.gettempdir())
         self._gate = _open(place / f"genbench-sandbox-{os.getuid()}.gate")
         self._floor = _open(place / f"genbench-sandbox-{os.getuid()}.floor")
@@ -79,51 +84,60 @@ class Turns:
         If the wait is too long, because another sole turn has just ended, give a shared turn.
         """
         with ExitStack() as locks:
-            began = self._clear(locks) if self._wait_for_rest() else None
+            began = self._clear(locks) if self._close_gate(locks) else None
             if began is not None:
                 yield Turn(began + most_s, locks.close)
                 return
         with self.together() as turn:
             yield turn
 
+    def _close_gate(self, locks: ExitStack) -> bool:
+        """Close the gate when the next sole turn is allowed. Return False if that takes too long."""
+        end = time.monotonic() + _PATIENCE_S
+        while (now := time.monotonic()) < end:
+            if (left_s := self._rest_s()) > 0:
+                time.sleep(min(left_s, 10 * _PAUSE_S))
+            elif self._gate is None:
+                return True
+            elif not _acquired(self._gate, fcntl.LOCK_EX, end - now):
+                return False
+            elif self._rest_s() > 0:  # another sole turn ended while this one waited for the lock
+                _released(self._gate)
+            else:
+                locks.callback(_released, self._gate)
+                return True
+        return False
+
     def _clear(self, locks: ExitStack) -> float | None:
         """Keep all others out. Return when that began, or None if a running program does not end soon.
 
         No program can begin while the gate is closed, so a long program must not keep it closed.
         """
-        locks.enter_context(_held(self._gate, fcntl.LOCK_EX))
-        began = time.monotonic()
-        locks.callback(self._rest_after, began)
+        locks.callback(self._rest_after, time.monotonic())
         if self._floor is not None:
             if not _acquired(self._floor, fcntl.LOCK_EX, _LEAVING_S):
                 return None
             locks.callback(_released, self._floor)
         return time.monotonic()
 
-    def _wait_for_rest(self) -> bool:
-        """Wait until the next sole turn is allowed. Return False if that takes too long."""
-        end = time.monotonic() + _PATIENCE_S
-        while (left_s := self._rest_s()) > 0:
-            if time.monotonic() + min(left_s, _PAUSE_S) > end:
-                return False
-            time.sleep(min(left_s, 10 * _PAUSE_S))
-        return True
-
     def _rest_s(self) -> float:
         """Return the seconds until the next sole turn is allowed."""
+        if self._gate is None:
+            return 0.0
+        until, _, run = os.pread(self._gate, 64, 0).decode("ascii", "replace").strip().partition(" ")
         try:
-            left_s = float(os.pread(self._gate, 64, 0)) - time.monotonic() if self._gate is not None else 0.0
+            left_s = float(until) - time.monotonic() + _YIELD_S * (run == self._run)
         except ValueError:
             return 0.0
         # A time far in the future was written before the machine was restarted.
-        return left_s if 0 < left_s <= _LONGEST_REST_S else 0.0
+        return left_s if 0 < left_s <= _LONGEST_REST_S + _YIELD_S else 0.0
 
     def _rest_after(self, began: float) -> None:
         now = time.monotonic()
         if self._gate is not None:
             until = now + min(_REST * (now - began), _LONGEST_REST_S)
             with suppress(OSError):
-                os.pwrite(self._gate, f"{until:<64.3f}".encode(), 0)
+                os.pwrite(self._gate, f"{until:.3f} {self._run}".ljust(64).encode(), 0)
 
     def close(self) -> None:
         """Close the lock files."""

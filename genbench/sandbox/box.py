@@ -52,7 +52,7 @@ class Sandbox:
 
         Raises:
             DataError: An expected output cannot be read.
-        SandboxError: No program runs here any more, not even a harmless one.
+            SandboxError: No program runs here any more, not even a harmless one.
         """
         if isinstance(checks, Checks):
             return self._grade(program, checks, limits)

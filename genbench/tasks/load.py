@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from genbench.data.local import RecentFile
 from genbench.data.subset import nested_subset
 from genbench.errors import ConfigError, nearest
 from genbench.suite.config import TaskEntry
@@ -34,8 +35,25 @@ def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list
     return kept
 
 
-def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int | None) -> LoadedTask:
+def load_all(
+    suite: Suite, entries: Iterable[TaskEntry], data_dir: Path | None, limit: int | None
+) -> list[LoadedTask]:
+    """Read several tasks, see `load_task`. Tasks of one file that follow one another share its texts."""
+    recent = RecentFile()
+    return [load_task(suite, entry, data_dir, limit, recent) for entry in entries]
+
+
+def load_task(
+    suite: Suite,
+    entry: TaskEntry,
+    data_dir: Path | None,
+    limit: int | None,
+    recent: RecentFile | None = None,
+) -> LoadedTask:
     """Read one task's rows and make its problems. Checks that need no rows come first.
+
+    Args:
+        recent: the file that the task before has read. Tasks of one file share its texts in memory.
 
     Raises:
         ConfigError: an unknown name, or wrong options or metrics.
@@ -49,7 +67,7 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
     check_verifier(suite, entry, task)
     check_metrics(suite, entry, task, k)
     check_reference(suite, entry, task)
-    rows, provenance = task_rows(suite, entry, task, data_dir)
+    rows, provenance = task_rows(suite, entry, task, data_dir, recent or RecentFile())
     task = with_examples(task, data_dir)
     problems, unasked = problems_of(task, rows)
     ids = [problem.problem_id for problem in problems]
@@ -64,7 +82,7 @@ def load_task(suite: Suite, entry: TaskEntry, data_dir: Path | None, limit: int 
         provenance=with_unasked(provenance, unasked, task.info.name),
         where=entry_place(suite, entry),
         folder=str(suite.folder),
-        rows={name: row for row, name in enumerate(ids, start=1)} if len(ids) == len(rows) else {},
+        row_ids=tuple(ids) if len(ids) == len(rows) else (),
     )
 
 

@@ -31,8 +31,8 @@ class LoadedTask:
     """File, line and name of the task's entry, for messages."""
     folder: str | None = None
     """The suite's folder, which is searched for the modules that the entry names."""
-    rows: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
-    """The row of each problem in its data, from 1. It is empty if a row is not one problem."""
+    row_ids: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The problem of each row of the data. It is empty if a row is not one problem."""
     asked: AskCache = field(default_factory=AskCache, compare=False, repr=False)
     """The cache of what the task has asked so far."""
 
@@ -85,6 +85,11 @@ class LoadedTask:
     def samples(self) -> int:
         """Return how many samples the run needs."""
         return len(self.problems) * self.k
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Return the row of each problem in its data, from 1, as far as known."""
+        return {problem_id: row for row, problem_id in enumerate(self.row_ids, start=1)}
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return what the sample is asked next, or None if its conversation is over.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.data.hub import load_rows
-from genbench.data.local import load_file
+from genbench.data.local import RecentFile
 from genbench.errors import ConfigError
 from genbench.protocols import Row, Task
 from genbench.suite.config import TaskEntry
@@ -18,16 +18,19 @@ from genbench.tasks.paged import PageTask
 
 
 def task_rows(
-    suite: Suite, entry: TaskEntry, task: Task, data_dir: Path | None
+    suite: Suite, entry: TaskEntry, task: Task, data_dir: Path | None, recent: RecentFile
 ) -> tuple[list[Row], dict[str, Any]]:
     """Return a task's rows and their provenance.
+
+    Args:
+        recent: the file that the task before has read.
 
     Raises:
         ConfigError: the task has neither rows of its own nor a dataset.
         DataError: the rows cannot be used.
     """
     if entry.data is not None and entry.data.path is not None:
-        return load_file(resolve(entry.data.path, suite.folder), _columns(task))
+        return recent.load(resolve(entry.data.path, suite.folder), _columns(task))
     if isinstance(task, CheckedTask) and task.has_rows:
         return task.rows()
     dataset = task.info.dataset

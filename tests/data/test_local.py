@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genbench.data.digest import rows_digest
-from genbench.data.local import load_file, read_rows
+from genbench.data.local import RecentFile, load_file, read_rows
 from genbench.data.subset import nested_subset
 from genbench.errors import DataError
 
@@ -104,3 +104,21 @@ def test_no_limit_leaves_all_and_the_choice_is_that_of_sha256() -> None:
     assert nested_subset(["b", "a"], None) == ["b", "a"]
     # sha256("a") begins with ca…, sha256("b") with 3e…, sha256("c") with 2e….
     assert nested_subset(["a", "b", "c"], 2) == ["b", "c"]
+
+
+def test_the_file_that_was_loaded_last_is_not_read_again(tmp_path: Path) -> None:
+    path, recent = write_jsonl(tmp_path / "x.jsonl", ROWS), RecentFile()
+    rows, provenance = recent.load(path, ["id"])
+    path.unlink()
+    again, same = recent.load(path, ["id"])
+    assert again is rows and same == provenance
+    with pytest.raises(DataError, match="no such file"):
+        recent.load(path, ["id", "level"])
+
+
+def test_a_file_that_cannot_be_loaded_is_not_kept(tmp_path: Path) -> None:
+    recent = RecentFile()
+    with pytest.raises(DataError, match="no such file"):
+        recent.load(tmp_path / "x.jsonl", ["id"])
+    rows, _ = recent.load(write_jsonl(tmp_path / "x.jsonl", ROWS), ["id"])
+    assert rows == ROWS

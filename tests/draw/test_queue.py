@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from genbench.draw.lengths import Lengths
-from genbench.draw.queue import missing_draws
+from genbench.draw.queue import has_missing, missing_draws
 from genbench.models.requests import sample_seed
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.selection import load_tasks
@@ -102,3 +102,16 @@ def test_among_equals_programs_come_first_since_they_take_longest_to_verify(tmp_
     )
     draws = missing_draws(tasks, {task.name: Drawn() for task in tasks})
     assert [draw.task.name for draw in draws] == ["long", "programs", "short", "short"]
+
+
+def test_a_sample_that_is_not_on_disk_is_missing(tmp_path: Path) -> None:
+    order(tmp_path, None)
+    options = RunOptions(str(tmp_path / "s.yaml"))
+    tasks = load_tasks(open_suite(options)[0], options)
+    drawn = {task.name: Drawn() for task in tasks}
+    assert has_missing(tasks, drawn)
+    for task in tasks:
+        for problem in task.problems:
+            for index in range(task.k):
+                drawn[task.name].add(problem.problem_id, index, 0)
+    assert not has_missing(tasks, drawn)

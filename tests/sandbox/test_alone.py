@@ -113,3 +113,36 @@ def test_a_program_that_does_not_leave_keeps_nobody_from_beginning(tmp_path: Pat
     assert 1.0 < waited < 10.0
     for turns in (staying, hopeful, third):
         turns.close()
+
+
+def sole_turns(*waiting: Turns) -> list[tuple[int, float]]:
+    """Let each wait for a sole turn at the same time. Return (index, when it began) in the order of turns."""
+    begun: list[tuple[int, float]] = []
+
+    def alone(index: int) -> None:
+        with waiting[index].alone(5.0):
+            begun.append((index, time.monotonic()))
+            time.sleep(0.1)
+
+    threads = [threading.Thread(target=alone, args=(index,)) for index in range(len(waiting))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for turns in waiting:
+        turns.close()
+    return begun
+
+
+def test_who_waits_while_another_is_alone_leaves_the_others_their_time_too(tmp_path: Path) -> None:
+    (_, first), (_, second) = sole_turns(Turns(tmp_path, run=1), Turns(tmp_path, run=2))
+    assert second - first >= 0.35
+
+
+def test_a_run_is_not_alone_twice_while_another_run_waits(tmp_path: Path) -> None:
+    before = Turns(tmp_path, run=1)
+    with before.alone(5.0):
+        time.sleep(0.1)
+    before.close()
+    same, other = Turns(tmp_path, run=1), Turns(tmp_path, run=2)
+    assert [index for index, _ in sole_turns(same, other)] == [1, 0]

@@ -9,7 +9,7 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.suite.suitefile import Suite, read_suite
-from genbench.tasks.load import load_task, selected_entries
+from genbench.tasks.load import load_all, load_task, selected_entries
 
 HEAD = "models:\n  m: {path: ./model}\ntasks:\n"
 
@@ -71,3 +71,20 @@ def test_test_tasks_run_only_on_request(tmp_path: Path) -> None:
         selected_entries(suite, ("own",), False)
     with pytest.raises(ConfigError, match=r"no task 'ohter'; did you mean 'other'\?"):
         selected_entries(suite, ("ohter",), False)
+
+
+def test_tasks_of_one_file_share_its_texts(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, OWN + "}", OWN.replace("own", "again") + "}")
+    first, second = load_all(suite, suite.config.tasks, None, None)
+    assert [item.row for item in first.problems] == [item.row for item in second.problems]
+    assert all(
+        one.row["shown"]["question"] is two.row["shown"]["question"]
+        for one, two in zip(first.problems, second.problems, strict=True)
+    )
+    assert first.provenance == second.provenance
+
+
+def test_a_task_knows_the_row_of_each_problem(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, OWN + "}")
+    task = load_task(suite, suite.config.tasks[0], None, 3)
+    assert list(task.rows.values()) == list(range(1, 11))

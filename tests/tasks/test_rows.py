@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from genbench.data.local import RecentFile
 from genbench.errors import ConfigError, DataError
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.make import make_task
@@ -26,10 +27,11 @@ class Counting:
 """
 
 
-def rows_of(folder: Path, entry: str) -> list[dict[str, object]]:
-    (folder / "suite.yaml").write_text("models: {m: {path: ./m}}\ntasks:\n  - " + entry + "\n")
+def rows_of(folder: Path, task: str) -> list[dict[str, object]]:
+    (folder / "suite.yaml").write_text("models: {m: {path: ./m}}\ntasks:\n  - " + task + "\n")
     suite = read_suite(folder / "suite.yaml")
-    rows, provenance = task_rows(suite, suite.config.tasks[0], make_task(suite, suite.config.tasks[0]), None)
+    entry = suite.config.tasks[0]
+    rows, provenance = task_rows(suite, entry, make_task(suite, entry), None, RecentFile())
     assert provenance
     return [dict(row) for row in rows]
 
