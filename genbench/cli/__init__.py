@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import decide, exchange, judge, look, machine, nights, plugins, run
+from genbench.cli import decide, exchange, judge, look, machine, nights, plugins, queue, run
 from genbench.cli.app import app
 from genbench.cli.output import lazy_module
 from genbench.errors import GenbenchError, lacking_extra
@@ -22,6 +22,7 @@ __all__ = [
     "main",
     "nights",
     "plugins",
+    "queue",
     "run",
 ]
 

@@ -12,10 +12,11 @@ import genbench
 RUN = "Run"
 LOOK = "Look"
 DECIDE = "Decide"
+SERVICE = "Service"
 EXCHANGE = "Exchange"
 GRADERS = "Graders"
 SETUP = "Set up"
-PANELS = (SETUP, RUN, LOOK, DECIDE, EXCHANGE, GRADERS)
+PANELS = (SETUP, RUN, LOOK, DECIDE, SERVICE, EXCHANGE, GRADERS)
 """Panels of `genbench --help`, in reading order."""
 
 

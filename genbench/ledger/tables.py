@@ -209,6 +209,3 @@ root = Table(
     Column("number", SmallInteger, nullable=False),
 )
 """Folders that were added. A rebuild looks for runs in them."""
-
-VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
-"""The revision of the tables, as Alembic keeps it."""

@@ -16,6 +16,7 @@ from genbench.analysis.results_record import Results
 from genbench.policy.config import Policy
 from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.reports.report_record import Report
+from genbench.reports.service_records import SERVICE_RECORDS
 from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.mirror import MirrorRecord
 from genbench.runs.overlap_record import Overlap
@@ -27,6 +28,7 @@ from genbench.suite.config import SuiteConfig
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
     **DECISION_RECORDS,
+    **SERVICE_RECORDS,
     "overlap": Overlap,
     "status": RunsStatus,
     "report": Report,

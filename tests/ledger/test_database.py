@@ -12,9 +12,10 @@ from sqlalchemy import inspect, text
 
 from genbench.errors import InputError
 from genbench.ledger.add import add, rebuild
-from genbench.ledger.database import HEAD, Ledger, migrate, open_ledger, remove_database, revision_of
+from genbench.ledger.database import HEAD, Ledger, migrate, open_ledger, remove_database
 from genbench.ledger.history import track_names
 from genbench.ledger.migrations.versions import r0001_first
+from genbench.ledger.revisions import revision_of
 from genbench.ledger.tables import METADATA
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run

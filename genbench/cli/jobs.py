@@ -1,0 +1,203 @@
+"""Commands that put jobs into the queue, look at them and stop them."""
+
+from __future__ import annotations
+
+import getpass
+import time
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from genbench.cli.app import SERVICE, app, examples
+from genbench.cli.options import (
+    DataOption,
+    JsonOption,
+    LedgerOption,
+    LimitOption,
+    ModelOption,
+    SetOption,
+    SuiteArgument,
+    TaskOption,
+)
+from genbench.cli.output import lazy_module, print_record
+
+RunsOption = Annotated[
+    Path, typer.Option("--runs", metavar="DIR", help="Folder below which run folders are made.")
+]
+PriorityOption = Annotated[int, typer.Option(min=0, max=9, help="0 to 9. Higher ones start first.")]
+JobArgument = Annotated[int, typer.Argument(min=1, help="Number of the job, see genbench jobs.")]
+TrackOption = Annotated[
+    str | None, typer.Option(help="Name of the track. Default: the suite's track, or its name.")
+]
+HoursOption = Annotated[
+    float | None, typer.Option(help="Stop cleanly after this many hours, and go on later. Lets it fill gaps.")
+]
+
+
+def job_spec(
+    suite: str,
+    model: list[str],
+    *,
+    checkpoint: Path | None = None,
+    track: str | None = None,
+    night: str | None = None,
+    task: list[str],
+    set_: list[str],
+    limit: int | None = None,
+    data_dir: Path | None = None,
+    responses: Path | None = None,
+    max_hours: float | None = None,
+) -> Any:
+    """Return the job of a command's options, with absolute paths."""
+    spec = lazy_module("queue.spec")
+    pairs = [text.partition("=") for text in model]
+    made = spec.JobSpec.from_json(
+        {
+            "suite": suite,
+            "models": {name: path if equals else None for name, equals, path in pairs},
+            "checkpoint": _text(checkpoint),
+            "track": track,
+            "night": night,
+            "tasks": task,
+            "overrides": set_,
+            "limit": limit,
+            "data_dir": _text(data_dir),
+            "responses": _text(responses),
+            "max_hours": max_hours,
+        },
+        "the options",
+    )
+    return spec.absolute_spec(made, Path.cwd())
+
+
+@app.command(
+    rich_help_panel=SERVICE,
+    epilog=examples(
+        "genbench submit nightly.yaml --model tuned=./ckpt --night",
+        "genbench submit sft.yaml --checkpoint out/checkpoint-500 --priority 7",
+        "genbench submit quickstart --max-hours 2",
+    ),
+)
+def submit(
+    suite: SuiteArgument,
+    model: ModelOption = [],  # noqa: B006
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A checkpoint of a training run, drawn at its step.")
+    ] = None,
+    track: TrackOption = None,
+    night: Annotated[bool, typer.Option("--night", help="Draw tonight's run of the track.")] = False,
+    night_of: Annotated[str | None, typer.Option(metavar="DATE", help="The same for another night.")] = None,
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    limit: LimitOption = None,
+    data_dir: DataOption = None,
+    responses: Annotated[Path | None, typer.Option(help="Score these ready responses.")] = None,
+    max_hours: HoursOption = None,
+    priority: PriorityOption = 5,
+    not_before: Annotated[
+        datetime | None, typer.Option(help="Local time before which it does not start.")
+    ] = None,
+    runs: RunsOption = Path("runs"),
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put a run into the queue.
+
+    A worker draws it, adds it to the ledger and looks for changes. The suite is checked at once. The same
+    work is kept once: submitting it again shows its job.
+    """
+    specs, queue = lazy_module("queue.spec"), lazy_module("queue.jobs")
+    spec = job_spec(
+        suite,
+        model,
+        checkpoint=checkpoint,
+        track=track,
+        night=night_of,
+        task=task,
+        set_=set_,
+        limit=limit,
+        data_dir=data_dir,
+        responses=responses,
+        max_hours=max_hours,
+    )
+    placed = specs.checked_spec(specs.of_tonight(spec) if night and night_of is None else spec)
+    start = None if not_before is None else time.mktime(not_before.timetuple())
+    with _opened(ledger) as opened:
+        job, created = queue.submit(opened, placed, runs, by=user(), priority=priority, not_before=start)
+        record = _detail(opened, job, created=created)
+    print_record(record, "queue_text", as_json)
+
+
+@app.command(
+    rich_help_panel=SERVICE,
+    epilog=examples("genbench jobs", "genbench jobs 12", "genbench jobs --state failed --json"),
+)
+def jobs(
+    job: Annotated[int | None, typer.Argument(min=1, help="Only this job, with its events and log.")] = None,
+    state: Annotated[
+        list[str], typer.Option(help="queued, running, finished, failed or cancelled. Repeatable.")
+    ] = [],  # noqa: B006
+    track: Annotated[str | None, typer.Option(help="Only jobs of this track.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many jobs.")] = 30,
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List jobs, workers and schedules, or show one job."""
+    queue, records = lazy_module("queue.jobs"), lazy_module("queue.records")
+    with _opened(ledger) as opened:
+        if job is not None:
+            print_record(_detail(opened, queue.get_job(opened, job)), "queue_text", as_json)
+            return
+        states = queue.job_states(state)
+        record = records.JobList(
+            format=1,
+            queue=opened.where,
+            jobs=tuple(queue.list_jobs(opened, states=states, track=track, limit=limit)),
+            workers=tuple(queue.list_workers(opened)),
+            schedules=tuple(lazy_module("queue.schedules").list_schedules(opened)),
+        )
+    print_record(record, "queue_text", as_json)
+
+
+@app.command(rich_help_panel=SERVICE, epilog=examples("genbench cancel 12"))
+def cancel(job: JobArgument, ledger: LedgerOption = None, as_json: JsonOption = False) -> None:
+    """Stop a job.
+
+    One that runs stops cleanly and keeps its samples. `genbench retry` continues it.
+    """
+    with _opened(ledger) as opened:
+        found = lazy_module("queue.jobs").cancel_job(opened, job, by=user())
+        print_record(_detail(opened, found), "queue_text", as_json)
+
+
+@app.command(rich_help_panel=SERVICE, epilog=examples("genbench retry 12"))
+def retry(job: JobArgument, ledger: LedgerOption = None, as_json: JsonOption = False) -> None:
+    """Queue a failed or cancelled job again. Its run is continued."""
+    with _opened(ledger) as opened:
+        found = lazy_module("queue.jobs").retry_job(opened, job, by=user())
+        print_record(_detail(opened, found), "queue_text", as_json)
+
+
+def user() -> str:
+    """Return the name of the user, for the record of who did what."""
+    with suppress(OSError, KeyError):
+        return getpass.getuser()
+    return "unknown"
+
+
+def _opened(ledger: str | None) -> Any:
+    return lazy_module("queue.database").open_queue(ledger)
+
+
+def _detail(opened: Any, job: Any, *, created: bool = False) -> Any:
+    queue, records = lazy_module("queue.jobs"), lazy_module("queue.records")
+    events = () if created else tuple(queue.job_events(opened, job.id))
+    log = queue.log_lines(job, 20)
+    return records.JobDetail(format=1, job=job, created=created, events=events, log=log)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)

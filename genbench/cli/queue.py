@@ -1,0 +1,7 @@
+"""The commands of the service: the queue, its workers, schedules, the server and tokens."""
+
+from __future__ import annotations
+
+from genbench.cli import jobs, schedule, worker
+
+__all__ = ["jobs", "schedule", "worker"]

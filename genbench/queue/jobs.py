@@ -1,0 +1,253 @@
+"""What people do with jobs: submit, list, look at, cancel, try again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from genbench.errors import GenbenchError, InputError, nearest
+from genbench.queue import tables
+from genbench.queue.database import Queue
+from genbench.queue.records import LIVE, Job, JobEvent, JobState, Worker
+from genbench.queue.rows import event_of, job_of, require_job, worker_of, write_event
+from genbench.queue.spec import PlacedSpec, spec_text
+from genbench.store.manifest import now
+
+MOST_WAITING = 1000
+"""Jobs that may wait at the same time."""
+_LOG_LINES = 50
+
+
+class QueueFullError(GenbenchError):
+    """As many jobs wait as may wait. Try again later."""
+
+    exit_code = 2
+
+
+def submit(
+    queue: Queue,
+    placed: PlacedSpec,
+    runs: Path,
+    *,
+    by: str,
+    priority: int = 5,
+    not_before: float | None = None,
+    most: int = MOST_WAITING,
+) -> tuple[Job, bool]:
+    """Put a job into the queue. Return it, and whether it is new: the same work is kept once.
+
+    Args:
+        runs: the folder below which run folders are made.
+        by: who submits it.
+        priority: 0 to 9. Higher ones start first.
+        not_before: seconds of the epoch before which it does not start.
+        most: how many jobs may wait.
+
+    Raises:
+        InputError: the priority is out of range, or the queue cannot be written.
+        QueueFullError: too many jobs wait.
+    """
+    with queue.write() as connection:
+        number, is_new = insert_job(
+            connection, placed, runs, by=by, priority=priority, not_before=not_before, most=most
+        )
+        return job_of(require_job(connection, number)), is_new
+
+
+def insert_job(
+    connection: Connection,
+    placed: PlacedSpec,
+    runs: Path,
+    *,
+    by: str,
+    priority: int = 5,
+    not_before: float | None = None,
+    most: int = MOST_WAITING,
+) -> tuple[int, bool]:
+    """Do the work of `submit` in an open transaction. Return the number of the job, and whether it is new.
+
+    Raises:
+        InputError: the priority is out of range.
+        QueueFullError: too many jobs wait.
+    """
+    if not 0 <= priority <= 9:
+        raise InputError(f"priority {priority}: wanted 0 to 9")
+    job, key = tables.job, placed.spec.key
+    known = connection.execute(select(job.c.id).where(job.c.key == key)).scalar()
+    if known is not None:
+        return known, False
+    waiting = connection.execute(select(func.count()).where(job.c.state == "queued")).scalar_one()
+    if waiting >= most:
+        raise QueueFullError(f"{waiting} jobs wait, and {most} may; try again later, or cancel some")
+    values: dict[str, Any] = {
+        "key": key,
+        "spec": spec_text(placed.spec),
+        "track": placed.track,
+        "label": placed.label,
+        "run_dir": placed.run_dir(runs.resolve()),
+        "priority": priority,
+        "slots": placed.slots,
+        "max_hours": placed.spec.max_hours,
+        "not_before": not_before,
+        "requested_by": by,
+        "created": now(),
+        "state": "queued",
+        "owner": "",
+        "error": "",
+        "cancel": False,
+        **dict.fromkeys(("fence", "beat", "turn", "starts", "attempts", "stored", "wait_s"), 0),
+    }
+    number = connection.execute(insert(job).values(values).returning(job.c.id)).scalar_one()
+    write_event(connection, number, by, "submitted")
+    return number, True
+
+
+def list_jobs(
+    queue: Queue,
+    *,
+    states: Sequence[JobState] = (),
+    track: str | None = None,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[Job]:
+    """Return jobs, newest first.
+
+    Args:
+        states: only these. Empty means all.
+        before: only jobs with a smaller number.
+    """
+    job = tables.job
+    query = select(job).order_by(job.c.id.desc()).limit(limit)
+    if states:
+        query = query.where(job.c.state.in_(states))
+    if track is not None:
+        query = query.where(job.c.track == track)
+    if before is not None:
+        query = query.where(job.c.id < before)
+    with queue.read() as connection:
+        return [job_of(row) for row in connection.execute(query)]
+
+
+def job_states(names: Sequence[str]) -> tuple[JobState, ...]:
+    """Return the states of some names.
+
+    Raises:
+        InputError: there is no such state.
+    """
+    known = get_args(JobState)
+    for name in names:
+        if name not in known:
+            raise InputError(f"--state {name}: unknown state{nearest(name, known)}")
+    return tuple(state for state in known if state in names)
+
+
+def count_jobs(queue: Queue) -> dict[str, int]:
+    """Return the number of jobs by state."""
+    job = tables.job
+    with queue.read() as connection:
+        rows = connection.execute(select(job.c.state, func.count().label("jobs")).group_by(job.c.state))
+        return {row.state: int(row.jobs) for row in rows}
+
+
+def get_job(queue: Queue, number: int) -> Job:
+    """Return one job.
+
+    Raises:
+        InputError: there is none.
+    """
+    with queue.read() as connection:
+        return job_of(require_job(connection, number))
+
+
+def job_events(queue: Queue, number: int, after: int = 0) -> list[JobEvent]:
+    """Return what happened to a job, old to new, from the event after number `after` on."""
+    event = tables.job_event
+    query = select(event).where(event.c.job_id == number, event.c.id > after).order_by(event.c.id)
+    with queue.read() as connection:
+        return [event_of(row) for row in connection.execute(query)]
+
+
+def list_workers(queue: Queue) -> list[Worker]:
+    """Return the workers that have not stopped."""
+    worker = tables.worker
+    query = select(worker).where(worker.c.state != "stopped").order_by(worker.c.started)
+    with queue.read() as connection:
+        return [worker_of(row) for row in connection.execute(query)]
+
+
+def cancel_job(queue: Queue, number: int, *, by: str) -> Job:
+    """Stop a job. One that runs ends cleanly, and keeps what it has drawn.
+
+    Raises:
+        InputError: there is no such job, or it is over.
+    """
+    with queue.write() as connection:
+        row = require_job(connection, number)
+        if row.state not in LIVE:
+            raise InputError(f"job {number} is {row.state}; only a job that waits or runs can be cancelled")
+        over = {"state": "cancelled", "ended": now()} if row.state == "queued" else {}
+        connection.execute(
+            update(tables.job).where(tables.job.c.id == number).values({"cancel": True, **over})
+        )
+        write_event(connection, number, by, "cancelled" if over else "asked to stop")
+        return job_of(require_job(connection, number))
+
+
+def retry_job(queue: Queue, number: int, *, by: str) -> Job:
+    """Put a job that failed or was cancelled into the queue again. Its run is continued.
+
+    Raises:
+        InputError: there is no such job, or it has not failed.
+    """
+    with queue.write() as connection:
+        row = require_job(connection, number)
+        if row.state not in ("failed", "cancelled"):
+            raise InputError(f"job {number} is {row.state}; only one that failed or was cancelled is retried")
+        fresh = {
+            "state": "queued",
+            "attempts": 0,
+            "retry_at": None,
+            "wait_s": 0,
+            "cancel": False,
+            "error": "",
+        }
+        connection.execute(
+            update(tables.job).where(tables.job.c.id == number).values(fresh | {"ended": None})
+        )
+        write_event(connection, number, by, "queued again")
+        return job_of(require_job(connection, number))
+
+
+def set_priority(queue: Queue, number: int, priority: int, *, by: str) -> Job:
+    """Change the priority of a job.
+
+    Raises:
+        InputError: there is no such job, or the priority is out of range.
+    """
+    if not 0 <= priority <= 9:
+        raise InputError(f"priority {priority}: wanted 0 to 9")
+    with queue.write() as connection:
+        require_job(connection, number)
+        connection.execute(update(tables.job).where(tables.job.c.id == number).values(priority=priority))
+        write_event(connection, number, by, "priority", str(priority))
+        return job_of(require_job(connection, number))
+
+
+def job_folder(job: Job) -> Path:
+    """Return the folder with lock and log of a job."""
+    return Path(job.run_dir).parent / ".jobs" / str(job.id)
+
+
+def log_lines(job: Job, lines: int = _LOG_LINES) -> tuple[str, ...]:
+    """Return the last lines of a job's log, at most 64 kB."""
+    path = job_folder(job) / "log"
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 65_536))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ()
+    return tuple(text.splitlines()[-lines:])

@@ -1,0 +1,131 @@
+"""Messages to people: written once each into an outbox, and sent from there until they arrive."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+from sqlalchemy import Connection, insert, select, update
+
+from genbench.queue import tables
+from genbench.queue.database import Queue
+from genbench.store.jsonrecord import JsonRecord
+from genbench.store.manifest import now
+
+MessageKind = Literal["missing", "failed", "change"]
+FIRST_WAIT_S = 60.0
+LONGEST_WAIT_S = 86_400.0
+"""Seconds between two tries of a message: each wait is twice the one before, up to a day."""
+MOST_TRIES = 20
+
+
+class Message(JsonRecord):
+    """One message of the outbox."""
+
+    id: int = Field(description="number of the message")
+    key: str = Field(description="what it is about; there is one message for each key")
+    kind: MessageKind = Field(
+        description="missing: a night without a finished run; failed: a job; change: of a track"
+    )
+    track: str = Field(description="the track; empty if it is about none")
+    text: str = Field(description="the message")
+    detail: dict[str, Any] = Field(description="numbers and names, for programs")
+    at: str = Field(description="local time with offset")
+    state: Literal["waiting", "sent", "failed"] = Field(
+        description="waiting: it will be sent, or shown only if no channel is set; failed: given up"
+    )
+    tries: int = Field(description="how many times it was tried")
+    error: str = Field(description="why the last try failed")
+
+
+def put_message(
+    connection: Connection,
+    key: str,
+    kind: MessageKind,
+    track: str,
+    text: str,
+    *,
+    detail: Mapping[str, Any] | None = None,
+) -> bool:
+    """Put a message into the outbox, in the transaction of what it is about. Return False if it was there.
+
+    Args:
+        key: what the message is about. A second message of one key is dropped.
+        detail: numbers and names for programs.
+    """
+    table = tables.message
+    if connection.execute(select(table.c.id).where(table.c.key == key)).first() is not None:
+        return False
+    values: dict[str, Any] = {
+        "key": key,
+        "kind": kind,
+        "track": track,
+        "text": text[:4000],
+        "detail": json.dumps(dict(detail or {})),
+        "at": now(),
+        "state": "waiting",
+        "tries": 0,
+        "next_try": 0.0,
+        "wait_s": 0.0,
+        "error": "",
+    }
+    connection.execute(insert(table).values(values))
+    return True
+
+
+def list_messages(queue: Queue, *, before: int | None = None, limit: int = 50) -> list[Message]:
+    """Return messages, newest first."""
+    table = tables.message
+    query = select(table).order_by(table.c.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(table.c.id < before)
+    with queue.read() as connection:
+        return [_message_of(row) for row in connection.execute(query)]
+
+
+def due_messages(queue: Queue, clock: float) -> list[Message]:
+    """Return the messages that may be sent now, old to new.
+
+    A clock that was set back does not hold a message: a try further ahead than its own wait counts as due.
+    """
+    table = tables.message
+    query = select(table).where(table.c.state == "waiting").order_by(table.c.id).limit(100)
+    with queue.read() as connection:
+        return [
+            _message_of(row)
+            for row in connection.execute(query)
+            if not row.next_try - row.wait_s <= clock < row.next_try
+        ]
+
+
+def note_sent(queue: Queue, number: int) -> None:
+    """Write down that a message arrived."""
+    with queue.write() as connection:
+        table = tables.message
+        connection.execute(
+            update(table).where(table.c.id == number).values(state="sent", tries=table.c.tries + 1, error="")
+        )
+
+
+def note_failure(queue: Queue, number: int, error: str, clock: float) -> None:
+    """Write down that a message did not arrive, and when it is tried again."""
+    table = tables.message
+    with queue.write() as connection:
+        row = connection.execute(select(table).where(table.c.id == number)).one()
+        wait = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**row.tries)
+        over = row.tries + 1 >= MOST_TRIES
+        values: dict[Any, Any] = {
+            "state": "failed" if over else "waiting",
+            "tries": row.tries + 1,
+            "wait_s": wait,
+            "next_try": clock + wait,
+            "error": error[:500],
+        }
+        connection.execute(update(table).where(table.c.id == number).values(values))
+
+
+def _message_of(row: Any) -> Message:
+    names = ("id", "key", "kind", "track", "text", "at", "state", "tries", "error")
+    return Message(**{name: getattr(row, name) for name in names}, detail=json.loads(row.detail))

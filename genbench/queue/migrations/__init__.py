@@ -1,0 +1,1 @@
+"""Revisions of the queue's tables, for Alembic."""

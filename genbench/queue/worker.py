@@ -1,0 +1,259 @@
+"""A worker: it leases jobs, runs each as a child process, and writes down what became of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from genbench.errors import GenbenchError
+from genbench.queue.child import job_environment
+from genbench.queue.choosing import Busy
+from genbench.queue.database import Queue
+from genbench.queue.finishing import close_stage
+from genbench.queue.jobs import count_jobs
+from genbench.queue.leases import (
+    LeaseWatch,
+    WorkerIdentity,
+    cancelled,
+    claim,
+    enter_worker,
+    leave_worker,
+    renew,
+    write_held,
+)
+from genbench.queue.outcome import WAITS_S, disk_is_full, other_writer
+from genbench.queue.records import Job
+from genbench.queue.stages import RunningJob, stage_command
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions:
+    """How a worker works. All times are seconds by a monotonic clock."""
+
+    slots: tuple[str, ...] = ("0",)
+    """Names of its devices. On machines without GPUs they only limit how many jobs run at the same time."""
+    gpus: bool = False
+    """Whether the names are GPUs, which CUDA_VISIBLE_DEVICES gives to each job."""
+    ledger: str | None = None
+    until_empty: bool = False
+    """End when no job waits or runs."""
+    pass_variables: tuple[str, ...] = ()
+    lease_s: float = 60.0
+    renew_s: float = 15.0
+    tick_s: float = 0.5
+    stop_s: float = 120.0
+    """Seconds that a job has for a clean stop."""
+    waits_s: Sequence[float] = WAITS_S
+    program: tuple[str, ...] = (sys.executable, "-m", "genbench.cli")
+    clock: Callable[[], float] = time.time
+    """The time of day. Leases do not depend on it."""
+
+
+class Worker:
+    """A worker of a queue.
+
+    Args:
+        say: called with a line for the operator's log.
+        chores: called between steps, about every second, such as schedules and messages.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        options: WorkerOptions,
+        *,
+        say: Callable[[str], None] = print,
+        chores: Callable[[], None] | None = None,
+    ) -> None:
+        self._queue, self._options, self._say, self._chores = queue, options, say, chores
+        self.identity = WorkerIdentity.of_this_process()
+        self._watch = LeaseWatch(options.lease_s)
+        self._jobs: dict[int, RunningJob] = {}
+        self._stop = threading.Event()
+        self._renewed = self._looked = 0.0
+
+    def stop(self) -> None:
+        """Drain: stop all jobs cleanly, give them back, and end. May be called from a signal handler."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Work until `stop` is called, or until the queue is empty if that was asked for.
+
+        Raises:
+            InputError: the queue cannot be read or written.
+        """
+        options = self._options
+        enter_worker(self._queue, self.identity, len(options.slots), options.slots, options.clock())
+        self._renewed = time.monotonic()
+        try:
+            while not self._stop.is_set() and not (options.until_empty and self._is_empty()):
+                self._step()
+                self._stop.wait(options.tick_s)
+            self._drain()
+        finally:
+            leave_worker(self._queue, self.identity, "stopped")
+
+    def _is_empty(self) -> bool:
+        counts = count_jobs(self._queue)
+        return not self._jobs and not counts.get("queued") and not counts.get("running")
+
+    def _step(self) -> None:
+        now = time.monotonic()
+        self._renew(now)
+        for item in list(self._jobs.values()):
+            self._attend(item, now)
+        if now - self._looked >= min(1.0, self._options.lease_s / 4):
+            self._looked = now
+            for number in self._watch.requeue_lost(self._queue, self.identity, now):
+                self._say(f"job {number}: its worker is gone, so it is queued again")
+            for number in cancelled(self._queue, self._jobs):
+                self._jobs[number].cancelled = True
+            if self._chores is not None:
+                self._chores()
+        self._claim(now)
+
+    def _renew(self, now: float) -> None:
+        if now - self._renewed < self._options.renew_s:
+            return
+        self._renewed = now
+        leases = [(item.job.id, item.job.fence) for item in self._jobs.values() if not item.is_lost]
+        kept = renew(self._queue, self.identity, leases, self._options.clock())
+        for number, _ in leases:
+            if number not in kept:
+                self._jobs[number].is_lost = True
+                self._say(f"job {number}: another worker has it now; its process is stopped here")
+
+    def _claim(self, now: float) -> None:
+        free = self._free()
+        while free and not self._stop.is_set():
+            busy = [Busy(len(item.devices), item.left_s(now)) for item in self._jobs.values()]
+            job = claim(
+                self._queue,
+                self.identity,
+                free=len(free),
+                total=len(self._options.slots),
+                busy=busy,
+                clock=self._options.clock,
+            )
+            if job is None:
+                return
+            item = RunningJob(job, tuple(free[: job.slots]), now)
+            self._jobs[job.id] = item
+            self._attend(item, now)
+            free = self._free()
+
+    def _free(self) -> list[str]:
+        taken = {device for item in self._jobs.values() for device in item.devices}
+        return [device for device in self._options.slots if device not in taken]
+
+    def _attend(self, item: RunningJob, now: float) -> None:
+        """Start, watch, stop or close one job."""
+        try:
+            if item.is_lost and not item.process.is_ours:
+                del self._jobs[item.job.id]
+            elif item.process.is_alive():
+                self._attend_living(item, now)
+            elif item.is_lost:
+                del self._jobs[item.job.id]
+            elif item.is_started or item.cancelled or self._stop.is_set():
+                self._close(item)
+            else:
+                self._start(item)
+        except GenbenchError as error:
+            self._say(f"job {item.job.id}: {error}")
+            values = {"state": "failed", "error": str(error), "exit_code": None}
+            write_held(self._queue, self.identity, item.job, values, what="failed", detail=str(error))
+            self._jobs.pop(item.job.id, None)
+
+    def _attend_living(self, item: RunningJob, now: float) -> None:
+        """Stop a living process if it must end. Say that the process of an earlier worker is waited for.
+
+        Children that outlive their command, such as an engine, have as long as a clean stop to end.
+        """
+        if not item.process.is_ours and not item.is_waiting_for:
+            item.note_start()
+            item.is_waiting_for = "the process that an earlier worker started"
+            self._note(item.job, "adopted", f"waits for {item.is_waiting_for}")
+        has_leftovers = item.process.exit_code is not None
+        if not (item.is_lost or item.cancelled or self._stop.is_set() or has_leftovers):
+            return
+        if item.asked_at is None:
+            item.asked_at = now
+            if not has_leftovers:
+                item.process.stop(signal.SIGTERM)
+        elif now - item.asked_at > self._options.stop_s:
+            item.process.stop(signal.SIGKILL)
+
+    def _start(self, item: RunningJob) -> None:
+        job, options = item.job, self._options
+        command = stage_command(job, item.stage, options.program, options.ledger)
+        if command is None:
+            self._close(item)
+            return
+        blocked = self._blocked(item)
+        if blocked:
+            if blocked != item.is_waiting_for:
+                self._note(job, "waits", blocked)
+            item.is_waiting_for = blocked
+            return
+        item.note_start()
+        environment = job_environment(
+            os.environ, more=options.pass_variables, devices=item.devices if options.gpus else None
+        )
+        if item.process.start(command, environment) and item.stage == 0:
+            write_held(
+                self._queue,
+                self.identity,
+                job,
+                {"starts": job.starts + 1},
+                what="started",
+                detail=" ".join(command),
+            )
+            self._say(f"job {job.id}: {job.track or job.label} {job.label} on {','.join(item.devices)}")
+
+    def _blocked(self, item: RunningJob) -> str:
+        """Return why the run cannot start now, or an empty text."""
+        run_dir = Path(item.job.run_dir)
+        if item.stage == 0 and disk_is_full(run_dir):
+            return f"less than 5 % of the disk of {run_dir} is free"
+        writer = other_writer(run_dir)
+        return f"{writer} writes its run folder" if writer else ""
+
+    def _note(self, job: Job, what: str, detail: str) -> None:
+        write_held(self._queue, self.identity, job, {"cancel": job.cancel}, what=what, detail=detail)
+
+    def _close(self, item: RunningJob) -> None:
+        """Go on to the next stage of a job, or let go of it."""
+        over = close_stage(
+            self._queue,
+            self.identity,
+            item,
+            stopping=self._stop.is_set(),
+            waits_s=self._options.waits_s,
+            clock=self._options.clock(),
+            is_last=stage_command(item.job, item.stage + 1, self._options.program, None) is None,
+        )
+        if over is not None:
+            self._say(f"job {item.job.id}: {over}")
+            del self._jobs[item.job.id]
+        else:
+            item.next_stage()
+            self._start(item)
+
+    def _drain(self) -> None:
+        """Stop all jobs and give them back."""
+        if not self._stop.is_set():
+            return
+        leave_worker(self._queue, self.identity, "draining")
+        while self._jobs:
+            now = time.monotonic()
+            self._renew(now)
+            for item in list(self._jobs.values()):
+                self._attend(item, now)
+            time.sleep(min(0.2, self._options.tick_s))

@@ -1,0 +1,64 @@
+"""The records of the queue for the terminal."""
+
+from __future__ import annotations
+
+from genbench.queue.records import Job, JobDetail, JobList, Schedule, Worker
+from genbench.reports.table import aligned
+
+
+def queue_text(record: JobList | JobDetail) -> str:
+    """Return a record of the queue as text."""
+    return _list(record) if isinstance(record, JobList) else _detail(record)
+
+
+def _list(record: JobList) -> str:
+    parts = [
+        _jobs(record.jobs) if record.jobs else f"{record.queue}: no jobs; make one with: genbench submit"
+    ]
+    parts += [_workers(record.workers)] if record.workers else ["no worker; start one with: genbench worker"]
+    if record.schedules:
+        parts.append(_schedules(record.schedules))
+    return "\n\n".join(parts)
+
+
+def _jobs(jobs: tuple[Job, ...]) -> str:
+    rows = [
+        (
+            str(job.id),
+            job.state if not job.cancel or job.state == "cancelled" else f"{job.state}, stopping",
+            job.track or "-",
+            job.label,
+            str(job.priority),
+            job.requested_by,
+            job.wait or job.error.partition("\n")[0] or job.ended or job.started or "",
+        )
+        for job in jobs
+    ]
+    return aligned(
+        ("job", "state", "track", "night or step", "priority", "by", ""), rows, {"job", "priority"}
+    )
+
+
+def _workers(workers: tuple[Worker, ...]) -> str:
+    rows = [
+        (item.id, item.state, str(item.slots), item.devices, f"{item.seen_s:.0f} s ago") for item in workers
+    ]
+    return aligned(("worker", "state", "slots", "devices", "seen"), rows, {"slots"})
+
+
+def _schedules(schedules: tuple[Schedule, ...]) -> str:
+    rows = [(item.name, item.cron, item.zone, item.spec.suite, item.created_by) for item in schedules]
+    return aligned(("schedule", "cron", "zone", "suite", "by"), rows, ())
+
+
+def _detail(record: JobDetail) -> str:
+    job = record.job
+    head = f"job {job.id}: {job.state}, {job.track or 'no track'} {job.label}"
+    lines = [head if record.created or record.events else f"{head} (the same work was there already)"]
+    lines += [f"  suite    {job.spec.suite}", f"  folder   {job.run_dir}"]
+    lines += [f"  waits    {job.wait}"] if job.wait else []
+    lines += [f"  error    {line}" for line in job.error.splitlines()[:1]]
+    lines += [f"  {item.at}  {item.what} ({item.who}) {item.detail}".rstrip() for item in record.events]
+    if record.log:
+        lines += ["  log:", *(f"    {line}" for line in record.log)]
+    return "\n".join(lines)

@@ -1,0 +1,38 @@
+"""Connections to databases: which are refused, and how their errors are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from genbench.errors import InputError
+from genbench.ledger.connecting import postgres_engine, reading, sqlite_engine, writing
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    engine = sqlite_engine(tmp_path / "new" / "file.sqlite3")
+    with writing(engine, "here", "", 1) as connection:
+        connection.execute(text("CREATE TABLE t (x INTEGER)"))
+        connection.execute(text("INSERT INTO t VALUES (7)"))
+    with reading(engine, "here", "") as connection:
+        assert connection.execute(text("SELECT x FROM t")).scalar() == 7
+    engine.dispose()
+
+
+def test_an_error_of_the_database_names_it_in_one_line(tmp_path: Path) -> None:
+    engine = sqlite_engine(tmp_path / "file.sqlite3")
+    with pytest.raises(InputError, match="here: no such table: t"), reading(engine, "here", "") as connection:
+        connection.execute(text("SELECT * FROM t"))
+    engine.dispose()
+
+
+@pytest.mark.parametrize("target", ["mysql://host/d", "://"])
+def test_another_database_is_refused(target: str) -> None:
+    with pytest.raises(InputError):
+        postgres_engine(target)
+
+
+def test_a_password_is_not_shown() -> None:
+    assert postgres_engine("postgresql://me:secret@host/d")[1] == "postgresql://me:***@host/d"

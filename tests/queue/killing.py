@@ -1,0 +1,166 @@
+"""Workers, jobs and a stand-in for `genbench run`, to be killed again and again with a seed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from genbench.queue.database import Queue, open_queue
+from genbench.queue.jobs import count_jobs, job_events, job_folder, list_jobs, submit
+from genbench.queue.spec import JobSpec, PlacedSpec
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = 12
+
+CHILD = """
+# Draws samples as `genbench run` does: one writer by a lock, lines appended, a finished run draws nothing.
+import fcntl, json, os, signal, sys, time
+if "run" not in sys.argv[1:2]:
+    sys.exit(0)
+folder = next(a for a in sys.argv if a.startswith("--run-dir=")).partition("=")[2] + "/m"
+os.makedirs(folder + "/sums", exist_ok=True)
+lock = open(folder + "/lock", "a")
+try:
+    fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    sys.exit(2)
+stop = []
+signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
+path = folder + "/sums/completions.jsonl"
+done = [int(line) for line in open(path)] if os.path.exists(path) else []
+with open(path, "a") as file:
+    for number in range(SAMPLES):
+        if number in done:
+            continue
+        if stop:
+            sys.exit(130)
+        time.sleep(PAUSE)
+        file.write(f"{number}\\n")
+        file.flush()
+open(folder + "/results.json", "w").write('{"failed": []}')
+"""
+
+WORKER = """
+import sys, time
+from pathlib import Path
+from genbench.queue.database import open_queue
+from genbench.queue.worker import Worker, WorkerOptions
+ledger, child, back = sys.argv[1:]
+options = WorkerOptions(
+    slots=("0",), program=(sys.executable, "-S", child), until_empty=True, lease_s=6, renew_s=0.4,
+    tick_s=0.05, stop_s=2, waits_s=(0.2, 0.3, 0.4),
+    clock=lambda: time.time() - (3600 if Path(back).exists() else 0),
+)
+with open_queue(ledger) as queue:
+    Worker(queue, options).run()
+"""
+
+
+@dataclass
+class Outcome:
+    """What was found after all jobs were done."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    states: dict[str, int] = field(default_factory=dict)
+    starts: int = 0
+    finished_events: Counter[int] = field(default_factory=Counter)
+    lines: dict[int, list[int]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def faults(self, jobs: int) -> list[str]:
+        """One line for each job that was not done exactly once."""
+        found = [] if self.states == {"finished": jobs} else [f"states {self.states}"]
+        found += [f"job {job}: {count} ends" for job, count in self.finished_events.items() if count != 1]
+        wanted = list(range(SAMPLES))
+        found += [f"job {job}: samples {got}" for job, got in self.lines.items() if sorted(got) != wanted]
+        return found
+
+
+def placed(number: int, slots: int = 1, track: str = "") -> PlacedSpec:
+    """A job whose suite no one reads."""
+    spec = JobSpec(suite="suite.yaml", track=track or f"t{number % 5}", night=f"2026-01-{number:05}"[:10])
+    spec = spec.model_copy(update={"tasks": (str(number),)})
+    return PlacedSpec(spec=spec, track=spec.track or "", label=f"n{number}", slots=slots)
+
+
+def kill_at_random(
+    place: Path,
+    ledger: str,
+    *,
+    jobs: int,
+    kills: int,
+    seed: int,
+    workers: int = 4,
+    pause_s: float = 0.02,
+    limit_s: float = 600.0,
+) -> Outcome:
+    """Let workers do jobs while workers and children are killed, and set the clock back in the middle."""
+    began, draw, outcome = time.monotonic(), random.Random(seed), Outcome()
+    child, back = place / "child.py", place / "clock-is-back"
+    child.write_text(CHILD.replace("SAMPLES", str(SAMPLES)).replace("PAUSE", str(pause_s)))
+    with open_queue(ledger) as queue:
+        for number in range(jobs):
+            submit(queue, placed(number), place / "runs", by="test", most=jobs)
+        command = [sys.executable, "-c", WORKER, ledger, str(child), str(back)]
+        alive = [_start(command, place) for _ in range(workers)]
+        left, last = kills, -1
+        while time.monotonic() - began < limit_s:
+            counts = count_jobs(queue)
+            done = counts.get("finished", 0)
+            if done == jobs:
+                break
+            # Kills are spread over the jobs that get done, so that a fast machine has as many.
+            if left and done != last and done * kills >= (kills - left) * jobs * 0.9:
+                last, left = done, left - 1
+                outcome.kills[_kill(draw, alive, queue)] += 1
+            if left <= kills // 2:
+                back.touch()
+            alive = [item if item.poll() is None else _start(command, place) for item in alive]
+            time.sleep(0.02)
+        for item in alive:
+            item.terminate()
+        for item in alive:
+            item.wait(30)
+        _look(queue, outcome, jobs)
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def _start(command: list[str], place: Path) -> subprocess.Popen[bytes]:
+    with (place / "workers.log").open("ab") as log:
+        return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
+
+
+def _kill(draw: random.Random, alive: list[subprocess.Popen[bytes]], queue: Queue) -> str:
+    """Send SIGKILL to a worker or to the child of a running job. Return which it was."""
+    running = list_jobs(queue, states=("running",), limit=100)
+    if running and draw.random() < 0.5:
+        pid_file = job_folder(draw.choice(running)) / "pid"
+        with suppress(OSError, ValueError):
+            pid = int(pid_file.read_text())
+            if b"child.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+                return "child"
+    victim = draw.choice(alive)
+    victim.kill()
+    victim.wait()
+    return "worker"
+
+
+def _look(queue: Queue, outcome: Outcome, jobs: int) -> None:
+    outcome.states = count_jobs(queue)
+    for job in list_jobs(queue, limit=jobs):
+        outcome.starts += job.starts
+        events = job_events(queue, job.id)
+        outcome.finished_events[job.id] = sum(event.what == "finished" for event in events)
+        path = Path(job.run_dir) / "m" / "sums" / "completions.jsonl"
+        outcome.lines[job.id] = [json.loads(line) for line in path.read_text().splitlines()]

@@ -1,0 +1,94 @@
+"""What a job does: its command, its place, its size, and what is refused when it is submitted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from genbench.errors import InputError
+from genbench.queue.spec import JobSpec, absolute_spec, checked_spec, of_tonight, spec_of, spec_text
+from tests.runs.test_sweep import checkpoint
+
+SUITE = """\
+models:
+  base: {path: ./base}
+  tuned: {path: ./tuned}
+engine: {tensor_parallel_size: 2, replicas: 3}
+track: nightly
+tasks:
+  - name: sums
+    kind: exact
+    data: {path: rows.jsonl}
+    prompt: "{question}"
+    k: 1
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"question": "1+1?", "reference": "2"}) + "\n")
+    return tmp_path / "suite.yaml"
+
+
+def test_the_command_is_that_of_the_options(suite: Path) -> None:
+    spec = JobSpec(
+        suite=str(suite),
+        models={"tuned": "/ckpt", "base": None},
+        night="2026-11-20",
+        tasks=("sums",),
+        overrides=("decoding.seed=1",),
+        max_hours=2.0,
+    )
+    placed = checked_spec(spec)
+    assert (placed.track, placed.label, placed.slots) == ("nightly", "2026-11-20", 6)
+    assert spec.arguments("out") == [
+        *("run", "--run-dir=out", "--model=tuned=/ckpt", "--model=base", "--task=sums"),
+        *("--set=decoding.seed=1", "--night-of=2026-11-20", "--max-hours=2.0", "--", str(suite)),
+    ]
+    assert spec_of(spec_text(spec)) == spec
+    assert Path(placed.run_dir(Path("/runs"))).parent == Path("/runs/nightly")
+
+
+def test_a_limit_of_hours_is_no_other_work(suite: Path) -> None:
+    plain = JobSpec(suite=str(suite))
+    assert plain.key == plain.model_copy(update={"max_hours": 3.0}).key
+    assert plain.key != plain.model_copy(update={"night": "2026-11-20"}).key
+
+
+def test_relative_paths_become_absolute_and_names_of_the_hub_stay(suite: Path) -> None:
+    (suite.parent / "ckpt").mkdir()
+    spec = JobSpec(suite="suite.yaml", models={"tuned": "ckpt", "base": "org/model"})
+    absolute = absolute_spec(spec, suite.parent)
+    assert absolute.suite == str(suite)
+    assert absolute.models == {"tuned": str(suite.parent / "ckpt"), "base": "org/model"}
+    assert len(of_tonight(absolute).night or "") == 10
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"tasks": ("summs",)}, "no task 'summs'; did you mean 'sums'"),
+        ({"models": {"tund": None}}, "no model 'tund'"),
+        ({"overrides": ("decoding.temperatur=1",)}, "temperatur"),
+        ({"night": "tomorrow"}, "wanted a date like"),
+        ({"limit": 3, "checkpoint": "/none/checkpoint-1"}, "matches nothing"),
+    ],
+)
+def test_a_wrong_job_is_refused_in_the_words_of_run(
+    suite: Path, changed: dict[str, object], told: str
+) -> None:
+    spec = JobSpec(suite=str(suite)).model_copy(update=changed)
+    with pytest.raises(InputError, match=told):
+        checked_spec(spec)
+
+
+def test_a_checkpoint_is_drawn_at_its_step(suite: Path, tmp_path: Path) -> None:
+    folder = checkpoint(tmp_path / "out" / "checkpoint-500")
+    placed = checked_spec(JobSpec(suite=str(suite), checkpoint=str(folder), track="sft"))
+    assert (placed.track, placed.label) == ("sft", "step-500")
+    assert placed.run_dir(Path("/runs")) == "/runs/sft"
+    with pytest.raises(InputError, match="leave out --model and --night"):
+        checked_spec(JobSpec(suite=str(suite), checkpoint=str(folder), night="2026-11-20"))

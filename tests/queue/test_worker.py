@@ -1,0 +1,130 @@
+"""A worker and its jobs: stages, failures, stops, and a process that an earlier worker left."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from genbench.queue.database import Queue
+from genbench.queue.finishing import close_stage
+from genbench.queue.jobs import cancel_job, get_job, job_events, job_folder, submit
+from genbench.queue.messages import list_messages
+from genbench.queue.stages import STAGES, RunningJob, stage_command
+from genbench.queue.worker import Worker, WorkerOptions
+from tests.queue.killing import placed
+
+PROGRAM = """
+import os, signal, sys, time
+print(" ".join(sys.argv[1:]), os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
+CODE
+"""
+
+
+def worked(queue: Queue, tmp_path: Path, code: str, **options: object) -> Worker:
+    """A worker whose jobs run `code` in place of genbench."""
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.replace("CODE", code))
+    known: dict[str, object] = {
+        "program": (sys.executable, "-S", str(program)),
+        "until_empty": True,
+        "tick_s": 0.02,
+        "renew_s": 0.05,
+        "waits_s": (0.01,),
+        "stop_s": 5.0,
+    }
+    return Worker(queue, WorkerOptions(**{**known, **options}), say=lambda line: None)  # type: ignore[arg-type]
+
+
+def events(queue: Queue, number: int = 1) -> list[str]:
+    return [event.what for event in job_events(queue, number)]
+
+
+def in_background(worker: Worker) -> threading.Thread:
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    return thread
+
+
+def wait_until_started(queue: Queue, number: int = 1) -> None:
+    log = job_folder(get_job(queue, number)) / "log"
+    while not log.exists() or "run" not in log.read_text():
+        time.sleep(0.01)
+
+
+def test_a_job_goes_through_its_stages_on_its_devices(queue: Queue, tmp_path: Path) -> None:
+    job, _ = submit(queue, placed(1), tmp_path / "runs", by="ada")
+    worked(queue, tmp_path, "", slots=("3",), gpus=True, ledger="l.sqlite3").run()
+    assert get_job(queue, job.id).state == "finished" and get_job(queue, job.id).starts == 1
+    lines = (job_folder(job) / "log").read_text().splitlines()
+    assert [line.split()[0] for line in lines] == list(STAGES)
+    assert all(line.endswith(" 3") for line in lines)
+    assert events(queue) == ["submitted", "leased", "started", "finished"]
+    assert stage_command(job, 2, ["g"], None) == ["g", "trend", "--", "t1"]
+    assert stage_command(job, 3, ["g"], None) is None and callable(close_stage)
+
+
+def test_bad_input_fails_at_once_with_the_log_and_a_message(queue: Queue, tmp_path: Path) -> None:
+    submit(queue, placed(1), tmp_path / "runs", by="ada")
+    worked(queue, tmp_path, "print('no task nope'); sys.exit(2)").run()
+    job = get_job(queue, 1)
+    assert (job.state, job.exit_code, job.starts) == ("failed", 2, 1)
+    assert job.error.startswith("exit code 2\n") and job.error.endswith("no task nope")
+    assert [message.kind for message in list_messages(queue)] == ["failed"]
+
+
+def test_three_attempts_that_add_nothing_end_a_job(queue: Queue, tmp_path: Path) -> None:
+    submit(queue, placed(1), tmp_path / "runs", by="ada")
+    worked(queue, tmp_path, "os.kill(os.getpid(), 9)").run()
+    job = get_job(queue, 1)
+    assert (job.state, job.starts, job.exit_code) == ("failed", 3, -9)
+    assert "3 attempts in a row added no sample" in job.error
+
+
+def test_a_drained_worker_stops_its_jobs_and_gives_them_back(queue: Queue, tmp_path: Path) -> None:
+    submit(queue, placed(1), tmp_path / "runs", by="ada")
+    worker = worked(
+        queue, tmp_path, "signal.signal(15, lambda *_: sys.exit(130)); time.sleep(60)", until_empty=False
+    )
+    thread = in_background(worker)
+    wait_until_started(queue)
+    worker.stop()
+    thread.join(10)
+    job = get_job(queue, 1)
+    assert (job.state, job.attempts) == ("queued", 0)
+    assert events(queue)[-1] == "returned"
+
+
+def test_a_cancelled_job_is_stopped_and_stays_so(queue: Queue, tmp_path: Path) -> None:
+    submit(queue, placed(1), tmp_path / "runs", by="ada")
+    thread = in_background(worked(queue, tmp_path, "time.sleep(60)", lease_s=0.2))
+    wait_until_started(queue)
+    cancel_job(queue, 1, by="bob")
+    thread.join(10)
+    assert get_job(queue, 1).state == "cancelled"
+
+
+def test_a_process_that_an_earlier_worker_left_is_waited_for(queue: Queue, tmp_path: Path) -> None:
+    job, _ = submit(queue, placed(1), tmp_path / "runs", by="ada")
+    left = RunningJob(job, ("0",), 0.0)
+    assert left.process.start([sys.executable, "-S", "-c", "import time; time.sleep(0.6)"], {})
+    worked(queue, tmp_path, "").run()
+    assert get_job(queue, 1).state == "finished" and not left.process.is_alive()
+    assert events(queue) == ["submitted", "leased", "adopted", "returned", "leased", "started", "finished"]
+
+
+def test_a_job_whose_folder_cannot_be_written_fails_with_the_reason(queue: Queue, tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    submit(queue, placed(1), tmp_path / "runs", by="ada")
+    worked(queue, tmp_path, "").run()
+    assert get_job(queue, 1).state == "failed" and "cannot be written" in get_job(queue, 1).error
+
+
+def test_a_running_job_knows_when_it_ends_at_the_latest(queue: Queue, tmp_path: Path) -> None:
+    job, _ = submit(queue, placed(1), tmp_path / "runs", by="ada")
+    assert RunningJob(job, (), 10.0).left_s(20.0) is None
+    limited = job.model_copy(update={"max_hours": 1.0})
+    assert RunningJob(limited, (), 10.0).left_s(20.0) == pytest.approx(3590)
