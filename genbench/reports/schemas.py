@@ -14,9 +14,8 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from genbench.analysis.results_record import Results
 from genbench.policy.config import Policy
-from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.reports.report_record import Report
-from genbench.reports.service_records import SERVICE_RECORDS
+from genbench.reports.service_records import GROUPED_RECORDS
 from genbench.runs.judge_check_record import JudgeCheck
 from genbench.runs.mirror import MirrorRecord
 from genbench.runs.overlap_record import Overlap
@@ -27,8 +26,7 @@ from genbench.store.manifest_record import Manifest
 from genbench.suite.config import SuiteConfig
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
-    **DECISION_RECORDS,
-    **SERVICE_RECORDS,
+    **GROUPED_RECORDS,
     "overlap": Overlap,
     "status": RunsStatus,
     "report": Report,
