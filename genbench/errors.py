@@ -23,6 +23,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(("nltk", "emoji", "syllapy", "langdetect"), "verify")
     | dict.fromkeys(("sqlalchemy", "alembic"), "ledger")
     | dict.fromkeys(("cronsim",), "serve")
+    | dict.fromkeys(("sacrebleu",), "translation")
 )
 """A package that the light core does without -> the extra of genbench that brings it."""
 

@@ -47,6 +47,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "ifbench": "genbench.verifiers.ifeval:IFBenchVerifier",
             "json_schema": "genbench.verifiers.json_schema:JsonSchemaVerifier",
             "code": "genbench.verifiers.code:CodeVerifier",
+            "filtered_match": "genbench.verifiers.filtered_match:FilteredMatchVerifier",
         },
         "metric": dict.fromkeys(
             ("acc", "avg@k", "pass@k", "pass^k", "maj@k"), "genbench.stats.estimates:estimate"

@@ -47,6 +47,31 @@ def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | Non
     return list(table.select_columns(list(dataset.columns))), commit
 
 
+def fetch_all(
+    dataset: HubDataset, config: str | None, how_to_mirror: str
+) -> tuple[list[Row], str | None, str]:
+    """Return all columns of one split, the commit that they are from, and the licence on the dataset's card.
+
+    Args:
+        config: the config, or None for the only one of the dataset.
+
+    Raises:
+        DataError: as `fetch`.
+    """
+    name = f"dataset {dataset.repo} ({dataset.config}, {dataset.split})"
+    commit, why_not = _probe(dataset, name)
+    if commit is None:
+        raise DataError(f"{name}: the hub cannot be asked ({why_not}). {how_to_mirror}")
+    try:
+        table = datasets.load_dataset(dataset.repo, config, split=dataset.split, revision=commit)
+    except Exception as error:  # each version of the hub's client raises classes of its own
+        raise DataError(f"{name} cannot be read from the hub: {error}. {how_to_mirror}") from error
+    card = HfApi().dataset_info(dataset.repo, revision=commit, timeout=PROBE_TIMEOUT_S).card_data
+    licence = card.get("license") if card is not None else None
+    words = ", ".join(licence) if isinstance(licence, list) else licence
+    return list(table), commit, str(words or "not stated")
+
+
 def _load(dataset: HubDataset, revision: str | None) -> datasets.Dataset:
     if not dataset.files:
         return datasets.load_dataset(dataset.repo, dataset.config, split=dataset.split, revision=revision)

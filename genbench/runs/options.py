@@ -155,8 +155,12 @@ def expected_lengths(options: RunOptions) -> Lengths | None:
 
 def data_dir(options: RunOptions) -> Path | None:
     """Return the folder of mirrored data: --data-dir, or the variable GENBENCH_DATA_DIR."""
-    named = os.environ.get(DATA_VARIABLE)
-    return path_or_none(options.data_dir or named)
+    return named_data_dir(options.data_dir)
+
+
+def named_data_dir(given: str | Path | None) -> Path | None:
+    """Return the folder of mirrored data that was given, or that of the variable GENBENCH_DATA_DIR."""
+    return path_or_none(given or os.environ.get(DATA_VARIABLE))
 
 
 def path_or_none(path: str | Path | None) -> Path | None:

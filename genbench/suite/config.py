@@ -15,6 +15,8 @@ from genbench.suite.source import DataSource
 from genbench.suite.track import NamedTrack
 
 MAX_SEED = 2**53
+IMPORTED = "imported:"
+"""What the name of an imported task begins with. The path of its lock file follows."""
 
 
 StopText = Annotated[str, Field(min_length=1)]
@@ -144,8 +146,9 @@ class TaskEntry(Strict):
 
     task: str | None = Field(
         None,
-        description="built-in task or plug-in (see `genbench tasks`), package.module:attribute, or a path "
-        "of a task page of your own, which ends in .yaml",
+        description="built-in task or plug-in (see `genbench tasks`), package.module:attribute, a path "
+        "of a task page of your own, which ends in .yaml, or imported:PATH of a lock file (see "
+        "`genbench import-task`)",
     )
     name: str | None = Field(None, pattern=NAME_PATTERN)
     kind: str | None = Field(
@@ -218,12 +221,19 @@ class TaskEntry(Strict):
     def label(self) -> str:
         """Return the task's name in files and reports."""
         named = self.name or self.task or ""
+        if self.names_import and not self.name:
+            return PurePath(named.removeprefix(IMPORTED)).name.removesuffix(".lock.json")
         return PurePath(named).stem if self.names_page and not self.name else named
 
     @property
     def names_page(self) -> bool:
         """Whether the task is a page of the user's own."""
         return self.task is not None and self.task.endswith(".yaml")
+
+    @property
+    def names_import(self) -> bool:
+        """Whether the task is one that was imported from another tool, by its lock file."""
+        return self.task is not None and self.task.startswith(IMPORTED)
 
     @property
     def used_verifier(self) -> str | None:

@@ -7,12 +7,13 @@ from typing import Any
 from genbench import registry
 from genbench.errors import ConfigError, options_mistake
 from genbench.protocols import Task
-from genbench.suite.config import TaskEntry
+from genbench.suite.config import IMPORTED, TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.checked import checked_task
 from genbench.tasks.custom import custom_task
 from genbench.tasks.entry_checks import entry_place
+from genbench.tasks.imported import imported_task
 from genbench.tasks.page import DEFAULT_PROTOCOL
 from genbench.tasks.pagetask import page_factory
 
@@ -29,6 +30,9 @@ def make_task(suite: Suite, entry: TaskEntry) -> Task:
     try:
         if entry.names_page:
             return _task_of_page(suite, entry, entry.task)
+        if entry.names_import:
+            place = resolve(entry.task.removeprefix(IMPORTED), suite.folder)
+            return imported_task(place, entry.options)
         plug_in = registry.find("task", entry.task, suite.folder)
         found = plug_in.load()
         if callable(found):

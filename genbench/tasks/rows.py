@@ -14,6 +14,7 @@ from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.checked import CheckedTask
 from genbench.tasks.entry_checks import entry_place
+from genbench.tasks.imported import ImportedTask
 from genbench.tasks.paged import PageTask
 
 
@@ -31,6 +32,8 @@ def task_rows(
     """
     if entry.data is not None and entry.data.path is not None:
         return recent.load(resolve(entry.data.path, suite.folder), _columns(task))
+    if isinstance(task, ImportedTask):
+        return task.rows()
     if isinstance(task, CheckedTask) and task.has_rows:
         return task.rows()
     dataset = task.info.dataset

@@ -1,0 +1,97 @@
+"""The command that imports task definitions of other tools."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from genbench.cli.app import EXCHANGE, app, examples
+from genbench.cli.options import DataOption, JsonOption
+from genbench.cli.output import lazy_module, print_record, say_written
+from genbench.errors import InputError
+
+
+@app.command(
+    "import-task",
+    rich_help_panel=EXCHANGE,
+    epilog=examples(
+        "genbench import-task gsm8k_cot --tasks-dir lm-evaluation-harness/lm_eval/tasks",
+        "genbench import-task my_task.yaml --data-dir mirror -o imported",
+        "genbench import-task mmlu_anatomy --generate",
+        "genbench import-task --report lm-evaluation-harness/lm_eval/tasks",
+    ),
+)
+def import_task(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A definition file, a folder of them, or the name of a task or group."),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")] = Path(
+        "imported"
+    ),
+    report: Annotated[
+        Path | None, typer.Option(help="Only show the levels of all definitions of this folder.")
+    ] = None,
+    tasks_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of definitions that names are looked up in. Default: the installed lm-eval."
+        ),
+    ] = None,
+    data_dir: DataOption = None,
+    shots: Annotated[
+        int | None, typer.Option(min=0, help="Exemplars, instead of the definition's own.")
+    ] = None,
+    filter_: Annotated[
+        str | None, typer.Option("--filter", help="The filter that makes the score. Default: the first.")
+    ] = None,
+    generate: Annotated[
+        bool, typer.Option(help="Ask tasks with choices for a letter, instead of log-probabilities.")
+    ] = False,
+    framework: Annotated[
+        str, typer.Option(help="The tool of the task: lm-eval, lighteval, inspect or olmes.")
+    ] = "lm-eval",
+    trust_task_code: Annotated[
+        bool, typer.Option("--trust-task-code", help="Let the task's own code run, in the sandbox.")
+    ] = False,
+    python: Annotated[
+        Path | None, typer.Option(help="The Python that has the tool installed, for --trust-task-code.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a genbench task of a task definition of lm-eval, or of another tool.
+
+    Writes a lock file, the rendered rows, a page and a suite. Without --trust-task-code nothing of the
+    definition is executed.
+    """
+    if (source is None) == (report is None):
+        raise InputError("import-task: give either a source or --report FOLDER")
+    if report is not None:
+        record = lazy_module("imports.census").level_report(report, _tell_files)
+        print_record(record, "import_text", as_json)
+        return
+    foreign = None
+    if trust_task_code or python is not None:
+        foreign = lazy_module("imports.foreign").foreign_python(python, trust_task_code)
+    importer = lazy_module("imports.importer")
+    options = importer.ImportOptions(
+        output=output,
+        data_dir=lazy_module("runs.options").named_data_dir(data_dir),
+        tasks_dir=tasks_dir,
+        shots=shots,
+        headline=filter_,
+        generate=generate,
+        foreign=foreign,
+        framework=framework,
+        tell=lambda line: say_written([line], to_stderr=True),
+    )
+    print_record(importer.import_tasks(source, options), "import_text", as_json)
+
+
+def _tell_files(done: int, of: int) -> None:
+    """Show how many files were read, on a terminal."""
+    if sys.stderr.isatty() and (done == of or done % 200 == 0):
+        print(f"\r{done:,} of {of:,} files", end="\n" if done == of else "", file=sys.stderr, flush=True)

@@ -1,0 +1,1 @@
+"""Task definitions of other tools, made into genbench tasks."""

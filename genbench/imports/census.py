@@ -1,0 +1,59 @@
+"""The levels of all definitions of a folder, by family, with the reason for each refusal."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+from genbench.imports.defects import known_defects
+from genbench.imports.definition import read_tree
+from genbench.imports.levels import LEVELS, Classified, classify
+from genbench.imports.records import FamilyRecord, LevelReport
+from genbench.imports.yamlsource import functions_in
+
+
+def level_report(root: Path, tell: Callable[[int, int], None] = lambda done, of: None) -> LevelReport:
+    """Classify every task definition below a folder. Nothing is executed.
+
+    Args:
+        tell: is called with the number of files read and of all.
+
+    Raises:
+        InputError: the folder does not exist, or has no definition.
+    """
+    tree = read_tree(root, tell)
+    found = [classify(definition) for definition in tree.tasks.values()]
+    levels: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    families: defaultdict[str, list[Classified]] = defaultdict(list)
+    code: Counter[str] = Counter()
+    for item in found:
+        levels[item.level][item.output] += 1
+        families[item.definition.family].append(item)
+        code.update({path[0] for path, _ in functions_in(item.definition.config)})
+    defects = {
+        item.definition.name: words
+        for item in found
+        if (words := known_defects(item.definition.name, item.definition.config))
+    }
+    return LevelReport(
+        root=str(tree.root),
+        tasks=len(found),
+        groups=len(tree.groups),
+        levels={level: dict(levels[level]) for level in LEVELS if level in levels},
+        families=tuple(_family(name, items) for name, items in sorted(families.items())),
+        refused=dict(Counter(item.reason for item in found if item.level == "out").most_common()),
+        code=dict(code.most_common()),
+        defects=defects,
+        unreadable=tuple(tree.unreadable),
+    )
+
+
+def _family(name: str, items: list[Classified]) -> FamilyRecord:
+    counts = Counter(str(item.level) for item in items)
+    return FamilyRecord(
+        family=name,
+        tasks=len(items),
+        levels={level: counts[level] for level in LEVELS if counts[level]},
+        outputs=dict(Counter(item.output for item in items)),
+    )

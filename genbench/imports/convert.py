@@ -1,0 +1,167 @@
+"""Conversion of one definition into rows and a lock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from genbench.errors import DataError
+from genbench.imports.defects import known_defects
+from genbench.imports.definition import Definition
+from genbench.imports.foreign import ForeignPython
+from genbench.imports.frozenrows import frozen_rows, generated_row
+from genbench.imports.levels import Classified
+from genbench.imports.locate import Source
+from genbench.imports.plan import Plan, make_plan
+from genbench.imports.rendering import render_rows
+from genbench.imports.sourcerows import load_split
+from genbench.protocols import Row
+from genbench.tasks.lock import FrozenFile, Lock, Origin, RowsOrigin
+
+_MOST_REFUSED = 20
+"""Rows that could not be made of which the lock file keeps the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """One task that can be written. `runs` says whether this version of genbench can run it."""
+
+    lock: Lock
+    rows: list[dict[str, Any]]
+
+    @property
+    def runs(self) -> bool:
+        """Return whether this version of genbench can run the task."""
+        return self.lock.output == "generate_until"
+
+
+def convert(
+    found: Classified,
+    source: Source,
+    *,
+    data_dir: Path | None,
+    shots: int | None = None,
+    headline: str | None = None,
+    generate: bool = False,
+    foreign: ForeignPython | None = None,
+) -> Converted:
+    """Return the rows and the lock of a definition.
+
+    Raises:
+        GenbenchError: it needs what cannot be done, or its rows cannot be had or rendered.
+    """
+    if foreign is not None and found.level in ("2", "2c", "3", "4"):
+        from genbench.imports.harness import convert_with_code  # noqa: PLC0415  only with foreign code
+
+        return convert_with_code(found, source, foreign, data_dir=data_dir, shots=shots)
+    generates = generate and found.output == "multiple_choice"
+    plan = make_plan(found, 0 if generates else shots)
+    plan = _with_headline(plan, headline)
+    asked = load_split(plan.split, data_dir)
+    origins = [asked.origin]
+    exemplars: Sequence[Row] = plan.samples
+    if plan.shot_split is not None:
+        exemplars, others = _exemplars(plan, asked.rows, data_dir)
+        origins += others
+    rendering = render_rows(
+        plan.config,
+        asked.rows,
+        exemplars=exemplars,
+        same_split=plan.leaves_out_asked,
+        patterns=plan.patterns,
+    )
+    rows = frozen_rows(plan, asked.rows, rendering.rows)
+    if generates:
+        plan, rows = _generating(plan, rows, asked.rows)
+    refused = {str(place): rendering.refused[place] for place in sorted(rendering.refused)}
+    return Converted(_lock(found, plan, source, origins=origins, rows=rows, refused=refused), rows)
+
+
+def _exemplars(plan: Plan, asked: list[Row], data_dir: Path | None) -> tuple[list[Row], list[RowsOrigin]]:
+    assert plan.shot_split is not None
+    if plan.shot_split == plan.split:
+        return asked, []
+    found = load_split(plan.shot_split, data_dir)
+    return found.rows, [found.origin]
+
+
+def _with_headline(plan: Plan, headline: str | None) -> Plan:
+    """Return the plan with another filter for the score.
+
+    Raises:
+        DataError: it has no such filter.
+    """
+    if headline is None or plan.verifier_options is None:
+        return plan
+    names = [block["name"] for block in plan.verifier_options.get("filters") or ()]
+    if headline not in names:
+        raise DataError(f"it has no filter '{headline}'; its filters: {', '.join(names) or 'none'}")
+    return replace(plan, verifier_options={**plan.verifier_options, "headline": headline})
+
+
+def _generating(
+    plan: Plan, rows: Sequence[Mapping[str, Any]], source: Sequence[Row]
+) -> tuple[Plan, list[dict[str, Any]]]:
+    """Return the plan and the rows of a task with choices as one that generates its answer."""
+    change = "asked with its options and graded by the letter of a generated answer: another benchmark"
+    made = [
+        generated_row(row, source[int(row["id"])], f"task {plan.name}, row {int(row['id']) + 1}")
+        for row in rows
+    ]
+    name, changes = f"{plan.name}_gen", (*plan.changes, change)
+    return replace(plan, name=name, output="generate_until", changes=changes, verifier_options=None), made
+
+
+def _lock(
+    found: Classified,
+    plan: Plan,
+    source: Source,
+    *,
+    origins: Sequence[RowsOrigin],
+    rows: Sequence[Mapping[str, Any]],
+    refused: Mapping[str, str],
+) -> Lock:
+    definition = found.definition
+    changes = list(plan.changes)
+    if refused:
+        changes.append(
+            f"{len(refused)} of {len(refused) + len(rows)} rows could not be rendered and are left out"
+        )
+    choice = plan.output == "generate_until" and plan.verifier_options is None
+    kind: Literal["choice", "filtered_match"] = "choice" if choice else "filtered_match"
+    return Lock(
+        task=plan.name,
+        door=1,
+        level=found.level,
+        output=plan.output,  # type: ignore[arg-type]  # checked by the model
+        origin=origin_of(definition, source),
+        data=tuple(origins),
+        shots=plan.shot_words,
+        frozen=FrozenFile(name=f"{plan.name}.rows.jsonl", rows=len(rows), sha256=""),
+        k=plan.k,
+        verifier=kind,
+        verifier_options=dict(plan.verifier_options or {}),
+        metrics=plan.metrics,
+        decoding=dict(plan.decoding or {}),
+        changes=tuple(changes),
+        defects=known_defects(definition.name, definition.config),
+        refused=dict(list(refused.items())[:_MOST_REFUSED]),
+        definition=definition.plain,
+    )
+
+
+def origin_of(definition: Definition, source: Source) -> Origin:
+    """Return the origin of a definition for its lock file."""
+    metadata = definition.config.get("metadata")
+    version = metadata.get("version") if isinstance(metadata, dict) else None
+    return Origin(
+        framework=source.framework,
+        version=source.version,
+        commit=source.commit,
+        files=tuple(str(path.relative_to(definition.root)) for path in definition.files),
+        digest=definition.digest,
+        task_version=None if version is None else str(version),
+        licence=source.licence,
+    )

@@ -1,0 +1,121 @@
+"""One YAML file of a task definition as plain data. Tags that name Python functions stay names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import Node, ScalarNode
+
+from genbench.errors import InputError
+
+MOST_BYTES = 8 << 20
+"""Bytes of one YAML file. The largest of lm-eval 0.4.13 has 0.2 MB."""
+MOST_VALUES = 500_000
+"""Values of one file with its aliases written out, so that a few lines cannot stand for gigabytes."""
+_DEEPEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionName:
+    """A `!function module.name` of a definition, which is never called while the definition is read."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"!function {self.name}"
+
+
+class _Constructor(SafeConstructor):
+    """Builds plain data, and names in place of Python functions."""
+
+    def check_mapping_key(self, *_: Any) -> bool:
+        """Let a later value of a key replace an earlier one, as PyYAML does."""
+        return True
+
+
+def _function(constructor: _Constructor, node: Node) -> FunctionName:
+    if not isinstance(node, ScalarNode):
+        raise YAMLError(f"!function wants a name like module.function{node.start_mark}")
+    return FunctionName(str(node.value))
+
+
+_Constructor.add_constructor("!function", _function)
+
+
+def read_source(path: Path) -> dict[str, Any]:
+    """Return the mapping of one file, as YAML 1.1 reads it. Of a key given twice the last one counts.
+
+    Raises:
+        InputError: the file cannot be read, is no mapping, has another tag than `!function`, or is too large
+            once its aliases are written out.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path}: has {path.stat().st_size:,} bytes, wanted at most {MOST_BYTES:,}")
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 (byte {error.start})") from error
+    return parse_source(text, str(path))
+
+
+def parse_source(text: str, where: str) -> dict[str, Any]:
+    """Return the mapping of a YAML text. `where` names it in messages.
+
+    Raises:
+        InputError: as `read_source`.
+    """
+    reader = YAML(typ="safe", pure=True)
+    reader.version = (1, 1)  # type: ignore[assignment]  # as PyYAML reads it, which lm-eval uses
+    reader.Constructor = _Constructor
+    try:
+        found = reader.load(text)
+    except (YAMLError, ValueError, TypeError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{where}: not a YAML definition: {reason or type(error).__name__}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{where}: wanted a mapping, found {type(found).__name__}")
+    _require_small(found, where)
+    return found
+
+
+def _require_small(found: Any, where: str) -> None:
+    """Refuse data that is too deep or too large, each alias counted as often as it is used."""
+    for count, depth in enumerate(_depths(found, 0)):
+        if count > MOST_VALUES:
+            raise InputError(f"{where}: has more than {MOST_VALUES:,} values with its aliases written out")
+        if depth > _DEEPEST:
+            raise InputError(f"{where}: is nested more than {_DEEPEST} levels deep")
+
+
+def _depths(value: Any, depth: int) -> Iterator[int]:
+    """Yield the depth of every value. A value that contains itself gets deeper without end."""
+    yield depth
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _depths(key, depth + 1)
+            yield from _depths(inner, depth + 1)
+    elif isinstance(value, list | tuple | set):
+        for inner in value:
+            yield from _depths(inner, depth + 1)
+
+
+def functions_in(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FunctionName]]:
+    """Yield every function that a definition names, with the keys that lead to it."""
+    if isinstance(value, FunctionName):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from functions_in(inner, (*path, str(key)))
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from functions_in(inner, (*path, str(place)))

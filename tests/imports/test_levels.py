@@ -1,0 +1,44 @@
+"""The level of each kind of definition, and the report of a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from genbench.imports.census import level_report
+from genbench.imports.definition import read_tree
+from genbench.imports.levels import classify
+
+
+@pytest.mark.parametrize(
+    ("task", "level", "reason"),
+    [
+        ("sums", "1", "declarative"),
+        ("pick", "1", "declarative"),
+        ("translated", "1c", "metric bleu, chrf"),
+        ("sums_rows", "2", "process_docs is !function utils.rows"),
+        ("both", "2c", "doc_to_text is !function utils.text"),
+        ("scored", "3", "process_results is !function utils.score"),
+        ("made", "4", "custom_dataset is !function utils.load"),
+        ("seen", "out", "it shows images"),
+        ("classed", "out", "it is a Python class"),
+    ],
+)
+def test_each_definition_has_its_level(definitions: Path, task: str, level: str, reason: str) -> None:
+    found = classify(read_tree(definitions).tasks[task])
+    assert found.level == level
+    assert reason in found.reason
+
+
+def test_a_report_counts_levels_and_families_and_says_why_tasks_are_refused(definitions: Path) -> None:
+    report = level_report(definitions)
+    assert report.tasks == 9
+    assert report.levels["1"] == {"generate_until": 1, "multiple_choice": 1}
+    code = next(item for item in report.families if item.family == "code")
+    assert code.levels == {"2c": 1, "3": 1, "4": 1, "out": 2}
+    assert report.refused == {
+        "it is a Python class, not a definition": 1,
+        "it shows images (doc_to_image)": 1,
+    }
+    assert report.code["process_docs"] == 1

@@ -1,0 +1,58 @@
+"""Imported tasks in a suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench.errors import ConfigError
+from genbench.suite.suitefile import read_suite
+from genbench.tasks.imported import imported_task
+from genbench.tasks.load import load_task
+from genbench.tasks.lock import Lock, Origin, write_frozen, write_lock
+
+SUITE = 'models: {m: {path: x}}\ntasks:\n  - {task: "imported:locks/sums.lock.json", k: 2}\n'
+
+
+def write_task(folder: Path, **more: Any) -> Path:
+    folder.mkdir(exist_ok=True)
+    rows = [{"id": str(n), "context": f"Q {n}", "reference": {"golds": [str(n)]}} for n in range(3)]
+    frozen = write_frozen(folder / "sums.rows.jsonl", rows)
+    made = {"task": "sums", "door": 1, "level": "1", "output": "generate_until", "verifier": "filtered_match"}
+    origin = Origin(framework="lm-eval", digest="d" * 64)
+    lock = Lock.model_validate(made | {"origin": origin, "frozen": frozen} | more)
+    write_lock(folder / "sums.lock.json", lock)
+    return folder / "sums.lock.json"
+
+
+def test_a_suite_names_an_imported_task_by_its_lock_file(tmp_path: Path) -> None:
+    write_task(tmp_path / "locks")
+    (tmp_path / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    suite = read_suite(tmp_path / "suite.yaml")
+    task = load_task(suite, suite.config.tasks[0], None, None)
+    assert (task.name, task.k, len(task.problems)) == ("sums", 2, 3)
+    assert task.provenance["framework"] == "lm-eval"
+    assert task.verifier == "filtered_match"
+
+
+def test_a_missing_lock_file_names_the_line_of_the_suite(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    suite = read_suite(tmp_path / "suite.yaml")
+    with pytest.raises(ConfigError, match=r"suite\.yaml:3: task 'sums': .*sums\.lock\.json: cannot be read"):
+        load_task(suite, suite.config.tasks[0], None, None)
+
+
+def test_a_row_may_be_a_chat(tmp_path: Path) -> None:
+    task = imported_task(write_task(tmp_path), {})
+    row = {"id": "0", "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]}
+    ask = task.ask(task.problems([row | {"reference": {"golds": ["x"]}}])[0], 0, ())
+    assert ask is not None
+    assert [message.role for message in ask.messages] == ["system", "user"]
+    assert task.ask(task.problems([row])[0], 0, ("reply",)) is None
+
+
+def test_unknown_options_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="only 'filter'"):
+        imported_task(write_task(tmp_path), {"filters": "x"})
