@@ -52,6 +52,13 @@ def main():
     from lm_eval.tasks._yaml_loader import load_yaml
 
     task_module.datasets.load_dataset = datasets.load_dataset
+    # lm-eval compiles each template again for every row; compiled once, it gives the same texts.
+    from functools import lru_cache
+
+    from lm_eval import utils
+
+    compiled = lru_cache(10_000)(utils.env.from_string)
+    utils.apply_template = lambda template, doc: compiled(template).render(**doc)
     for name, path in order["tasks"].items():
         record = {"task": name}
         try:

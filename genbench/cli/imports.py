@@ -51,21 +51,11 @@ def import_task(
     generate: Annotated[
         bool, typer.Option(help="Ask tasks with choices for a letter, instead of log-probabilities.")
     ] = False,
-    framework: Annotated[
-        str, typer.Option(help="The tool of the task: lm-eval, lighteval, inspect or olmes.")
-    ] = "lm-eval",
-    trust_task_code: Annotated[
-        bool, typer.Option("--trust-task-code", help="Let the task's own code run, in the sandbox.")
-    ] = False,
-    python: Annotated[
-        Path | None, typer.Option(help="The Python that has the tool installed, for --trust-task-code.")
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a genbench task of a task definition of lm-eval, or of another tool.
+    """Make a genbench task of a task definition of lm-eval.
 
-    Writes a lock file, the rendered rows, a page and a suite. Without --trust-task-code nothing of the
-    definition is executed.
+    Writes a lock file, the rendered rows, a page and a suite. Nothing of the definition is executed.
     """
     if (source is None) == (report is None):
         raise InputError("import-task: give either a source or --report FOLDER")
@@ -73,9 +63,6 @@ def import_task(
         record = lazy_module("imports.census").level_report(report, _tell_files)
         print_record(record, "import_text", as_json)
         return
-    foreign = None
-    if trust_task_code or python is not None:
-        foreign = lazy_module("imports.foreign").foreign_python(python, trust_task_code)
     importer = lazy_module("imports.importer")
     options = importer.ImportOptions(
         output=output,
@@ -84,8 +71,6 @@ def import_task(
         shots=shots,
         headline=filter_,
         generate=generate,
-        foreign=foreign,
-        framework=framework,
         tell=lambda line: say_written([line], to_stderr=True),
     )
     print_record(importer.import_tasks(source, options), "import_text", as_json)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -43,10 +43,15 @@ class ContextMaker:
         self._config, self._exemplars, self._same_split = config, exemplars, same_split
         shots = config.get("fewshot_config") or {}
         names_choices = config.get("doc_to_choice") is not None
-        common = (frozenset(columns), self._templates, names_choices)
         keys = ("doc_to_text", "doc_to_target", "doc_to_choice")
-        self._own = Fields(*(config.get(key) for key in keys), *common)
-        self._shot = Fields(*(_first(shots.get(key), config.get(key)) for key in keys), *common)
+        text, target, choice = (config.get(key) for key in keys)
+        self._own = Fields(text, target, choice, frozenset(columns), self._templates, names_choices)
+        self._shot = replace(
+            self._own,
+            text=_first(shots.get("doc_to_text"), text),
+            target=_first(shots.get("doc_to_target"), target),
+            choice=_first(shots.get("doc_to_choice"), choice),
+        )
         self._delimiter = str(_first(config.get("target_delimiter"), " "))
         self._shot_delimiter = str(_first(shots.get("target_delimiter"), self._delimiter))
         between = str(_first(config.get("fewshot_delimiter"), "\n\n"))

@@ -10,7 +10,6 @@ from typing import Any, Literal
 from genbench.errors import DataError
 from genbench.imports.defects import known_defects
 from genbench.imports.definition import Definition
-from genbench.imports.foreign import ForeignPython
 from genbench.imports.frozenrows import frozen_rows, generated_row
 from genbench.imports.levels import Classified
 from genbench.imports.locate import Source
@@ -45,17 +44,12 @@ def convert(
     shots: int | None = None,
     headline: str | None = None,
     generate: bool = False,
-    foreign: ForeignPython | None = None,
 ) -> Converted:
     """Return the rows and the lock of a definition.
 
     Raises:
         GenbenchError: it needs what cannot be done, or its rows cannot be had or rendered.
     """
-    if foreign is not None and found.level in ("2", "2c", "3", "4"):
-        from genbench.imports.harness import convert_with_code  # noqa: PLC0415  only with foreign code
-
-        return convert_with_code(found, source, foreign, data_dir=data_dir, shots=shots)
     generates = generate and found.output == "multiple_choice"
     plan = make_plan(found, 0 if generates else shots)
     plan = _with_headline(plan, headline)
@@ -135,7 +129,7 @@ def _lock(
         task=plan.name,
         door=1,
         level=found.level,
-        output=plan.output,  # type: ignore[arg-type]  # checked by the model
+        output=plan.output,
         origin=origin_of(definition, source),
         data=tuple(origins),
         shots=plan.shot_words,

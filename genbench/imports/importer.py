@@ -9,7 +9,6 @@ from pathlib import Path
 from genbench.errors import GenbenchError, InputError
 from genbench.imports.convert import Converted, convert
 from genbench.imports.definition import Definition, DefinitionTree, read_file, read_tree
-from genbench.imports.foreign import ForeignPython
 from genbench.imports.levels import classify
 from genbench.imports.locate import Source, installed_folder, source_of
 from genbench.imports.records import ImportedRecord, ImportRecord, RefusedRecord
@@ -29,8 +28,6 @@ class ImportOptions:
         shots: the number of exemplars, instead of the definition's own.
         headline: the filter that makes the score.
         generate: whether tasks with choices become tasks that generate their answer.
-        foreign: the Python that may run foreign code. None: none is run.
-        framework: the tool that a name is of, if foreign code is run: lm-eval, lighteval, inspect or olmes.
     """
 
     output: Path
@@ -39,8 +36,6 @@ class ImportOptions:
     shots: int | None = None
     headline: str | None = None
     generate: bool = False
-    foreign: ForeignPython | None = None
-    framework: str = "lm-eval"
     tell: Tell = field(default=lambda line: None)
 
 
@@ -52,10 +47,6 @@ def import_tasks(source: str, options: ImportOptions) -> ImportRecord:
     Raises:
         InputError: the source is unknown, or none of its tasks can be imported.
     """
-    if options.framework != "lm-eval":
-        from genbench.imports.frameworks import import_foreign  # noqa: PLC0415  only with foreign code
-
-        return import_foreign(source, options)
     tree, wanted = _wanted(source, options)
     origin = source_of(tree.root)
     done: list[ImportedRecord] = []
@@ -116,7 +107,6 @@ def _imported(definition: Definition, origin: Source, options: ImportOptions) ->
             shots=options.shots,
             headline=options.headline,
             generate=options.generate,
-            foreign=options.foreign,
         )
     except GenbenchError as error:
         return RefusedRecord(task=definition.name, level=found.level, reason=str(error))

@@ -73,7 +73,7 @@ def parse_source(text: str, where: str) -> dict[str, Any]:
         InputError: as `read_source`.
     """
     reader = YAML(typ="safe", pure=True)
-    reader.version = (1, 1)  # type: ignore[assignment]  # as PyYAML reads it, which lm-eval uses
+    reader.version = (1, 1)  # as PyYAML reads it, which lm-eval uses
     reader.Constructor = _Constructor
     try:
         found = reader.load(text)

@@ -14,12 +14,11 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from genbench.analysis.results_record import Results
 from genbench.policy.config import Policy
+from genbench.reports.exchange_records import EXCHANGE_RECORDS
 from genbench.reports.report_record import Report
 from genbench.reports.service_records import GROUPED_RECORDS
 from genbench.runs.judge_check_record import JudgeCheck
-from genbench.runs.mirror import MirrorRecord
 from genbench.runs.overlap_record import Overlap
-from genbench.runs.request_record import RequestRecord
 from genbench.runs.status_record import RunsStatus
 from genbench.store.jsonrecord import JsonRecord
 from genbench.store.manifest_record import Manifest
@@ -31,8 +30,7 @@ RECORDS: Mapping[str, type[JsonRecord]] = {
     "status": RunsStatus,
     "report": Report,
     "judge_check": JudgeCheck,
-    "mirror": MirrorRecord,
-    "prompts": RequestRecord,
+    **EXCHANGE_RECORDS,
     "results": Results,
     "manifest": Manifest,
 }

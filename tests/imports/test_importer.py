@@ -10,7 +10,6 @@ import pytest
 from genbench.errors import DataError, InputError
 from genbench.imports.convert import convert
 from genbench.imports.definition import read_tree
-from genbench.imports.foreign import ForeignPython
 from genbench.imports.frozenrows import frozen_rows, right_places
 from genbench.imports.importer import ImportOptions, import_tasks
 from genbench.imports.levels import classify
@@ -33,7 +32,7 @@ def imported(definitions: Path, mirror: Path, tmp_path: Path) -> ImportRecord:
 def test_a_group_is_imported_and_what_cannot_be_is_named(imported: ImportRecord, tmp_path: Path) -> None:
     assert [item.task for item in imported.imported] == ["sums", "pick_gen"]
     assert [(item.task, item.level) for item in imported.refused] == [("sums_rows", "2")]
-    assert "--trust-task-code" in imported.refused[0].reason
+    assert "process_docs is !function utils.rows" in imported.refused[0].reason
     suite = Path(imported.suite).read_text(encoding="utf-8")
     assert '- {task: "imported:sums.lock.json", group: "sums_group"}' in suite
     assert suite_text(imported.imported[:1], None).endswith('- {task: "imported:sums.lock.json"}\n')
@@ -117,7 +116,3 @@ def test_a_file_is_imported_by_its_path(definitions: Path, mirror: Path, tmp_pat
     line = (tmp_path / "out" / "sums.rows.jsonl").read_text(encoding="utf-8").splitlines()[0]
     assert json.loads(line)["context"] == "Q: 1 + 1?\nA:"
     assert record.imported[0].door == 1
-
-
-def test_foreign_code_needs_a_python_of_its_own() -> None:
-    assert ForeignPython(Path("/p")).path == Path("/p")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from genbench.imports.records import FamilyRecord, ImportedRecord, ImportRecord, LevelReport, RefusedRecord
+from genbench.reports.exchange_records import EXCHANGE_RECORDS
 from genbench.reports.import_text import import_text
 
 
@@ -24,6 +25,11 @@ def test_an_import_shows_defects_changes_and_refusals() -> None:
     text = import_text(ImportRecord(suite="in/drop.yaml", imported=(task,), refused=(refused,)))
     for words in ("known defect: decimals", "changed: stops", "x (level 3): it scores", "--generate"):
         assert words in text
+
+
+def test_both_records_have_an_entry_in_the_schema() -> None:
+    assert EXCHANGE_RECORDS["import_task"] is ImportRecord
+    assert EXCHANGE_RECORDS["import_levels"] is LevelReport
 
 
 def test_levels_are_shares_of_all_tasks() -> None:
