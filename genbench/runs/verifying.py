@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from genbench.errors import ConfigError
@@ -62,7 +62,7 @@ async def load_verifiers(
 
 async def _opened(pool: VerifierPool, spec: VerifierSpec, task: LoadedTask) -> Opened:
     try:
-        return await pool.open(spec, _references(task))
+        return await pool.open(spec, _References(task))
     except RefusedReferencesError as error:
         source = task.provenance.get("path")
         data = f"{source}: " if source else ""
@@ -98,9 +98,15 @@ def _opened_words(task: LoadedTask, opened: Opened) -> Iterator[str]:
         yield f"{task.name}: {note}"
 
 
-def _references(task: LoadedTask) -> Iterator[tuple[str, Any]]:
-    for problem in task.problems:
-        yield problem.problem_id, task.reference(problem, 0)
+@dataclass(frozen=True, slots=True)
+class _References:
+    """The references of a task by problem. Each pass makes them again: those of programs are gigabytes."""
+
+    task: LoadedTask
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        for problem in self.task.problems:
+            yield problem.problem_id, self.task.reference(problem, 0)
 
 
 def renew_stale(

@@ -86,31 +86,35 @@ class VerifierPool:
     async def open(self, spec: VerifierSpec, references: Iterable[tuple[str, Any]] = ()) -> Opened:
         """Load the verifier in a worker and try it on the references, before anything is drawn.
 
-        The worker is kept for the first cases.
+        The worker is kept for the first cases. If it is killed meanwhile, another one is tried.
 
         Args:
-            references: (problem id, reference) pairs, for verifiers that have `check(reference)`.
+            references: (problem id, reference) pairs, for verifiers that have `check(reference)`. They are
+                iterated once for each worker that is tried, so a generator will not do.
 
         Raises:
             ConfigError: it cannot be loaded, or cannot read a reference. Says why.
         """
-        worker = self._spare.pop() if self._spare else await WorkerProcess.start(self.nice)
-        try:
-            async with self._load_limit(spec):
-                version = await self._load(worker, spec)
-                unavailable = await worker.check(self._key(spec), references)
-                opened = Opened(version, unavailable, worker.notes[self._key(spec)])
-        except WorkerDiedError as death:
-            await worker.close()
-            raise ConfigError(
-                f"the process of verifier '{spec.name}' ended while it was loaded ({death}); "
-                "try `python -m genbench.verifiers.worker < /dev/null` to see why"
-            ) from None
-        except BaseException:
-            await worker.close()
-            raise
-        self._spare.append(worker)
-        return opened
+        deaths: list[WorkerDiedError] = []
+        while len(deaths) < _CRASHES:
+            worker = self._spare.pop() if self._spare else await WorkerProcess.start(self.nice)
+            try:
+                async with self._load_limit(spec):
+                    version = await self._load(worker, spec)
+                    unavailable = await worker.check(self._key(spec), references)
+            except WorkerDiedError as death:
+                await worker.close()
+                deaths.append(death)
+            except BaseException:
+                await worker.close()
+                raise
+            else:
+                self._spare.append(worker)
+                return Opened(version, unavailable, worker.notes[self._key(spec)])
+        raise ConfigError(
+            f"the process of verifier '{spec.name}' ended while it was loaded ({deaths[-1]}), "
+            f"{_CRASHES} times in a row; try `python -m genbench.verifiers.worker < /dev/null` to see why"
+        )
 
     async def verify(self, spec: VerifierSpec, case: Case) -> Finding:
         """Return the finding on one case. A hang becomes `timeout`, a crash `verifier_error`."""

@@ -132,7 +132,8 @@ class FaultyRun:
     """A run that is disturbed at planned moments, and begun again if it ends by that.
 
     A fault waits for its number of completions on disk, so that a slow machine sees the same. Meanwhile
-    nothing is drawn, since a fast run would be over before the last fault.
+    nothing is drawn, since a fast run would be over before the last fault. A run that was begun again is
+    disturbed when it has drawn a sample itself.
 
     Args:
         folder: the run folder of the model that is disturbed.
@@ -147,6 +148,7 @@ class FaultyRun:
     server: FaultyServer
     done: list[str] = field(default_factory=list)
     begun: int = 0
+    _least: int = 0
 
     def plan(self, faults: Mapping[str, int], last: Mapping[str, float]) -> list[tuple[int, str]]:
         """Return (completions on disk, fault) in order. `last` is the latest moment of a fault as a share."""
@@ -161,7 +163,7 @@ class FaultyRun:
         """Start the run, disturb it as planned, and wait until it ends by itself."""
         process = self._start()
         for at, fault in plan:
-            self._wait(process, at)
+            self._wait(process, max(at, self._least))
             process = self._disturb(process, fault)
             self.done.append(fault)
         out, err = process.communicate(timeout=DEADLINE_S)
@@ -174,6 +176,7 @@ class FaultyRun:
 
     def _start(self) -> subprocess.Popen[str]:
         self.begun += 1
+        self._least = self.drawn() + 1
         return self.place.start("run", "suite.yaml", "--run-dir", self.folder.parent.name, "--json")
 
     def _wait(self, process: subprocess.Popen[str], at: int) -> None:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+import psutil
 import pytest
 
 from genbench.errors import ConfigError, DataError
@@ -129,6 +130,33 @@ def test_the_pool_refuses_a_reference_by_its_problem_before_a_run() -> None:
 
     with pytest.raises(ConfigError, match="problem empty: there are no tests"):
         asyncio.run(opened())
+
+
+class KillingReferences:
+    """References of which the first pass kills the worker that reads them."""
+
+    def __init__(self) -> None:
+        self.passes = 0
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        self.passes += 1
+        if self.passes == 1:
+            for child in psutil.Process().children():
+                if "genbench.verifiers.worker" in child.cmdline():
+                    child.kill()
+        yield "empty", {"tests": []}
+
+
+def test_references_are_read_again_if_the_worker_is_killed_meanwhile() -> None:
+    references = KillingReferences()
+
+    async def opened() -> None:
+        async with VerifierPool(workers=1) as pool:
+            await pool.open(VerifierSpec("code", {}), references)
+
+    with pytest.raises(ConfigError, match="problem empty: there are no tests"):
+        asyncio.run(opened())
+    assert references.passes == 2
 
 
 def row(output: str) -> dict[str, Any]:

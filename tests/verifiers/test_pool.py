@@ -152,6 +152,23 @@ def test_a_verifier_that_cannot_be_loaded_is_refused_with_the_reason() -> None:
         asyncio.run(work())
 
 
+@pytest.mark.parametrize(("deaths", "opens"), [(2, True), (3, False)])
+def test_a_worker_that_is_killed_while_it_loads_is_replaced_twice(
+    tmp_path: Path, deaths: int, opens: bool
+) -> None:
+    dying = spec(tally=str(tmp_path / "loads"), loads_that_die=deaths)
+
+    async def work() -> str:
+        async with VerifierPool(1) as pool:
+            return (await pool.open(dying)).version
+
+    if opens:
+        assert asyncio.run(work()).startswith("1")
+        return
+    with pytest.raises(ConfigError, match=r"ended while it was loaded \(exit status 3\), 3 times in a row"):
+        asyncio.run(work())
+
+
 def test_the_digest_changes_with_options_and_version() -> None:
     digests = {spec().digest("1"), spec().digest("2"), spec(time_limit_s=1).digest("1")}
     assert len(digests) == 3
