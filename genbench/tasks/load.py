@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from genbench.data.local import RecentFile
@@ -11,6 +12,7 @@ from genbench.errors import ConfigError, nearest
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k
+from genbench.tasks.askcache import AskCache
 from genbench.tasks.entry_checks import check_metrics, check_reference, check_verifier, entry_place
 from genbench.tasks.loaded import LoadedTask
 from genbench.tasks.make import make_task
@@ -38,9 +40,13 @@ def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list
 def load_all(
     suite: Suite, entries: Iterable[TaskEntry], data_dir: Path | None, limit: int | None
 ) -> list[LoadedTask]:
-    """Read several tasks, see `load_task`. Tasks of one file that follow one another share its texts."""
-    recent = RecentFile()
-    return [load_task(suite, entry, data_dir, limit, recent) for entry in entries]
+    """Read several tasks, see `load_task`.
+
+    They have one cache of asks, whose budget is for all of them. Tasks of one file that follow one another
+    share its texts.
+    """
+    recent, asked = RecentFile(), AskCache()
+    return [replace(load_task(suite, entry, data_dir, limit, recent), asked=asked) for entry in entries]
 
 
 def load_task(

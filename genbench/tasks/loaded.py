@@ -34,7 +34,7 @@ class LoadedTask:
     row_ids: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The problem of each row of the data. It is empty if a row is not one problem."""
     asked: AskCache = field(default_factory=AskCache, compare=False, repr=False)
-    """The cache of what the task has asked so far."""
+    """The cache of what the tasks of a command have asked so far."""
 
     @property
     def name(self) -> str:

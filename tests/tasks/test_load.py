@@ -84,6 +84,14 @@ def test_tasks_of_one_file_share_its_texts(tmp_path: Path) -> None:
     assert first.provenance == second.provenance
 
 
+def test_tasks_of_a_suite_have_one_budget_for_what_they_asked(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, OWN + "}", OWN.replace("own", "again") + ', prompt: "Say {question}"}')
+    first, second = load_all(suite, suite.config.tasks, None, None)
+    assert first.asked is second.asked
+    asks = [task.ask(task.problems[0], 0, []) for task in (first, second)]
+    assert [ask.messages[0].content for ask in asks if ask] == ["0?", "Say 0?"]
+
+
 def test_a_task_knows_the_row_of_each_problem(tmp_path: Path) -> None:
     suite = suite_of(tmp_path, OWN + "}")
     task = load_task(suite, suite.config.tasks[0], None, 3)
