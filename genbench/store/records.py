@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
-from genbench.types import STATUSES, Completion, SampleId, Verdict
+from genbench.types import STATUSES, Completion, FinishReason, SampleId, TraceStatus, Verdict
 
 Record = dict[str, Any]
 _LARGEST = 1 << 64
 """Seeds are numbers of 64 bits."""
 _LARGEST_INDEX = 1_000_000
 """Samples of one problem. Sets of samples have a bit for each."""
+_MOST_SECONDS = 1_000_000_000
 _LONGEST_SHOWN = 60
+_FINISH_REASONS: tuple[FinishReason, ...] = get_args(FinishReason)
+_TRACE_STATUSES: tuple[TraceStatus, ...] = get_args(TraceStatus)
 
 
 def completion_to_record(item: Completion) -> Record:
@@ -55,17 +58,17 @@ def completion_from_record(record: Record) -> Completion:
         sample=_sample(record),
         turn=_integer(record, "turn"),
         seed=_optional_integer(record, "seed"),
-        prompt_digest=record.get("prompt_digest"),
+        prompt_digest=_optional_text(record, "prompt_digest"),
         text=_text(record, "text"),
-        finish_reason=record.get("finish_reason") or "stop",
+        finish_reason=_finish_reason(record),
         prompt_tokens=_optional_integer(record, "prompt_tokens"),
         completion_tokens=_optional_integer(record, "completion_tokens"),
         trace_tokens=_optional_integer(record, "trace_tokens"),
         max_tokens=_optional_integer(record, "max_tokens"),
         attempt=_optional_integer(record, "attempt") or 0,
-        seconds=record.get("seconds"),
+        seconds=_optional_number(record, "seconds", _MOST_SECONDS),
         trace_opened=bool(record.get("trace_opened")),
-        prompt=record.get("prompt"),
+        prompt=_optional_text(record, "prompt"),
     )
 
 
@@ -94,19 +97,16 @@ def verdict_from_record(record: Record) -> Verdict:
     """
     status = record.get("status")
     if status not in STATUSES:
-        raise ValueError(f"'status' is {status!r}")
-    score = record.get("score")
-    if score is not None and not (isinstance(score, int | float) and 0 <= score <= 1):
-        raise ValueError(f"'score' is {score!r}, wanted a number from 0 to 1 or null")
+        raise ValueError(f"'status' is {_shown(status)}")
     return Verdict(
         sample=_sample(record),
-        score=None if score is None else float(score),
+        score=_optional_number(record, "score", 1),
         status=status,
-        extracted=record.get("extracted"),
-        detail=record.get("detail") or {},
-        parts=record.get("parts") or {},
+        extracted=_optional_text(record, "extracted"),
+        detail=_mapping(record, "detail"),
+        parts=_parts(record),
         verifier=_text(record, "verifier"),
-        trace_status=record.get("trace_status") or "absent",
+        trace_status=_trace_status(record),
         truncated=bool(record.get("truncated")),
     )
 
@@ -118,10 +118,60 @@ def _sample(record: Record) -> SampleId:
     return SampleId(_text(record, "task"), _text(record, "problem_id"), index)
 
 
+def _finish_reason(record: Record) -> FinishReason:
+    value = record.get("finish_reason") or "stop"
+    if value not in _FINISH_REASONS:
+        raise ValueError(f"'finish_reason' is {_shown(value)}, wanted one of {', '.join(_FINISH_REASONS)}")
+    found: FinishReason = value
+    return found
+
+
+def _trace_status(record: Record) -> TraceStatus:
+    value = record.get("trace_status") or "absent"
+    if value not in _TRACE_STATUSES:
+        raise ValueError(f"'trace_status' is {_shown(value)}, wanted one of {', '.join(_TRACE_STATUSES)}")
+    found: TraceStatus = value
+    return found
+
+
+def _mapping(record: Record, key: str) -> Record:
+    value = record.get(key) or {}
+    if not isinstance(value, dict):
+        raise ValueError(f"'{key}' is {_shown(value)}, wanted an object")
+    return value
+
+
+def _parts(record: Record) -> dict[str, float]:
+    parts = _mapping(record, "parts")
+    for name, value in parts.items():
+        if not _is_number(value, 1):
+            raise ValueError(f"'parts.{name}' is {_shown(value)}, wanted a number from 0 to 1")
+    return parts
+
+
+def _is_number(value: object, largest: float) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= largest
+
+
+def _optional_number(record: Record, key: str, largest: float) -> float | None:
+    value = record.get(key)
+    if value is None:
+        return None
+    if not _is_number(value, largest):
+        raise ValueError(f"'{key}' is {_shown(value)}, wanted a number from 0 to {largest:,} or null")
+    return float(value)
+
+
+def _optional_text(record: Record, key: str) -> str | None:
+    return None if record.get(key) is None else _text(record, key)
+
+
 def _text(record: Record, key: str) -> str:
     value = record.get(key)
     if not isinstance(value, str):
-        raise ValueError(f"'{key}' is {value!r}, wanted text" if key in record else f"'{key}' is missing")
+        raise ValueError(
+            f"'{key}' is {_shown(value)}, wanted text" if key in record else f"'{key}' is missing"
+        )
     return value
 
 

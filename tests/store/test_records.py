@@ -46,6 +46,11 @@ def test_a_ready_response_may_lack_everything_but_its_identity_and_text() -> Non
         ("turn", True, "'turn' is True, wanted a whole number"),
         ("sample_index", "0", "'sample_index' is '0', wanted a whole number"),
         ("seed", 1.5, "'seed' is 1.5, wanted a whole number"),
+        ("prompt_digest", [], r"'prompt_digest' is \[\], wanted text"),
+        ("prompt", 7, "'prompt' is 7, wanted text"),
+        ("finish_reason", ["stop"], r"'finish_reason' is \['stop'\], wanted one of stop, length"),
+        ("seconds", "1", "'seconds' is '1', wanted a number from 0 to 1,000,000,000 or null"),
+        ("seconds", float("inf"), "'seconds' is inf, wanted a number from 0 to 1,000,000,000 or null"),
     ],
 )
 def test_a_wrong_field_of_a_completion_is_named_with_what_was_found(
@@ -93,3 +98,23 @@ def test_an_unknown_status_is_refused() -> None:
 def test_attempts_are_renumbered_but_ready_responses_keep_none() -> None:
     assert renumbered(completion("p", 0, attempt=2), 3).attempt == 5
     assert renumbered(completion("p", 0, attempt=0), 3).attempt == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("score", float("nan"), "'score' is nan, wanted a number from 0 to 1 or null"),
+        ("score", 10**40, "'score' is 10+, wanted a number"),
+        ("status", ["wrong"], r"'status' is \['wrong'\]"),
+        ("extracted", {"a": 1}, "'extracted' is {'a': 1}, wanted text"),
+        ("detail", [1], r"'detail' is \[1\], wanted an object"),
+        ("parts", {"a": "1"}, "'parts.a' is '1', wanted a number from 0 to 1"),
+        ("trace_status", 3, "'trace_status' is 3, wanted one of absent, closed, unclosed"),
+    ],
+)
+def test_a_wrong_field_of_a_verdict_is_named_with_what_was_found(
+    key: str, value: object, message: str
+) -> None:
+    record = verdict_to_record(verdict("p", 0)) | {key: value}
+    with pytest.raises(ValueError, match=message):
+        verdict_from_record(record)
