@@ -210,6 +210,16 @@ def test_threads_cannot_be_multiplied_without_end(run: Run) -> None:
     assert run(text, limits=Limits(wall_s=20.0, memory_mib=8192)).verdict != "pass"
 
 
+def test_an_honest_program_may_have_64_threads(run_tier: Run) -> None:
+    """The limit of memory counts addresses, of which each thread's arena would take 64 MiB."""
+    text = (
+        "import time\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "def f(x):\n    time.sleep(0.02)\n    return len(str(list(range(2000)))) * 0 + x\n"
+        "with ThreadPoolExecutor(64) as pool: print(sum(pool.map(f, range(96))))"
+    )
+    assert run_tier(text, ("", "4560\n"), limits=Limits()).verdict == "pass"
+
+
 def test_no_process_is_left_when_the_judge_is_killed(box: Sandbox) -> None:
     code = (
         "import sys\nfrom genbench.sandbox.box import Sandbox\n"
