@@ -22,7 +22,7 @@ _CRASHES = 3
 """Deaths of workers, not by their time limit, that make a case a verifier_error. Two are too few: a random
 kill (of a machine out of memory) must not count against a case."""
 _LOAD_FAILURES = 5
-"""Workers in a row that may fail to load what earlier workers loaded."""
+"""Workers in a row that may die while they load a verifier, or fail to load what earlier workers loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class VerifierPool:
             ConfigError: it cannot be loaded, or cannot read a reference. Says why.
         """
         deaths: list[WorkerDiedError] = []
-        while len(deaths) < _CRASHES:
+        while len(deaths) < _LOAD_FAILURES:
             worker = self._spare.pop() if self._spare else await WorkerProcess.start(self.nice)
             try:
                 async with self._load_limit(spec):
@@ -113,7 +113,8 @@ class VerifierPool:
                 return Opened(version, unavailable, worker.notes[self._key(spec)])
         raise ConfigError(
             f"the process of verifier '{spec.name}' ended while it was loaded ({deaths[-1]}), "
-            f"{_CRASHES} times in a row; try `python -m genbench.verifiers.worker < /dev/null` to see why"
+            f"{_LOAD_FAILURES} times in a row; try `python -m genbench.verifiers.worker < /dev/null` to see "
+            "why"
         )
 
     async def verify(self, spec: VerifierSpec, case: Case) -> Finding:

@@ -152,8 +152,8 @@ def test_a_verifier_that_cannot_be_loaded_is_refused_with_the_reason() -> None:
         asyncio.run(work())
 
 
-@pytest.mark.parametrize(("deaths", "opens"), [(2, True), (3, False)])
-def test_a_worker_that_is_killed_while_it_loads_is_replaced_twice(
+@pytest.mark.parametrize(("deaths", "opens"), [(4, True), (5, False)])
+def test_a_worker_that_is_killed_while_it_loads_is_replaced_four_times(
     tmp_path: Path, deaths: int, opens: bool
 ) -> None:
     dying = spec(tally=str(tmp_path / "loads"), loads_that_die=deaths)
@@ -165,7 +165,7 @@ def test_a_worker_that_is_killed_while_it_loads_is_replaced_twice(
     if opens:
         assert asyncio.run(work()).startswith("1")
         return
-    with pytest.raises(ConfigError, match=r"ended while it was loaded \(exit status 3\), 3 times in a row"):
+    with pytest.raises(ConfigError, match=r"ended while it was loaded \(exit status 3\), 5 times in a row"):
         asyncio.run(work())
 
 
