@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from genbench.analysis.comparison_record import Comparison, SuiteVerdict
+from genbench.analysis.corpus import with_corpus
 from genbench.analysis.decided import Chosen, Decided, decided
 from genbench.analysis.opening import open_side
 from genbench.analysis.pairing import Pairing, pair_sides
@@ -102,7 +103,7 @@ def _comparison(pairing: Pairing, found: Decided, options: CompareOptions) -> Co
         format=1,
         base=pairing.base.record,
         tuned=pairing.tuned.record,
-        tasks=compared_tasks(pairing, found.found, found.gate, found.levels),
+        tasks=with_corpus(compared_tasks(pairing, found.found, found.gate, found.levels), pairing.tasks),
         suite=_suite(gate),
         allowed=tuple(map(str, pairing.allowed)),
         warnings=(*comparison_warnings(pairing, found.found), *found.warnings),

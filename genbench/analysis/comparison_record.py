@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from genbench.analysis.adaptive_results_record import AdaptiveResults
+from genbench.analysis.corpus_record import CorpusDifference
 from genbench.analysis.judge_records import AttemptsRecord, CascadeAccuracy, PairwiseRecord
 from genbench.analysis.noise_record import NoiseBand
 from genbench.analysis.recheck_record import RecheckedTask
@@ -186,6 +187,9 @@ class ComparedTask(PairedRecord):
     )
     judge: JudgePair | None = Field(description="figures of the judge; null if no judge was asked")
     noise: NoiseBand | None = Field(description="the stored false-alarm band, see `genbench noise`")
+    corpus: dict[str, CorpusDifference] | None = Field(
+        default=None, description="differences of corpus metrics by name; absent if the task has none"
+    )
 
 
 class SuiteVerdict(JsonRecord):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from genbench.analysis.corpus import corpus_records
 from genbench.analysis.instructions import has_instructions, instruction_record
 from genbench.analysis.records import Bounded
 from genbench.analysis.table import VerdictTable
@@ -25,8 +26,12 @@ def part_records(table: VerdictTable, seed: int, version: str, *, judged: bool) 
     """
     if any(has_instructions(parts) for own in table.parts for parts in own[:1]):
         return {"instructions": instruction_record(table.parts, seed, "(official" in version)}
-    measures = {} if judged else measure_records(table, seed)
-    return {"parts": measures} if measures else {}
+    found: dict[str, Any] = {}
+    if measures := {} if judged else measure_records(table, seed):
+        found["parts"] = measures
+    if corpus := corpus_records(table, seed):
+        found["corpus"] = corpus
+    return found
 
 
 def measure_records(table: VerdictTable, seed: int) -> dict[str, Bounded]:

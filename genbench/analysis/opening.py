@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from genbench.analysis.corpus_counts import CorpusCounts
 from genbench.analysis.followed import shares_by_kind
 from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.analysis.results_record import Results, TaskResults, read_results
@@ -129,6 +130,8 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         margin=None if described.margin is None else described.margin / 100,
         described=described,
         followed=shares_by_kind(rows.with_parts),
+        corpus=rows.counts.sums,
+        without_counts=rows.counts.lacking,
         index=index,
         broken=(*rows.broken, *_unsealed(stored, found, rows.seal.record)),
         judged=found.judge if found else None,
@@ -157,6 +160,7 @@ class _Rows:
         self.answers: list[list[str | None]] = [[None] * k for k in sizes]
         self.statuses: list[list[Status]] = [["unscored"] * k for k in sizes]
         self.with_parts: list[list[Verdict | None]] = [[None] * k for k in sizes]
+        self.counts = CorpusCounts(len(sizes))
         self.lacking = stored.planned
         self.seal = Seal()
         self._contradicting = self._impossible = 0
@@ -199,6 +203,7 @@ class _Rows:
         self.lacking -= 1
         self.seal.add_verdict(verdict)
         self._impossible += not _fits(verdict)
+        self.counts.add(row, verdict)
         self.scores[row][column] = verdict.score
         self.answers[row][column] = verdict.extracted
         self.statuses[row][column] = verdict.status

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from genbench.analysis.adaptive_results_record import AdaptiveResults
+from genbench.analysis.corpus_record import CorpusRecord
 from genbench.analysis.judge_records import AttemptsRecord, CascadeAccuracy, PairwiseRecord
 from genbench.analysis.mean_records import GroupRecord, MacroRecord
 from genbench.analysis.records import Bounded, Count, EstimateRecord, Share, StratumRecord
@@ -106,6 +107,9 @@ class TaskResults(EstimateRecord):
     )
     parts: dict[str, Bounded] | None = Field(
         default=None, description="means of the verifier's other measures by name; absent if it has none"
+    )
+    corpus: dict[str, CorpusRecord] | None = Field(
+        default=None, description="metrics of the whole corpus by name; absent if the task has none"
     )
     judge: JudgedRecord | None = Field(default=None, description="absent if no LLM judges the task")
     of: Count = Field(description="problems of the whole task")

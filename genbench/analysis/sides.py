@@ -41,6 +41,10 @@ class SideTask:
     gating: bool | None = None
     margin: float | None = None
     described: TaskRecord | None = None
+    corpus: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
+    """Counts of corpus metrics, summed over the samples of each problem."""
+    without_counts: int = 0
+    """Scored samples of such a task that have no counts."""
     index: SampleIndex | None = None
     """Prompts, seeds and digests of texts. None for score files."""
     followed: Mapping[str, tuple[tuple[float | None, ...], ...]] = field(default_factory=dict)
@@ -97,6 +101,7 @@ class SideTask:
             groups=None if self.groups is None else _pick(self.groups, rows),
             strata={column: _pick(labels, rows) for column, labels in self.strata.items()},
             followed={kind: _pick(shares, rows) for kind, shares in self.followed.items()},
+            corpus={name: _pick(counts, rows) for name, counts in self.corpus.items()},
         )
 
 

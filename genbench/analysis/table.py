@@ -36,6 +36,8 @@ class VerdictTable:
     answers: list[list[str | None]] = field(init=False)
     verified: list[list[bool]] = field(init=False)
     parts: list[list[Mapping[str, float]]] = field(init=False)
+    corpus: list[list[Mapping[str, Sequence[float]]]] = field(init=False)
+    """Counts of corpus metrics by problem, of the samples that have any."""
     statuses: Counter[Status] = field(default_factory=Counter)
     traces: Counter[TraceStatus] = field(default_factory=Counter)
     truncated: int = 0
@@ -49,6 +51,7 @@ class VerdictTable:
         self.scores = [[None] * size for size in sizes]
         self.answers = [[None] * size for size in sizes]
         self.parts = [[] for _ in self.problems]
+        self.corpus = [[] for _ in self.problems]
         self.verified = [[False] * size for size in sizes]
         self._rows = {problem.problem_id: row for row, problem in enumerate(self.problems)}
 
@@ -64,6 +67,8 @@ class VerdictTable:
         self.answers[row][column] = verdict.extracted
         if verdict.parts and verdict.score is not None:
             self.parts[row].append(verdict.parts)
+        if verdict.score is not None and (counts := verdict.detail.get("corpus")):
+            self.corpus[row].append(counts)
         self.statuses[verdict.status] += 1
         self.traces[verdict.trace_status] += 1
         self.truncated += verdict.truncated

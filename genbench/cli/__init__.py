@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import decide, exchange, imports, judge, look, machine, nights, plugins, queue, run
+from genbench.cli import decide, exchange, judge, look, machine, nights, plugins, queue, run
 from genbench.cli.app import app
 from genbench.cli.output import lazy_module
 from genbench.errors import GenbenchError, lacking_extra
@@ -16,7 +16,6 @@ __all__ = [
     "app",
     "decide",
     "exchange",
-    "imports",
     "judge",
     "look",
     "machine",

@@ -8,9 +8,12 @@ from typing import Annotated
 
 import typer
 
+from genbench.cli import imports
 from genbench.cli.app import EXCHANGE, app, examples
 from genbench.cli.options import RunArgument
 from genbench.cli.output import lazy_module, say_written
+
+__all__ = ["export", "import_", "imports"]
 
 
 @app.command(

@@ -29,8 +29,23 @@ def details(task: ComparedTask) -> Iterator[str]:
         _transitions,
         _strata,
         _instructions,
+        _corpus,
     )
     return chain.from_iterable(part(task) for part in parts)
+
+
+def _corpus(task: ComparedTask) -> Iterator[str]:
+    """Yield the differences of corpus metrics, in points of 100."""
+    for name, item in (task.corpus or {}).items():
+        if item.difference is None or item.base is None or item.tuned is None:
+            yield f"  {name}: no difference: {item.missing}"
+            continue
+        bounds = "" if item.ci is None else f" [{100 * item.ci[0]:+.2f}, {100 * item.ci[1]:+.2f}]"
+        better = ", lower is better" if item.lower_is_better else ""
+        yield (
+            f"  {name} (corpus{better}): {100 * item.base:.2f} -> {100 * item.tuned:.2f}, "
+            f"{100 * item.difference:+.2f}{bounds}"
+        )
 
 
 def _inconclusive(task: ComparedTask) -> Iterator[str]:

@@ -10,6 +10,7 @@ from genbench.analysis.alarms import alarms
 from genbench.analysis.mean_records import GroupRecord
 from genbench.analysis.results_record import InstructionsRecord, Results, TaskResults
 from genbench.reports.adaptive_text import adaptive_text
+from genbench.reports.corpus_text import corpus_lines
 from genbench.reports.figures import interval, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.table import aligned
@@ -156,6 +157,7 @@ def _task_notices(task: TaskResults, brief: bool) -> list[str]:
         )
     lines += _other_metrics(task, brief)
     lines += _measures(task)
+    lines += corpus_lines(task.corpus)
     if not brief:
         lines += _instructions(task.instructions) if task.instructions else []
     lines += judged_lines(task.judge) if task.judge else []
