@@ -40,8 +40,8 @@ class Place:
     scale: Scale
     extra: Mapping[str, Any]
 
-    def model(self, name: str = "model", weights_seed: int | None = None) -> Path:
-        return make_model(self.folder / name, self.shape, weights_seed=weights_seed)
+    def model(self, name: str = "model", weights_seed: int | None = None, *, tied: bool = False) -> Path:
+        return make_model(self.folder / name, self.shape, weights_seed=weights_seed, tied=tied)
 
     def arguments(self, model: Path, **more: Any) -> dict[str, Any]:
         """What the bare engine is started with: genbench's own sizes, and what the platform needs."""

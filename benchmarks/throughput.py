@@ -3,12 +3,13 @@
     python benchmarks/throughput.py                                # two pairs: does it work
     python benchmarks/throughput.py --pairs 16 --k 16              # the measurement, about 20 minutes
     python benchmarks/throughput.py --pairs 16 --k 16 --lm-eval PYTHON    # and lm-evaluation-harness
+    python benchmarks/throughput.py --pairs 3 --k 8 --add rounds.json    # repeated: one report of all rounds
 
 One arm is `genbench run` into a fresh folder, from the first request that the engine gets to the last
-verdict on disk; the other hands the same token ids, seeds and lengths to AsyncLLM.generate, all at once,
-and does nothing with what comes back. Tokens of every sample are asserted equal, verdicts complete. The
-engine is shared, so that neither arm pays for its start. PYTHON is an interpreter that has lm_eval and
-vLLM; that arm has an engine, and a floor, of its own (plugins/harness.py).
+verdict on disk. The other hands the same token ids, seeds and lengths to AsyncLLM.generate, all at once, with
+vLLM's own decoding of texts, and does nothing with what comes back. Tokens of every sample are asserted
+equal, verdicts complete. The engine is shared, so that neither arm pays for its start. PYTHON is an
+interpreter that has lm_eval and vLLM. That arm has an engine, and a floor, of its own (plugins/harness.py).
 """
 
 from __future__ import annotations
@@ -31,17 +32,18 @@ from typing import Any
 from unittest.mock import patch
 
 import psutil
-from vllm.engine.arg_utils import AsyncEngineArgs
 from vllm.v1.engine.async_llm import AsyncLLM
-from vllm.v1.metrics.loggers import StatLoggerBase
 
 from genbench import pipeline
 from genbench.engines import environment
 from genbench.engines import vllm as vllm_engine
+from genbench.engines.detokenize import TextDecoder
 from genbench.engines.guard import EngineGuard
 from genbench.engines.vllm import VllmEngine
+from genbench.engines.vllm_facts import StepWatch
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import InterruptedRunError
+from genbench.runs import command
 from genbench.runs import session as runner
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, Request, SampleId, Verdict
@@ -49,7 +51,7 @@ from genbench.verifiers.process import VerifierSpec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.throughput_figures import Clock, report
+from benchmarks.throughput_figures import Clock, Rounds, report
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "arithmetic": ("math", {"reference": "reference"}),
@@ -107,27 +109,29 @@ class Bench:
             signal.raise_signal(signal.SIGINT)
 
 
-class Meter(StatLoggerBase):  # type: ignore[misc]  # vLLM carries no types
-    """Hears of every step of the engine."""
+class Meter:
+    """Hears of every step of the engine in both arms."""
 
-    def __init__(self, bench: Bench, config: Any, engine_index: int = 0) -> None:
-        self._bench = bench
+    def __init__(self, bench: Bench, llm: AsyncLLM) -> None:
+        self._bench, self._tokens, self._finished = bench, 0, 0
+        processor = llm.output_processor
+        self._process, self._update = processor.process_outputs, processor.update_scheduler_stats
+        processor.process_outputs, processor.update_scheduler_stats = self._outputs, self._state
 
-    def record(self, scheduler_stats: Any, iteration_stats: Any, *_: Any, **__: Any) -> None:
-        if scheduler_stats is not None and iteration_stats is not None:
-            self._bench.step(
-                scheduler_stats.num_waiting_reqs,
-                scheduler_stats.num_running_reqs,
-                iteration_stats.num_generation_tokens,
-                len(iteration_stats.finished_requests),
-            )
+    def _outputs(self, outputs: Any, *arguments: Any, **options: Any) -> Any:
+        self._tokens += sum(len(output.new_token_ids) for output in outputs)
+        self._finished += sum(output.finish_reason is not None for output in outputs)
+        return self._process(outputs, *arguments, **options)
 
-    def log_engine_initialized(self) -> None:
-        return
+    def _state(self, state: Any) -> None:
+        if state is not None:
+            self._bench.step(state.num_waiting_reqs, state.num_running_reqs, self._tokens, self._finished)
+            self._tokens = self._finished = 0
+        self._update(state)
 
 
 class Shared(VllmEngine):
-    """The engine of genbench's arm: the real one, started once for all rounds."""
+    """The engine of genbench's arm: the real one, loaded once for all rounds."""
 
     def __init__(self, bench: Bench, settings: VllmSettings) -> None:
         super().__init__(settings)
@@ -137,11 +141,13 @@ class Shared(VllmEngine):
     async def start(self) -> None:
         if self._bench.llm is None:
             with environment.output_to(self.settings.log):
-                arguments: AsyncEngineArgs = self._arguments()
-                arguments.disable_log_stats = False
-                meter = partial(Meter, self._bench)
-                self._bench.llm = AsyncLLM.from_engine_args(arguments, stat_loggers=[meter])
-        self._engine = self._bench.llm
+                self._bench.llm = self._load()
+            Meter(self._bench, self._bench.llm)
+        self.llm = self._bench.llm
+        self.decoder = TextDecoder.of(self.llm.get_tokenizer())
+        processor = self.llm.output_processor
+        self._before = processor.process_outputs, processor.update_scheduler_stats
+        self._steps = StepWatch(self.llm, self._followers, lambda: None)
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         self._bench.asked()
@@ -152,10 +158,14 @@ class Shared(VllmEngine):
         return completion
 
     async def close(self) -> None:
-        self._engine = None
+        if self.llm is not None:
+            processor = self.llm.output_processor
+            processor.process_outputs, processor.update_scheduler_stats = self._before
+        self.llm = None
 
     def parameters(self, request: Request) -> Any:
-        return self._sampling[request.sample.task].params(request)
+        """What vLLM is given. The bare arm decodes step by step, as vLLM does unless it is told otherwise."""
+        return self._own.sampling[request.sample.task].params(request)
 
 
 def suite(folder: Path, k: int, slots: int, max_tokens: int) -> Path:
@@ -206,7 +216,7 @@ def in_one_loop(bench: Bench) -> Iterator[asyncio.Runner]:
         with (
             patch.object(vllm_engine, "VllmEngine", partial(Shared, bench)),
             patch.object(RunFolder, "append_verdict", told),
-            patch.object(pipeline, "run_coroutine", run),
+            patch.object(command, "run_coroutine", run),
         ):
             try:
                 yield loop
@@ -305,12 +315,20 @@ def harness(python: str, folder: Path, bench: Bench, rounds: int, max_tokens: in
         print(done.stdout.strip())
 
 
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--pairs", type=int, default=2)
     parser.add_argument("--k", type=int, default=2, help="samples of each of the 400 problems")
     parser.add_argument("--slots", type=int, default=64, help="max_num_seqs")
     parser.add_argument("--max-tokens", type=int, default=96)
+    parser.add_argument("--sleeping", type=int, default=2, help="rounds with a verifier that sleeps")
+    parser.add_argument(
+        "--add", type=Path, help="a file that keeps the rounds of several calls, for one report"
+    )
     parser.add_argument("--lm-eval", metavar="PYTHON", help="an interpreter that has lm_eval and vLLM")
     arguments = parser.parse_args()
     environment.prepare()
@@ -324,6 +342,7 @@ def main() -> None:
         with in_one_loop(bench) as loop:
             warm = genbench_round(bench, path, folder / "warm")
             raw_round(bench, loop, 0)
+            say(f"warm: {warm.wall:.1f} s")
             for number in range(1, arguments.pairs + 1):
                 arms = [
                     lambda n=number: ours.append(genbench_round(bench, path, folder / f"run{n}")),
@@ -332,18 +351,20 @@ def main() -> None:
                 for arm in arms if number % 2 else reversed(arms):
                     arm()
                 assert ours[-1].tokens == raw[-1].tokens == warm.tokens
-            sleeping = [
-                sleeping_round(bench, path, folder / f"sleep{n}") for n in range(min(3, arguments.pairs))
-            ]
+                say(f"pair {number} of {arguments.pairs}: {ours[-1].wall:.2f} / {raw[-1].wall:.2f} s")
+            sleeping = [sleeping_round(bench, path, folder / f"sleep{n}") for n in range(arguments.sleeping)]
         tokens = sum(warm.tokens.values())
         print(
             f"{bench.samples} samples, {tokens} tokens a round, {arguments.slots} slots, "
             f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS')}"
         )
-        met = report(bench.samples, ours, raw, sleeping)
+        rounds = Rounds(ours, raw, sleeping)
+        if arguments.add is not None:
+            rounds = rounds.added_to(arguments.add)
+        met = report(bench.samples, rounds)
         if arguments.lm_eval:
             harness(arguments.lm_eval, folder, bench, max(1, arguments.pairs // 4), arguments.max_tokens)
-    sys.exit(0 if met or arguments.pairs < 15 else 1)
+    sys.exit(0 if met or len(rounds.ours) < 15 else 1)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -60,8 +62,27 @@ def bootstrap(ratios: list[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def report(samples: int, ours: list[Clock], raw: list[Clock], sleeping: list[Clock]) -> bool:
+@dataclass(slots=True)
+class Rounds:
+    """Rounds of genbench, of the bare engine, and of genbench with a verifier that sleeps."""
+
+    ours: list[Clock]
+    raw: list[Clock]
+    sleeping: list[Clock]
+
+    def added_to(self, file: Path) -> Rounds:
+        """Return these rounds after those that a file has, and write all of them into it."""
+        arms = {"ours": self.ours, "raw": self.raw, "sleeping": self.sleeping}
+        before = json.loads(file.read_text()) if file.exists() else {name: [] for name in arms}
+        found = {name: [Clock(**record) for record in before[name]] + clocks for name, clocks in arms.items()}
+        records = {name: [{**asdict(clock), "tokens": {}} for clock in arm] for name, arm in found.items()}
+        file.write_text(json.dumps(records))
+        return Rounds(**found)
+
+
+def report(samples: int, rounds: Rounds) -> bool:
     """Prints the figures; whether no bar was missed (a ratio may be not resolved)."""
+    ours, raw, sleeping = rounds.ours, rounds.raw, rounds.sleeping
     ratios = [mine.wall / bare.wall for mine, bare in zip(ours, raw, strict=True)]
     median, (low, high) = statistics.median(ratios), bootstrap(ratios)
     verdict = "not resolved" if low <= BAR < high else "met" if high <= BAR else "MISSED"
@@ -93,6 +114,13 @@ def report(samples: int, ours: list[Clock], raw: list[Clock], sleeping: list[Clo
         f"the engine's process ran {ran[0]:.2f} s and waited {waited[0]:.2f} s for a core; "
         f"bare {ran[1]:.2f} s and {waited[1]:.2f} s"
     )
+    if sleeping:
+        report_sleeping(samples, ours, sleeping)
+    return low <= BAR and starved <= STARVED_SHARE and edges <= EDGES_S
+
+
+def report_sleeping(samples: int, ours: list[Clock], sleeping: list[Clock]) -> None:
+    """Prints how much longer generation takes if every verdict takes half a second."""
     slow = statistics.median(clock.generation for clock in sleeping) / statistics.median(
         clock.generation for clock in ours
     )
@@ -101,4 +129,3 @@ def report(samples: int, ours: list[Clock], raw: list[Clock], sleeping: list[Clo
         f"with a verifier that sleeps 0.5 s a sample: generation takes {slow:.3f} times as long "
         f"({verified:.0f} of {samples} verdicts by then)"
     )
-    return low <= BAR and starved <= STARVED_SHARE and edges <= EDGES_S

@@ -209,6 +209,21 @@ class SizedEngine(Protocol):
 
 
 @runtime_checkable
+class LeasedEngine(Protocol):
+    """The use of an engine, or of its place, that other models may use or wait for at the same time."""
+
+    @property
+    def others_in_flight(self) -> int:
+        """Return how many requests of other models are in the engine."""
+        ...
+
+    @property
+    def is_wanted(self) -> bool:
+        """Tell whether another model waits until this engine is closed."""
+        ...
+
+
+@runtime_checkable
 class DescribedEngine(Protocol):
     """An engine that tells how it was loaded and how it worked, for the record of an attempt."""
 

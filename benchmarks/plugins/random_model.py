@@ -25,16 +25,17 @@ TEMPLATE = (
 )
 
 
-def make_model(folder: Path, shape: str, *, weights_seed: int | None = None) -> Path:
+def make_model(folder: Path, shape: str, *, weights_seed: int | None = None, tied: bool = False) -> Path:
     """Write config.json and a tokenizer of `shape`; random bfloat16 weights if `weights_seed` is given.
 
     Args:
         folder: made if it is missing.
         shape: a key of SHAPES.
+        tied: whether the output shares the weights of the embedding.
     """
     folder.mkdir(parents=True, exist_ok=True)
     size = SHAPES[shape]
-    (folder / "config.json").write_text(json.dumps(_config(size)), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps(_config(size, tied)), encoding="utf-8")
     _tokenizer(size["vocab"]).save(str(folder / "tokenizer.json"))
     settings = {
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -48,7 +49,7 @@ def make_model(folder: Path, shape: str, *, weights_seed: int | None = None) -> 
     return folder
 
 
-def _config(size: dict[str, int]) -> dict[str, Any]:
+def _config(size: dict[str, int], tied: bool) -> dict[str, Any]:
     return {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
@@ -63,7 +64,7 @@ def _config(size: dict[str, int]) -> dict[str, Any]:
         "rms_norm_eps": 1e-5,
         "rope_theta": 500_000.0,
         "hidden_act": "silu",
-        "tie_word_embeddings": False,
+        "tie_word_embeddings": tied,
         "torch_dtype": "bfloat16",
         "eos_token_id": 0,
     }
@@ -104,5 +105,8 @@ def _write_weights(folder: Path, seed: int) -> None:
     torch.manual_seed(seed)
     with torch.device(device):
         model = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(folder), dtype=torch.bfloat16)
-    weights = {name: tensor.cpu().contiguous() for name, tensor in model.state_dict().items()}
+    named = model.state_dict()
+    if model.config.tie_word_embeddings:
+        named.pop("lm_head.weight", None)
+    weights = {name: tensor.cpu().contiguous() for name, tensor in named.items()}
     save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from genbench.draw.queue import Draw, Expected
 from genbench.engines.kind import EngineSettings, Grows
-from genbench.protocols import Engine, SizedEngine
+from genbench.protocols import Engine
 from genbench.types import Completion
 
 _WINDOW = 256
@@ -33,22 +33,30 @@ class InFlightLength:
     """
 
     def __init__(self, expected: Sequence[float] = ()) -> None:
-        self._finished: deque[tuple[float, float]] = deque(maxlen=_WINDOW)
+        self._finished: deque[tuple[float, float]] = deque()
         self._expected = _seen_length(expected)
+        self._prompts = self._completions = self._squares = 0.0
 
     def add(self, prompt_tokens: float, completion_tokens: float) -> None:
         """Add a finished sample: its share of the prompt, and its completion, in tokens."""
         self._finished.append((prompt_tokens, completion_tokens))
+        self._count(prompt_tokens, completion_tokens, 1)
+        if len(self._finished) > _WINDOW:
+            self._count(*self._finished.popleft(), -1)
+
+    def _count(self, prompt_tokens: float, completion_tokens: float, sign: int) -> None:
+        self._prompts += sign * prompt_tokens
+        self._completions += sign * completion_tokens
+        self._squares += sign * completion_tokens * completion_tokens
 
     @property
     def mean(self) -> float | None:
         """Return the mean tokens in flight, or None if nothing is known yet."""
         if len(self._finished) < _ENOUGH:
             return self._expected
-        completions = _seen_length([completion for _, completion in self._finished])
-        if completions is None:
+        if self._completions <= 0:
             return None
-        return completions + sum(prompt for prompt, _ in self._finished) / len(self._finished)
+        return self._squares / (2 * self._completions) + self._prompts / len(self._finished)
 
 
 def _seen_length(lengths: Sequence[float]) -> float | None:
@@ -139,7 +147,7 @@ class Capacity:
     def of(self, engine: Engine) -> int:
         """Return the samples that fit into the engine, and some that wait in it."""
         most = self.most if self.growth is None else self.growth.size
-        cache = engine.kv_tokens if isinstance(engine, SizedEngine) else None
+        cache = getattr(engine, "kv_tokens", None)  # a check of the protocol takes 20 times as long
         mean = self.lengths.mean
         if cache is None or mean is None:
             return max(1, most)

@@ -15,7 +15,7 @@ from genbench.draw.capacity import Limit
 from genbench.draw.drawqueue import DrawQueue
 from genbench.draw.queue import Draw
 from genbench.errors import EngineDiedError, EngineError, RequestStuckError
-from genbench.protocols import Engine, SizedEngine
+from genbench.protocols import Engine, LeasedEngine, SizedEngine
 from genbench.types import SampleId
 
 _STUCK_IN_A_ROW = 3
@@ -49,8 +49,11 @@ class LaneContext:
         replaced: called with a line for people when a dead engine is followed by another one.
         deaths: by sample, the engines that died while it was in flight.
         suspects: samples that are drawn alone at the end.
+        ran_dry: called when no sample waits any more.
+        gives_way: an engine that ran dry is closed if another model waits for its place.
         lanes: lanes whose engine is up or coming.
         sessions: the engines at work.
+        queued: by session, the samples that waited inside its engine at the time `counted`.
         facts: by lane, what its last engine told of itself.
     """
 
@@ -60,11 +63,26 @@ class LaneContext:
     tell: Callable[[str], None]
     started: Callable[[Engine], None]
     replaced: Callable[[str], None] = lambda line: None
+    ran_dry: Callable[[], None] = lambda: None
+    gives_way: bool = False
     deaths: Counter[SampleId] = field(default_factory=Counter)
     suspects: list[Draw] = field(default_factory=list)
     lanes: int = 1
     sessions: list[EngineSession] = field(default_factory=list)
+    queued: dict[EngineSession, int] = field(default_factory=dict)
+    counted: float = -math.inf
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def fullest(self, now: float) -> EngineSession | None:
+        """Return the session in whose engine most samples wait, or None if none waits.
+
+        All lanes use one count, since it goes through everything in flight.
+        """
+        if now >= self.counted + _LOOK_AGAIN_S:
+            self.counted = now
+            self.queued = {session: len(session.not_begun()) for session in self.sessions}
+        here = [session for session in self.sessions if self.queued.get(session)]
+        return max(here, key=self.queued.__getitem__, default=None)
 
 
 class EngineSession:
@@ -80,6 +98,8 @@ class EngineSession:
 
     def __init__(self, shared: LaneContext, engine: Engine, queue: DrawQueue, *, alone: bool) -> None:
         self._shared, self._engine, self._queue, self.alone = shared, engine, queue, alone
+        self._sized = engine if isinstance(engine, SizedEngine) else None
+        self._leased = engine if isinstance(engine, LeasedEngine) else None
         self._tasks: dict[SampleId, asyncio.Task[None]] = {}
         self._handed_over: set[SampleId] = set()
         self._changed = asyncio.Event()
@@ -87,6 +107,8 @@ class EngineSession:
         self._stuck = 0
         self._looked = -math.inf
         self.death: EngineDiedError | None = None
+        self.gave_way = False
+        """Whether the session ended for another model, with nothing left to do for this engine."""
         self.finished = 0
 
     async def run(self) -> None:
@@ -109,7 +131,8 @@ class EngineSession:
     @property
     def _ended(self) -> bool:
         ends = (self._queue.over, self._shared.stop)
-        return self.death is not None or self._failure is not None or any(end.is_set() for end in ends)
+        ended = self.gave_way or self.death is not None or self._failure is not None
+        return ended or any(end.is_set() for end in ends)
 
     @property
     def _room(self) -> int:
@@ -117,13 +140,19 @@ class EngineSession:
         if self.alone:
             return 1 - len(self._tasks)
         share = math.ceil(self._queue.size / max(1, self._shared.lanes))
-        return min(self._shared.limit.of(self._engine), share) - len(self._tasks)
+        return min(self._shared.limit.of(self._engine) - self._others, share) - len(self._tasks)
+
+    @property
+    def _others(self) -> int:
+        """Return how many requests of other models are in the engine."""
+        return 0 if self._leased is None else self._leased.others_in_flight
 
     async def _fill(self) -> None:
         """Take samples one by one, so that engines that are up at the same time take turns."""
         while not self._ended and self._room > 0:
             draw = self._queue.take()
             if draw is None:
+                self._shared.ran_dry()
                 self._take_over()
                 return
             task = asyncio.ensure_future(self._shared.drawer.draw(self._engine, draw))
@@ -133,9 +162,10 @@ class EngineSession:
 
     async def _wait(self) -> None:
         """Wait until something changes. Look at the other engines from time to time while slots are free."""
+        self.gave_way = self._makes_way()
         if self._ended:
             return
-        looks = self._room > 0 and len(self._shared.sessions) > 1
+        looks = (self._room > 0 and len(self._shared.sessions) > 1) or self._others > 0
         with suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), _LOOK_AGAIN_S if looks else None)
 
@@ -145,23 +175,32 @@ class EngineSession:
         if self.alone or now < self._looked + _LOOK_AGAIN_S or self.not_begun():
             return
         self._looked = now
-        others = [session for session in self._shared.sessions if session is not self]
-        fullest = max(others, key=lambda session: len(session.not_begun()), default=None)
-        if fullest is not None:
-            fullest.hand_over(self._room)
+        fullest = self._shared.fullest(now)
+        if fullest is not None and fullest is not self:
+            self._shared.queued[fullest] -= fullest.hand_over(self._room)
+
+    def _makes_way(self) -> bool:
+        """Tell whether this engine has nothing to do any more and another model waits for its place."""
+        if self.alone or self._tasks or self._queue.waiting or not self._shared.gives_way:
+            return False
+        wanted = self._leased is not None and self._leased.is_wanted
+        others = (session for session in self._shared.sessions if session is not self)
+        return wanted and not any(session.not_begun() for session in others)
 
     def not_begun(self) -> list[SampleId]:
         """Return what waits inside the engine, in the order in which it was handed to it."""
-        engine = self._engine
-        if not isinstance(engine, SizedEngine):
+        engine = self._sized
+        if engine is None:
             return []
         return [sample for sample in self._tasks if not engine.has_begun(sample)]
 
-    def hand_over(self, most: int) -> None:
-        """Put back the samples that would wait longest in this engine, for another one."""
-        for sample in self.not_begun()[-most:]:
+    def hand_over(self, most: int) -> int:
+        """Put back the samples that would wait longest in this engine, for another one. Return how many."""
+        samples = self.not_begun()[-most:]
+        for sample in samples:
             self._handed_over.add(sample)
             self._tasks[sample].cancel()
+        return len(samples)
 
     def _end(self, draw: Draw, task: asyncio.Task[None]) -> None:
         """Record how the drawing of a sample ended."""

@@ -55,6 +55,7 @@ class Generation:
         count_trace: returns the tokens of a completion's trace, or None if they are unknown.
         began: called when an engine begins with a sample.
         facts: by name, what each engine told of itself. Filled when the engines are closed.
+        ran_dry: called when no sample waits any more. Another model may then use engines that are idle.
     """
 
     engines: Mapping[str, Callable[[], Engine]]
@@ -72,6 +73,7 @@ class Generation:
     count_trace: CountTrace
     began: Callable[[SampleId], None] = lambda sample: None
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    ran_dry: Callable[[], None] = lambda: None
 
     async def run(self, draws: Sequence[Draw], more: More | None = None) -> None:
         """Draw all samples, or until `stop` is set.
@@ -85,6 +87,8 @@ class Generation:
         """
         tell = self.tell if len(self.engines) > 1 else _say_nothing
         shared = LaneContext(self, self.limit, self.stop, tell, self.started, self.tell)
+        if more is None:
+            shared.ran_dry, shared.gives_way = self.ran_dry, True
         lanes = [Lane(name, make, shared) for name, make in self.engines.items()]
         syncer = asyncio.create_task(self._sync_often())
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from genbench.draw.drawqueue import DrawQueue
@@ -15,6 +16,9 @@ from genbench.protocols import DescribedEngine, Engine
 
 _DEATHS_IN_A_ROW = 3
 """The lane is given up when so many of its engines died with nothing finished between."""
+
+_REST_S = 0.5
+"""Seconds after which a lane without an engine looks again whether it is needed."""
 
 _GO_ON = "when that is mended, the same command goes on from what is on disk"
 
@@ -61,14 +65,35 @@ class Lane:
 
     async def draw(self, queue: DrawQueue, *, alone: bool) -> None:
         """Draw from the queue until it is over or stopped, or this lane is given up."""
-        while self.failure is None and not queue.over.is_set() and not self._shared.stop.is_set():
+        while self.failure is None and not self._is_done(queue):
             engine = self._engine or await self._open(queue, alone=alone)
             if engine is None:
                 continue
             session = EngineSession(self._shared, engine, queue, alone=alone)
             await session.run()
+            if session.gave_way:
+                await self._rest(queue)
             if session.death is not None:
                 await self._close_dead(session, session.death)
+
+    def _is_done(self, queue: DrawQueue) -> bool:
+        return queue.over.is_set() or self._shared.stop.is_set()
+
+    async def _rest(self, queue: DrawQueue) -> None:
+        """Close the engine, so that another model can use its place. Wait until all is drawn.
+
+        If samples come back and no other lane is left, this one goes on.
+        """
+        await self.close()
+        self._shared.lanes -= 1
+        changed = asyncio.Event()
+        queue.listen(changed)
+        while not self._is_done(queue) and not (queue.waiting and self._shared.lanes == 0):
+            changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), _REST_S)
+        queue.ignore(changed)
+        self._shared.lanes += 1
 
     async def _open(self, queue: DrawQueue, *, alone: bool) -> Engine | None:
         """Return a started engine, or None if it cannot be started or nothing is left to draw."""

@@ -42,6 +42,11 @@ def smallest() -> Device | None:
     return min(found, key=lambda device: device.memory_gib, default=None)
 
 
+def driver() -> str | None:
+    """Return the version of the NVIDIA driver, or None if none answers."""
+    return next((version for (version,) in _asked("driver_version")), None)
+
+
 def _asked(fields: str) -> list[list[str]]:
     """Return the values of fields for each GPU. The list is empty without an NVIDIA driver."""
     query = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"]

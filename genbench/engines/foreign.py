@@ -65,8 +65,8 @@ class _ForeignModel:
             return tuple(self._found.warnings(prompts))
 
 
-_OPTIONAL = frozenset({"first_workers", "narrowed"})
-"""What settings may lack, see Grows and Narrows in genbench.engines.kind."""
+_OPTIONAL = frozenset({"first_workers", "gives_way", "narrowed"})
+"""What settings may lack, see Grows, Narrows and gives_way in genbench.engines.kind."""
 
 
 class ForeignSettings:
@@ -156,11 +156,11 @@ class ForeignEngine:
         with defects_of(self._name):
             return dict(engine.facts) if isinstance(engine, DescribedEngine) else {}
 
-    def serve(self, settings: Any) -> None:
-        """Go on with another model, if the engine can."""
+    def serve(self, settings: Any) -> ForeignEngine:
+        """Return the engine as one more model uses it, if it can."""
         inner: Any = self._engine
         with defects_of(self._name):
-            inner.serve(settings)
+            return ForeignEngine(self._name, inner.serve(settings))
 
     async def close(self) -> None:
         """Close the engine."""

@@ -138,7 +138,7 @@ def watch(parent: int, marker: str) -> None:
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     poll.register(0, select.POLLIN)
-    pause, known = _LOADING_POLL_S, _descendants({parent})
+    pause, family = _LOADING_POLL_S, Family(parent)
     while True:
         ready = dict(poll.poll(pause * 1000))
         if handle in ready:
@@ -147,8 +147,35 @@ def watch(parent: int, marker: str) -> None:
             if not os.read(0, 4096):
                 poll.unregister(0)
             pause = _SETTLED_POLL_S
-        known = {entry for entry in known if _start(entry[0]) == entry[1]} | _descendants({parent})
-    _kill_all(known, wanted)
+        family.look()
+    _kill_all(family.members, wanted)
+
+
+class Family:
+    """The descendants of one process, found among the processes that are new at each look.
+
+    A process gets its ancestors when it starts, so that each has to be read only once. With 1,100 processes
+    a look takes 2 ms, and reading all of them 81 ms (on a busy core). There are five looks a second while
+    an engine loads.
+
+    Args:
+        root: pid of the process. It is no member.
+    """
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self._read: set[int] = set()
+        self.members: set[tuple[int, str]] = set()
+        """Pid and start time of each descendant, also after its parent has ended."""
+        self.look()
+
+    def look(self) -> None:
+        """Add the descendants that started since the last look. Forget those that have ended."""
+        pids = set(_pids())
+        new, self._read = pids - self._read, pids
+        self.members = {entry for entry in self.members if entry[0] in pids and _start(entry[0]) == entry[1]}
+        if new:
+            self.members |= _descendants({self._root, *(pid for pid, _ in self.members)}, new)
 
 
 def _kill_all(known: set[tuple[int, str]], wanted: frozenset[bytes]) -> None:
@@ -183,12 +210,14 @@ def _start(pid: int) -> str | None:
 
 
 def _pids() -> list[int]:
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    with os.scandir("/proc") as entries:
+        return [int(entry.name) for entry in entries if entry.name.isdigit()]
 
 
-def _descendants(roots: set[int]) -> set[tuple[int, str]]:
+def _descendants(roots: set[int], among: Iterable[int] | None = None) -> set[tuple[int, str]]:
+    """Return pid and start time of what the roots have started, as far as it is `among` these pids."""
     children: dict[int, list[tuple[int, str]]] = {}
-    for pid in _pids():
+    for pid in _pids() if among is None else among:
         fields = _stat(pid)
         if fields and pid != os.getpid():
             children.setdefault(int(fields[1]), []).append((pid, fields[19]))

@@ -90,8 +90,8 @@ class EngineSettings(Protocol):
     def share_key(self) -> tuple[object, int] | None:
         """Return what the engine is loaded with and the number of the replica, or None.
 
-        An engine with a key outlives its model. The next model with an equal key goes on with it,
-        through the engine's method `serve(settings)`.
+        An engine with a key outlives its model. Other models with an equal key use it too, through the
+        engine's method `serve(settings)`.
         """
         ...
 
@@ -198,3 +198,12 @@ class EngineKind(Protocol):
             ConfigError, DataError, EngineError: there is no such model. Says what to do.
         """
         ...
+
+
+def gives_way(settings: EngineSettings) -> bool:
+    """Tell whether the next model may begin while the last samples of this one are drawn.
+
+    It begins on devices that ran dry, or with the same engine if it has an equal `share_key`. Settings of
+    engines that are loaded on devices say so with a property `gives_way`. Others need not have it.
+    """
+    return bool(getattr(settings, "gives_way", False))

@@ -1,12 +1,15 @@
-"""Engines that outlive their model: a checkpoint and its adapters are loaded once."""
+"""Engines and the GPUs that they are loaded on: one engine a place, for the models of a command in turn."""
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
-from genbench.engines.kind import EngineSettings
+from genbench.engines.kind import EngineSettings, gives_way
 from genbench.errors import EngineDiedError, EngineError
 from genbench.protocols import DescribedEngine, Engine, SizedEngine
 from genbench.types import Completion, Request, SampleId
@@ -14,17 +17,16 @@ from genbench.types import Completion, Request, SampleId
 
 @runtime_checkable
 class SharedEngine(Protocol):
-    """An engine that can go on with the adapter and the decoding of another model."""
+    """An engine that several models of one checkpoint can use at the same time."""
 
     async def start(self) -> None:
         """Load the model. Raise EngineError if it cannot be loaded."""
         ...
 
-    async def generate(self, request: Request, attempt: int) -> Completion:
-        """Return the completion of a request.
+    def serve(self, settings: Any) -> Engine:
+        """Return the engine as one more model uses it, whose settings have an equal `share_key`.
 
-        Raises:
-            EngineDiedError: the engine has died and must be started again.
+        Closing what is returned ends the use by that model, and the engine stays up.
         """
         ...
 
@@ -32,88 +34,196 @@ class SharedEngine(Protocol):
         """Free the devices of the engine."""
         ...
 
-    def serve(self, settings: Any) -> None:
-        """Go on with another model. Its settings have an equal `share_key`."""
-        ...
+
+@dataclass(slots=True)
+class LoadedEngine:
+    """An engine on its place.
+
+    Args:
+        key: what it is loaded with. No other model may use an engine without a key.
+        users: models that use it now.
+        in_flight: requests of all of them.
+    """
+
+    key: object | None
+    engine: Engine | SharedEngine
+    users: int = 0
+    in_flight: int = 0
+    is_dead: bool = False
 
 
-class EngineKeeper:
-    """Keeps engines between models that share them. It is a context, which closes them at its end.
+class EnginePlace:
+    """The devices of one replica. One engine at a time is loaded on them."""
 
-    Engines of another checkpoint or with other arguments are closed before a new one loads, since both
-    would not fit in memory.
+    def __init__(self) -> None:
+        self._loaded: LoadedEngine | None = None
+        self._lock = asyncio.Lock()
+        self._freed = asyncio.Event()
+        self.waiting = 0
+        """Models that wait until the engine on this place is closed."""
+
+    async def take(self, key: object | None, load: Callable[[], Any]) -> LoadedEngine:
+        """Return the engine of this place for one more model. Load it if no engine with this key is up.
+
+        Wait if models with another key use the place.
+
+        Args:
+            load: a coroutine function that returns a started engine.
+        """
+        while True:
+            async with self._lock:
+                loaded = self._loaded
+                if loaded is not None and loaded.users == 0 and not self._fits(loaded, key):
+                    await self._unload(loaded)
+                if self._loaded is None:
+                    self._loaded = LoadedEngine(key, await load())
+                if self._fits(self._loaded, key) or self._loaded.users == 0:
+                    self._loaded.users += 1
+                    return self._loaded
+                self._freed.clear()
+            self.waiting += 1
+            try:
+                await self._freed.wait()
+            finally:
+                self.waiting -= 1
+
+    @staticmethod
+    def _fits(loaded: LoadedEngine, key: object | None) -> bool:
+        return key is not None and loaded.key == key and not loaded.is_dead
+
+    async def give_back(self, loaded: LoadedEngine) -> None:
+        """End the use by one model. Close the engine if nobody can use it any more."""
+        loaded.users -= 1
+        if loaded.users == 0 and (loaded.key is None or loaded.is_dead):
+            async with self._lock:
+                await self._unload(loaded)
+        self._freed.set()
+
+    async def close(self) -> None:
+        """Close the engine, if one is up."""
+        async with self._lock:
+            if self._loaded is not None:
+                await self._unload(self._loaded)
+
+    async def _unload(self, loaded: LoadedEngine) -> None:
+        if self._loaded is loaded:
+            self._loaded = None
+            await loaded.engine.close()
+
+
+class LoadTurns:
+    """Lets the engines of one model load together, and those of another model after them.
+
+    What an engine prints while it loads is sent to its model's log, for the whole process.
     """
 
     def __init__(self) -> None:
-        self._kept: list[tuple[tuple[object, int], SharedEngine]] = []
+        self._owner: object | None = None
+        self._count = 0
+        self._changed = asyncio.Condition()
+
+    async def load(self, owner: object, engine: Engine | SharedEngine) -> None:
+        """Start an engine of `owner` as soon as no other owner's engine is loading."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._count == 0 or self._owner is owner)
+            self._owner = owner
+            self._count += 1
+        try:
+            await engine.start()
+        finally:
+            self._count -= 1
+            async with self._changed:
+                self._changed.notify_all()
+
+
+@dataclass(slots=True)
+class EngineKeeper:
+    """The places of a command's engines. It is a context, which closes all engines at its end.
+
+    Two models of one command may draw at the same time: the next one begins on places where the one before
+    ran dry, or with its engine if both share it.
+    """
+
+    _places: defaultdict[str, EnginePlace] = field(default_factory=lambda: defaultdict(EnginePlace))
+    _turns: LoadTurns = field(default_factory=LoadTurns)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._close_others(None)
+        for place in self._places.values():
+            await place.close()
 
-    def lease(self, settings: EngineSettings, key: tuple[object, int]) -> EngineLease:
-        """Return an engine like any other. It loads nothing if an engine with an equal key is up already."""
-        return EngineLease(self, settings, key)
+    def lease(self, settings: EngineSettings, name: str = "", owner: object = None) -> EngineLease:
+        """Return an engine like any other, that waits for its place and shares an engine that is up.
 
-    async def take(self, settings: EngineSettings, key: tuple[object, int]) -> SharedEngine:
-        """Return a started engine that serves `settings`. It belongs to the caller until `give_back`.
+        Args:
+            name: the replica's name, which is that of its place.
+            owner: stands for the model in the order of loading.
+        """
+        return EngineLease(self._places[name], partial(self._load, settings, owner), settings)
+
+    async def _load(self, settings: EngineSettings, owner: object) -> Engine | SharedEngine:
+        """Return a started engine.
 
         Raises:
-            EngineError: a new engine cannot be started.
+            EngineError: it cannot be started.
         """
-        for place, (kept, engine) in enumerate(self._kept):
-            if kept == key:
-                del self._kept[place]
-                engine.serve(settings)
-                return engine
-        await self._close_others(key)
-        fresh = settings.make()
-        if not isinstance(fresh, SharedEngine):
+        fresh: Engine | SharedEngine = settings.make()
+        if settings.share_key is not None and not isinstance(fresh, SharedEngine):
             raise EngineError(f"{type(fresh).__name__} has a share_key and no method 'serve'; add one")
         try:
-            await fresh.start()
+            await self._turns.load(owner, fresh)
         except BaseException:
             await fresh.close()
             raise
         return fresh
 
-    def give_back(self, key: tuple[object, int], engine: SharedEngine) -> None:
-        """Keep an engine for the next model."""
-        self._kept.append((key, engine))
-
-    async def _close_others(self, wanted: tuple[object, int] | None) -> None:
-        """Close all engines that are not replicas of the wanted one."""
-        kept, self._kept = self._kept, []
-        for key, engine in kept:
-            if wanted is not None and key[0] == wanted[0]:
-                self._kept.append((key, engine))
-            else:
-                await engine.close()
-
 
 class EngineLease:
-    """The use of a kept engine by one model. Closing the lease returns the engine to its keeper."""
+    """The use of an engine by one model. Closing the lease frees the engine for others."""
 
-    def __init__(self, keeper: EngineKeeper, settings: EngineSettings, key: tuple[object, int]) -> None:
-        self._keeper, self._settings, self._key = keeper, settings, key
-        self._engine: SharedEngine | None = None
-        self._dead = False
+    def __init__(self, place: EnginePlace, load: Callable[[], Any], settings: EngineSettings) -> None:
+        self._place, self._load, self._settings = place, load, settings
+        self._loaded: LoadedEngine | None = None
+        self._engine: Engine | None = None
+        self._sized: SizedEngine | None = None
+        self._own = 0
 
     async def start(self) -> None:
-        """Take the engine from the keeper, which may have to load it."""
-        self._engine = await self._keeper.take(self._settings, self._key)
+        """Take the engine of the place, which may have to be loaded first."""
+        key = self._settings.share_key
+        loaded = await self._place.take(key, self._load)
+        self._loaded = loaded
+        shared: Any = loaded.engine
+        engine = shared if key is None else shared.serve(self._settings)
+        self._engine, self._sized = engine, engine if isinstance(engine, SizedEngine) else None
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request, as the engine does."""
-        if self._engine is None:
+        loaded, engine = self._loaded, self._engine
+        if loaded is None or engine is None:
             raise EngineDiedError("the engine is not running")
+        loaded.in_flight += 1
+        self._own += 1
         try:
-            return await self._engine.generate(request, attempt)
+            return await engine.generate(request, attempt)
         except EngineDiedError:
-            self._dead = True
+            loaded.is_dead = True
             raise
+        finally:
+            loaded.in_flight -= 1
+            self._own -= 1
+
+    @property
+    def others_in_flight(self) -> int:
+        """Return how many requests of other models are in the engine."""
+        return 0 if self._loaded is None else self._loaded.in_flight - self._own
+
+    @property
+    def is_wanted(self) -> bool:
+        """Tell whether another model waits until this engine is closed."""
+        return self._loaded is not None and self._place.waiting > 0
 
     @property
     def tokens_made(self) -> int:
@@ -123,8 +233,7 @@ class EngineLease:
     @property
     def kv_tokens(self) -> int | None:
         """Return how many tokens the engine's KV cache holds, or None if unknown."""
-        engine: object = self._engine
-        return engine.kv_tokens if isinstance(engine, SizedEngine) else None
+        return None if self._sized is None else self._sized.kv_tokens
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -134,23 +243,22 @@ class EngineLease:
 
     def has_begun(self, sample: SampleId) -> bool:
         """Tell whether the engine computes a sample already. True if it cannot tell."""
-        engine: object = self._engine
-        return engine.has_begun(sample) if isinstance(engine, SizedEngine) else True
+        return True if self._sized is None else self._sized.has_begun(sample)
 
     async def close(self) -> None:
-        """Return the engine to the keeper, or close it if it is dead."""
-        engine, self._engine = self._engine, None
-        if engine is not None and self._dead:
+        """Free the engine. It is closed if it is dead, or if no other model can use it."""
+        loaded, self._loaded = self._loaded, None
+        engine, self._engine, self._sized = self._engine, None, None
+        if loaded is None or engine is None:
+            return
+        if engine is not loaded.engine:
             await engine.close()
-        elif engine is not None:
-            self._keeper.give_back(self._key, engine)
+        await self._place.give_back(loaded)
 
 
 def engine_makers(settings: EngineSettings, keeper: EngineKeeper) -> Mapping[str, Callable[[], Engine]]:
     """Return the factory of each engine that works in parallel, by its name."""
-    return {name: partial(_engine, member, keeper) for name, member in settings.members.items()}
-
-
-def _engine(settings: EngineSettings, keeper: EngineKeeper) -> Engine:
-    key = settings.share_key
-    return settings.make() if key is None else keeper.lease(settings, key)
+    if settings.share_key is None and not gives_way(settings):
+        return {name: member.make for name, member in settings.members.items()}
+    owner = object()
+    return {name: partial(keeper.lease, member, name, owner) for name, member in settings.members.items()}

@@ -35,9 +35,10 @@ class SchedulerStats(Protocol):
 
 @dataclass(slots=True)
 class _Sums:
-    """Sums over time: seconds, and running and waiting requests and used cache times seconds."""
+    """Sums over time: seconds, tokens, and running and waiting requests and used cache times seconds."""
 
     seconds: float = 0.0
+    tokens: int = 0
     running: float = 0.0
     waiting: float = 0.0
     cache: float = 0.0
@@ -50,14 +51,16 @@ class _Sums:
 
     def join(self, other: _Sums) -> None:
         self.seconds += other.seconds
+        self.tokens += other.tokens
         self.running += other.running
         self.waiting += other.waiting
         self.cache += other.cache
 
     @property
-    def record(self) -> dict[str, float]:
+    def record(self) -> dict[str, Any]:
         seconds = self.seconds or 1.0
         return {
+            "tokens_per_s": round(self.tokens / self.seconds, 1) if self.seconds else None,
             "running": round(self.running / seconds, 1),
             "waiting": round(self.waiting / seconds, 1),
             "kv_used": round(self.cache / seconds, 3),
@@ -78,14 +81,20 @@ class StepStatistics:
         self._all, self._starved_s = _Sums(), 0.0
         self._course: list[_Sums] = [_Sums()]
         self._point_s = _FIRST_POINT_S
-        self._steps = self._tokens = self._most_running = self._preemptions = 0
+        self._steps = self._most_running = self._preemptions = 0
         self._queries = self._hits = 0
         self._most_cache = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Return the completion tokens of all steps so far."""
+        return self._all.tokens
 
     def add_tokens(self, tokens: int) -> None:
         """Count the completion tokens of one step."""
         self._steps += 1
-        self._tokens += tokens
+        self._all.tokens += tokens
+        self._course[-1].tokens += tokens
 
     def add_state(self, state: SchedulerStats) -> None:
         """Add the scheduler's state after a step. It is taken to have lasted since the step before."""
@@ -123,14 +132,14 @@ class StepStatistics:
         return {
             "seconds": round(seconds, 1),
             "steps": self._steps,
-            "completion_tokens": self._tokens,
-            "tokens_per_s": round(self._tokens / seconds, 1) if seconds else None,
+            "completion_tokens": self.tokens,
             **self._all.record,
             "most_running": self._most_running,
             "most_kv_used": round(self._most_cache, 3),
             "preemptions": self._preemptions,
             "prompt_tokens": self._queries,
             "cached_prompt_tokens": self._hits,
+            "prompt_tokens_per_s": round((self._queries - self._hits) / seconds, 1) if seconds else None,
             "starved": round(self._starved_s / seconds, 3) if seconds else None,
             "limited_by": self._limit(),
             "point_s": self._point_s,

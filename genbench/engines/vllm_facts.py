@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from genbench.engines.steps import StepStatistics
 
+_BACKEND = re.compile(rb"Using (\w+) attention backend")
 _PACKAGES = ("torch", "triton", "flashinfer-python", "nvidia-nccl-cu13", "nvidia-nccl-cu12", "xgrammar")
 
 
@@ -33,6 +36,7 @@ def resolved(config: Any) -> dict[str, Any]:
         "compilation": "compilation_config.mode",
         "graphs": "compilation_config.cudagraph_mode",
         "executor": "parallel_config.distributed_executor_backend",
+        "second_runner": "use_v2_model_runner",
     }
     found = {name: _at(config, path) for name, path in paths.items()}
     return {name: value for name, value in found.items() if value is not None}
@@ -63,15 +67,14 @@ class StepWatch:
 
     Args:
         engine: an AsyncLLM that was loaded with `disable_log_stats=False` and has not answered yet.
-        slots: see StepStatistics.
+        followers: returns the statistics that a step is added to: one of each model that is served.
         heard: called at every step.
     """
 
-    def __init__(self, engine: Any, slots: int, heard: Any) -> None:
-        self.statistics = StepStatistics(slots)
-        self._heard = heard
-        self.tokens = 0
-        """Tokens of all steps so far."""
+    def __init__(
+        self, engine: Any, followers: Callable[[], Iterable[StepStatistics]], heard: Callable[[], object]
+    ) -> None:
+        self._followers, self._heard = followers, heard
         engine.log_stats, engine.logger_manager = False, None
         processor = engine.output_processor
         processor.log_stats = False
@@ -81,20 +84,49 @@ class StepWatch:
     def _outputs(self, outputs: Sequence[Any], *arguments: Any, **options: Any) -> Any:
         self._heard()
         new = sum(len(output.new_token_ids) for output in outputs)
-        self.tokens += new
-        self.statistics.add_tokens(new)
+        for statistics in self._followers():
+            statistics.add_tokens(new)
         return self._process(outputs, *arguments, **options)
 
     def _state(self, state: Any, *arguments: Any, **options: Any) -> Any:
-        if state is not None:
-            self.statistics.add_state(state)
+        for statistics in self._followers() if state is not None else ():
+            statistics.add_state(state)
         return self._update(state, *arguments, **options)
 
 
-def facts(config: Any, kv_tokens: int | None, statistics: StepStatistics) -> Mapping[str, Any]:
-    """Return JSON for the record of an attempt."""
+def logged_backend(log: Path, start: int) -> str | None:
+    """Return the attention backend that vLLM chose, or None if the log does not name one.
+
+    The engine's own process chooses it and tells only the log (vLLM 0.32).
+
+    Args:
+        start: the byte of the log at which loading began.
+    """
+    try:
+        with log.open("rb") as stream:
+            stream.seek(start)
+            found = _BACKEND.search(stream.read())
+    except OSError:
+        return None
+    return found[1].decode() if found else None
+
+
+def facts(
+    config: Any,
+    kv_tokens: int | None,
+    statistics: StepStatistics,
+    versions: Mapping[str, str | None],
+    backend: str | None = None,
+) -> Mapping[str, Any]:
+    """Return JSON for the record of an attempt.
+
+    Args:
+        versions: of driver, CUDA and NCCL. None for each that is not there.
+        backend: the attention backend, if vLLM chose one itself.
+    """
+    chosen = {} if backend is None else {"attention_backend": backend}
     return {
-        "resolved": {**resolved(config), "kv_tokens": kv_tokens},
-        "packages": packages(),
+        "resolved": {**chosen, **resolved(config), "kv_tokens": kv_tokens},
+        "packages": {**packages(), **versions},
         "statistics": statistics.record,
     }

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from genbench.engines import arguments, environment
 from genbench.engines.adapter import adapter_rank, check_fit, served_rank
 from genbench.engines.checkpoint import Checkpoint, context_length, find, vocabulary_size
 from genbench.engines.kind import ModelSource, PromptFacts
+from genbench.engines.memory import check_context, kv_bytes
 from genbench.engines.resolved import own_quantization, resolved_dtype
 from genbench.engines.vllm_config import VllmConfig
 from genbench.engines.vllm_settings import VllmSettings
@@ -73,6 +75,7 @@ class VllmKind:
             source,
             _context(self._config, checkpoint),
             _lora_rank(self._config, model, adapter),
+            len(_adapters(self._config, model, adapter)),
         )
 
 
@@ -80,7 +83,8 @@ class VllmKind:
 class VllmModel:
     """A checkpoint on this machine, with its adapter and the folder of its tokenizer.
 
-    `lora_rank` is the max_lora_rank that the engine needs. None leaves vLLM's default.
+    `lora_rank` is the max_lora_rank that the engine needs. None leaves vLLM's default. `adapters` is how many
+    adapters it serves.
     """
 
     config: VllmConfig
@@ -90,6 +94,7 @@ class VllmModel:
     source: Checkpoint
     context: int
     lora_rank: int | None = None
+    adapters: int = 1
 
     @property
     def identity(self) -> str:
@@ -132,6 +137,7 @@ class VllmModel:
             stall_timeout_s=config.stall_timeout_s,
             eos_token_id=prompts.eos_token_id,
             lora_rank=self.lora_rank,
+            adapters=self.adapters,
             resolved_dtype=resolved_dtype(model.dtype, self.checkpoint.config),
             own_quantization=own_quantization(self.checkpoint.config),
             own_config=self.checkpoint.config,
@@ -139,6 +145,9 @@ class VllmModel:
             batch_invariant=config.batch_invariant,
         )
         settings.check_devices()
+        if settings.context_given:
+            small = str(config.extra.get("kv_cache_dtype", "auto")).startswith("fp8")
+            check_context(self.context, kv_bytes(self.checkpoint.config, 1 if small else 2), settings.gpus)
         return settings
 
     def warnings(self, prompts: PromptFacts) -> tuple[str, ...]:
@@ -176,19 +185,25 @@ def _check_files(config: VllmConfig, checkpoint: Checkpoint, adapter: Checkpoint
         check_fit(adapter.path, tensors, checkpoint.config, folder)
 
 
+def _adapters(config: VllmConfig, model: ModelSource, adapter: Checkpoint | None) -> frozenset[Path]:
+    """Return the folders of the adapters that the model's engine serves."""
+    adapters = {adapter.path} if adapter is not None else set()
+    if config.share:
+        alike = [other for other in model.suite_models if other.path == model.config.path and other.adapter]
+        adapters |= {find(str(other.adapter), None, model.folder).path for other in alike}
+    return frozenset(adapters)
+
+
 def _lora_rank(config: VllmConfig, model: ModelSource, adapter: Checkpoint | None) -> int | None:
     """Return the max_lora_rank of the model's engine. A shared engine serves all adapters of its base.
 
     Raises:
         SuiteMistake: the suite sets one that is too small.
     """
-    adapters = [adapter] if adapter is not None else []
-    if config.share:
-        alike = [other for other in model.suite_models if other.path == model.config.path and other.adapter]
-        adapters += [find(str(other.adapter), None, model.folder) for other in alike]
+    adapters = _adapters(config, model, adapter)
     if not adapters:
         return None
-    needed = served_rank(max(adapter_rank(item.path) for item in adapters))
+    needed = served_rank(max(adapter_rank(path) for path in adapters))
     given = config.extra.get("max_lora_rank")
     if given is not None and (not isinstance(given, int) or given < needed):
         raise SuiteMistake(

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import torch
 from vllm.platforms import current_platform
 from vllm.v1.engine.async_llm import AsyncLLM
 
@@ -64,3 +65,13 @@ def process_ids(engine: AsyncLLM) -> list[int]:
     """Return the ids of the processes that an engine started (vLLM 0.32)."""
     manager = engine.engine_core.resources.engine_manager
     return [process.pid for process in manager.processes if process.pid is not None]
+
+
+def platform_versions() -> dict[str, str | None]:
+    """Return the versions of the NVIDIA driver, CUDA and NCCL. None for what is not there, as on CPU."""
+    nccl = torch.cuda.nccl.version() if torch.cuda.is_available() else None
+    return {
+        "driver": devices.driver(),
+        "cuda": torch.version.cuda,
+        "nccl": None if nccl is None else ".".join(map(str, nccl)),
+    }

@@ -18,6 +18,9 @@ from genbench.suite.config import Decoding
 
 _ENGINE = "genbench.engines.vllm:VllmEngine"
 
+_ADAPTERS_AT_ONCE = 2
+"""Models of one engine that draw at the same time: the last samples of one, and the first of the next."""
+
 _TERM_ARGUMENTS: Mapping[str, Any] = {
     "quantization": None,
     "kv_cache_dtype": "auto",
@@ -51,6 +54,7 @@ class VllmSettings(CommonSettings):
         resolved_dtype: what `dtype` comes to for this checkpoint, see engines/resolved.py. Empty: `dtype`.
         own_quantization: the checkpoint's own quantization. It is a term if no argument names another.
         lora_rank: the max_lora_rank that the adapters need. None means vLLM's default, or the suite's own.
+        adapters: the adapters of the suite that the engine serves.
     """
 
     model: Path
@@ -74,6 +78,7 @@ class VllmSettings(CommonSettings):
     batch_invariant: bool = False
     eos_token_id: int | None = None
     lora_rank: int | None = None
+    adapters: int = 1
     resolved_dtype: str = ""
     own_quantization: Any = None
 
@@ -86,6 +91,11 @@ class VllmSettings(CommonSettings):
     def opening(self) -> str:
         """Return what starting the engines means, for people."""
         return "loading the engine" if self.replicas == 1 else f"loading {self.replicas} engines"
+
+    @property
+    def gives_way(self) -> bool:
+        """Return whether the next model may begin before the last sample of this one is drawn."""
+        return self.share or self.replicas > 1
 
     @property
     def workers(self) -> int:
@@ -159,18 +169,20 @@ class VllmSettings(CommonSettings):
             "max_num_batched_tokens": self.max_num_batched_tokens,
             "replicas": self.replicas,
             "share": self.share,
-            **self._rank,
+            **self._lora_sizes,
             **self.extra,
         }
 
     @property
-    def _rank(self) -> dict[str, int]:
-        return {} if self.lora_rank is None else {"max_lora_rank": self.lora_rank}
+    def _lora_sizes(self) -> dict[str, int]:
+        """Return the rank that the adapters need, and how many of them one batch may have."""
+        rank = {} if self.lora_rank is None else {"max_lora_rank": self.lora_rank}
+        return rank | ({"max_loras": _ADAPTERS_AT_ONCE} if self.adapters >= _ADAPTERS_AT_ONCE else {})
 
     @property
     def arguments(self) -> dict[str, Any]:
         """Return vLLM's arguments that the suite gives, and those that follow from its adapters."""
-        return {**self._rank, **self.extra}
+        return {**self._lora_sizes, **self.extra}
 
     def at(self, work: Path) -> VllmSettings:
         """Return the settings with `work` as the folder of log and small files."""

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from genbench.analysis.results_record import Results
-from genbench.engines.shared import EngineKeeper
-from genbench.errors import EngineError, InterruptedRunError, cause
+from genbench.errors import InterruptedRunError
+from genbench.runs.inturn import draw_in_turn, how_to_continue
 from genbench.runs.job import Job
 from genbench.runs.jobs import make_jobs
 from genbench.runs.loop import run_coroutine
 from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
 from genbench.runs.rescore import judge_folders, looks_wait
 from genbench.runs.reuse import stored_results
-from genbench.runs.session import run_job
 from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
 from genbench.runs.sweep import expand
 
@@ -58,40 +56,16 @@ def _run_all(
     jobs: Sequence[Job], stored: Mapping[Path, Results], options: RunOptions, switch: StopSwitch
 ) -> dict[str, Results]:
     """Return the results of each model. Results that are `stored` already are taken as they are."""
-    results = run_coroutine(_draw_all(jobs, stored, options, switch))
+    results = run_coroutine(draw_in_turn(jobs, stored, options, switch))
     own = [job for job in jobs if job.path not in stored]
     if not any(job.deferred for job in own):
         return results
     results |= _judge(own, options, switch)
     # The looks of an adaptive run need the verdicts of its judge, which cannot load next to the model.
     while waiting := [job for job in own if job.shard is None and looks_wait(job.path)]:
-        results |= run_coroutine(_draw_all(waiting, {}, options, switch))
+        results |= run_coroutine(draw_in_turn(waiting, {}, options, switch))
         results |= _judge(waiting, options, switch)
     return results
-
-
-async def _draw_all(
-    jobs: Sequence[Job], stored: Mapping[Path, Results], options: RunOptions, switch: StopSwitch
-) -> dict[str, Results]:
-    results: dict[str, Results] = {}
-    async with EngineKeeper() as keeper:
-        for job in jobs:
-            found = stored.get(job.path)
-            results[job.model.name] = found or await _run(job, options, switch, keeper)
-    return results
-
-
-async def _run(job: Job, options: RunOptions, switch: StopSwitch, keeper: EngineKeeper) -> Results:
-    try:
-        return await run_job(job, switch, keeper)
-    except InterruptedRunError as error:
-        raise InterruptedRunError(_how_to_continue(error, options, job)) from None
-    except BrokenPipeError as error:
-        # The command line takes a broken pipe for the end of its own output, and would end without a word.
-        raise EngineError(
-            f"a process of the run ended while it was written to: {cause(error)}; everything finished is in "
-            f"{job.path}, and the same command continues it"
-        ) from error
 
 
 def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict[str, Results]:
@@ -99,9 +73,4 @@ def _judge(jobs: Sequence[Job], options: RunOptions, switch: StopSwitch) -> dict
     try:
         return judge_folders([job.path for job in jobs], data_dir(options), options.quiet, switch)
     except InterruptedRunError as error:
-        raise InterruptedRunError(_how_to_continue(error, options, jobs[-1])) from None
-
-
-def _how_to_continue(error: InterruptedRunError, options: RunOptions, job: Job) -> str:
-    command = options.command or f"genbench run {shlex.quote(str(options.suite or ''))}"
-    return f"stopped by {error}; everything finished is in {job.path}. Continue with: {command}"
+        raise InterruptedRunError(how_to_continue(error, options, jobs[-1])) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -19,7 +20,7 @@ class RunContext:
     """One job in its run folder.
 
     `switch` stops the run. `keeper` has the engines that models share. `judges` grade the tasks that no rule
-    can verify.
+    can verify. `ran_dry` is called when no sample waits for an engine any more.
     """
 
     job: Job
@@ -27,11 +28,20 @@ class RunContext:
     switch: StopSwitch
     keeper: EngineKeeper
     judges: JudgeSession
+    ran_dry: Callable[[], None] = lambda: None
 
     @classmethod
-    def begin(cls, job: Job, folder: RunFolder, switch: StopSwitch, keeper: EngineKeeper) -> Self:
+    def begin(
+        cls,
+        job: Job,
+        folder: RunFolder,
+        switch: StopSwitch,
+        keeper: EngineKeeper,
+        ran_dry: Callable[[], None] = lambda: None,
+    ) -> Self:
         """Return the context of a job that has the lock of its folder. No judge is loaded yet."""
-        return cls(job, folder, switch, keeper, JudgeSession(job.suite, job.tasks, folder.path))
+        judges = JudgeSession(job.suite, job.tasks, folder.path)
+        return cls(job, folder, switch, keeper, judges, ran_dry)
 
     def narrowed(self, needed: int | None) -> RunContext:
         """Return the context with engines for requests of at most `needed` tokens, and say so.

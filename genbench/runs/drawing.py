@@ -89,6 +89,7 @@ class Drawing:
             tell=progress.say,
             count_trace=self._count_trace(),
             began=progress.began,
+            ran_dry=context.ran_dry,
         )
 
     def _watched(self, draws: Sequence[Draw], progress: ProgressLine) -> Callable[[Completion], None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from genbench.analysis.results import build_results
 from genbench.analysis.results_record import Results
@@ -18,8 +19,13 @@ from genbench.runs.verifying import publish, renew_stale, verifier_pool, verifie
 from genbench.store.folder import RunFolder
 
 
-async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> Results:
+async def run_job(
+    job: Job, switch: StopSwitch, keeper: EngineKeeper, ran_dry: Callable[[], None] = lambda: None
+) -> Results:
     """Run a job to its end and return its results, which are also written to results.json.
+
+    Args:
+        ran_dry: called when no sample waits for an engine any more.
 
     Raises:
         RunFolderError: the folder has another run, or another process is writing it.
@@ -27,7 +33,7 @@ async def run_job(job: Job, switch: StopSwitch, keeper: EngineKeeper) -> Results
         InterruptedRunError: the run was stopped by a signal. The folder can be continued.
     """
     with RunFolder.writer(job.path) as folder:
-        return await _run(RunContext.begin(job, folder, switch, keeper))
+        return await _run(RunContext.begin(job, folder, switch, keeper, ran_dry))
 
 
 async def _run(context: RunContext) -> Results:

@@ -60,22 +60,19 @@ class StopSwitch:
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        self._wake: Callable[[], None] | None = None
+        self._wakes: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     def stop(self, reason: str) -> None:
         """Stop the run. The first reason is kept."""
         self.reason = self.reason or reason
-        if self._wake is not None:
-            self._wake()
+        for loop, event in self._wakes:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(event.set)
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> asyncio.Event:
         """Return an event of `loop` that is set when the run is stopped."""
         event = asyncio.Event()
-
-        def wake() -> None:
-            loop.call_soon_threadsafe(event.set)
-
-        self._wake = wake
+        self._wakes = [*(wake for wake in self._wakes if wake[0] is loop), (loop, event)]
         if self.reason is not None:
             event.set()
         return event

@@ -160,6 +160,45 @@ def test_a_dry_engine_takes_over_what_waits_in_another(draws: list[Draw]) -> Non
     assert seconds < 4.0  # 40 samples at 0.3 s each would take 12 s
 
 
+class Leased(Slots):
+    """An engine that another model uses or waits for."""
+
+    def __init__(self, name: str, slots: int, seconds: float, others: int = 0) -> None:
+        super().__init__(name, slots, seconds)
+        self.others_in_flight, self.is_wanted = others, False
+
+
+def test_requests_of_other_models_take_slots_of_an_engine(draws: list[Draw]) -> None:
+    async def work() -> None:
+        engine = Leased("a", 100, 0.001, others=60)
+        await together(shared(Drawer(), 64, lanes=1), DrawQueue(draws), engine)
+        assert engine.most == 4
+
+    asyncio.run(work())
+
+
+def test_an_engine_full_of_another_models_requests_is_used_when_they_end(draws: list[Draw]) -> None:
+    async def work() -> None:
+        engine = Leased("a", 100, 0.05, others=64)
+        asyncio.get_running_loop().call_later(0.1, setattr, engine, "others_in_flight", 0)
+        await together(shared(Drawer(), 64, lanes=1), DrawQueue(draws), engine)
+        assert engine.most == 64
+
+    asyncio.run(work())
+
+
+def test_a_dry_engine_gives_way_to_a_model_that_waits_and_a_busy_one_does_not(draws: list[Draw]) -> None:
+    async def work() -> None:
+        context, dry = shared(Drawer(), 64, lanes=2), asyncio.Event()
+        context.gives_way, context.ran_dry = True, dry.set
+        slow, fast = Leased("slow", 40, 1.2), Leased("fast", 40, 0.001)
+        slow.is_wanted = fast.is_wanted = True
+        sessions = await together(context, DrawQueue(draws), slow, fast)
+        assert [session.gave_way for session in sessions] == [False, True] and dry.is_set()
+
+    asyncio.run(work())
+
+
 def test_an_error_of_the_drawer_ends_the_session_and_leaves_nothing_in_flight(draws: list[Draw]) -> None:
     def fails(sample: SampleId) -> None:
         if sample.problem_id == "q3":

@@ -42,7 +42,7 @@ def draws(tmp_path: Path) -> list[Draw]:
 
 
 Happening = Callable[[str, int, Draw], str | None]
-"""(lane, its engine's number from 0, draw) -> "die", "stuck", or None."""
+"""(lane, its engine's number from 0, draw) -> "die", "late death", "stuck", or None."""
 
 
 @dataclass
@@ -68,12 +68,16 @@ class World:
     def give_up(self, draw: Draw, why: str) -> None:
         self.given_up.append(draw.sample)
 
+    wanted: bool = False
+    """Whether another model waits for every place."""
+
     def run(self, draws: list[Draw], lanes: int, workers: int = 4, stop_after_s: float | None = None) -> None:
         async def work() -> None:
             stop = asyncio.Event()
             if stop_after_s is not None:
                 asyncio.get_running_loop().call_later(stop_after_s, stop.set)
             shared = LaneContext(self, Capacity(workers), stop, self.said.append, lambda engine: None)
+            shared.gives_way = True
             names = [f"lane {index}" for index in range(lanes)]
             made = [Lane(name, partial(Told, self, name), shared) for name in names]
             try:
@@ -95,6 +99,7 @@ class Told:
         self.number = world.born[lane]
         world.born[lane] += 1
         self.dead = asyncio.Event()
+        self.others_in_flight, self.is_wanted = 0, world.wanted
 
     async def start(self) -> None:
         found = self.world.starts(self.lane, self.number)
@@ -111,6 +116,9 @@ class Told:
             await asyncio.sleep(0.001)
             match self.world.happens(self.lane, self.number, draw):
                 case "die":
+                    self.dead.set()
+                case "late death":
+                    await asyncio.sleep(0.3)
                     self.dead.set()
                 case "stuck":
                     raise RequestStuckError("no answer")
@@ -243,3 +251,22 @@ def test_a_stop_ends_loading_and_drawing(draws: list[Draw]) -> None:
     world = World(starts=lambda lane, number: 600.0)
     world.run(draws, lanes=2, stop_after_s=0.05)
     assert world.drawn == []
+
+
+def test_a_lane_that_gave_its_place_away_goes_on_when_no_other_is_left(draws: list[Draw]) -> None:
+    last: list[str] = []
+
+    def happens(lane: str, number: int, draw: Draw) -> str | None:
+        if draw.sample != draws[-1].sample or number:
+            return None
+        last.append(lane)
+        return "late death"
+
+    def starts(lane: str, number: int) -> float | str:
+        return "cannot start" if number and lane in last else 0.0
+
+    world = World(happens, starts, wanted=True)
+    world.run(draws, 2)
+    _once(world, draws)
+    (other,) = {"lane 0", "lane 1"} - set(last)
+    assert world.born == {last[0]: 2, other: 2} and world.drawn[-1] == (other, draws[-1].sample)

@@ -57,13 +57,19 @@ def test_a_finished_run_draws_nothing_and_says_so(reference: Place) -> None:
 
 def test_a_second_run_and_a_limited_one_draw_the_same_texts(reference: Place) -> None:
     whole = texts(reference.path / "whole" / "tuned")
-    reference.results("--run-dir", "limited", "--limit", "10", "--set", "engine.max_num_seqs=16")
+    few_slots = ("--run-dir", "limited", "--set", "engine.max_num_seqs=16")
+    reference.results(*few_slots, "--limit", "10")
     limited = texts(reference.path / "limited" / "tuned")
     assert len(limited) == 10 * 6
     assert limited.items() <= whole.items()
-    report = reference.results("--run-dir", "limited")
+    report = reference.results(*few_slots)
     assert texts(reference.path / "limited" / "tuned") == whole
     assert report["models"]["tuned"]["totals"]["drawn_now"] == TOTAL - 60
+    # The same run under the same seed in other batches: nothing moves.
+    done = reference.run("noise", "--same-seed", "whole/tuned", "limited/tuned", "--json")
+    assert done.returncode == 0, done.stderr
+    for task in json.loads(done.stdout)["tasks"].values():
+        assert task["difference"] == 0 and task["changed_samples"] == 0
 
 
 def test_another_seed_draws_other_texts_and_is_not_mixed_in(reference: Place) -> None:

@@ -131,6 +131,29 @@ def test_no_engine_outlives_a_run_whose_guard_was_killed_first() -> None:
     wait_for(lambda: not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE)
 
 
+def test_descendants_are_found_when_they_start_and_stay_known_when_their_parent_ends() -> None:
+    child = f"import subprocess; input(); p = subprocess.Popen({SLEEP!r}); print(p.pid, flush=True); input()"
+    command = [sys.executable, "-S", "-c", child]
+    parent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert parent.stdin is not None and parent.stdout is not None
+    family = guard.Family(os.getpid())
+    assert parent.pid in {pid for pid, _ in family.members}
+    print("start", file=parent.stdin, flush=True)
+    grandchild = psutil.Process(int(parent.stdout.readline()))
+    family.look()
+    assert {parent.pid, grandchild.pid} <= {pid for pid, _ in family.members}
+    print("end", file=parent.stdin, flush=True)
+    parent.wait(10)
+    family.look()
+    found = {pid for pid, _ in family.members}
+    assert parent.pid not in found and grandchild.pid in found
+    grandchild.kill()
+    wait_for(lambda: not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE)
+    family.look()
+    assert grandchild.pid not in {pid for pid, _ in family.members}
+    parent.communicate()
+
+
 def test_stopped_processes_are_killed_with_all_that_they_started() -> None:
     child = f"import subprocess; p = subprocess.Popen({SLEEP!r}); print(p.pid, flush=True); p.wait()"
     parent = subprocess.Popen([sys.executable, "-S", "-c", child], stdout=subprocess.PIPE, text=True)

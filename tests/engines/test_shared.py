@@ -24,6 +24,7 @@ class Engines:
 
     made: list[Unshared] = field(default_factory=list)
     serves: bool = True
+    kind: type[Unshared] | None = None
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Settings(VllmSettings):
     engines: Engines = field(default_factory=Engines, compare=False)
 
     def make(self) -> Engine:
-        engine = (Told if self.engines.serves else Unshared)(self)
+        engine = (self.engines.kind or (Told if self.engines.serves else Unshared))(self)
         self.engines.made.append(engine)
         return engine
 
@@ -62,8 +63,25 @@ class Unshared:
 class Told(Unshared):
     """An engine that can."""
 
-    def serve(self, settings: Any) -> None:
-        self.settings = settings
+    def serve(self, settings: Any) -> Served:
+        return Served(self, settings)
+
+
+class Served:
+    """The engine as one model uses it."""
+
+    def __init__(self, engine: Unshared, settings: Settings) -> None:
+        self.engine, self.settings, self.closed = engine, settings, 0
+
+    async def start(self) -> None: ...
+
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        await self.engine.generate(request, attempt)
+        text = str(self.settings.adapter)
+        return Completion(request.sample, 0, 1, "", text, "stop", 0, 0, None, 8, attempt, None)
+
+    async def close(self) -> None:
+        self.closed += 1
 
 
 def settings(engines: Engines, **more: Any) -> Settings:
@@ -71,9 +89,20 @@ def settings(engines: Engines, **more: Any) -> Settings:
     return replace(base, **more)
 
 
+class Slow(Told):
+    """An engine that answers when it is told to."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.may_answer = asyncio.Event()
+
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        await self.may_answer.wait()
+        return await super().generate(request, attempt)
+
+
 async def use(keeper: EngineKeeper, wanted: Settings) -> str:
-    assert wanted.share_key is not None
-    lease = keeper.lease(wanted, wanted.share_key)
+    lease = keeper.lease(wanted, f"replica {wanted.replica}")
     await lease.start()
     try:
         return (await lease.generate(REQUEST, 1)).text
@@ -158,9 +187,78 @@ def test_a_key_without_a_method_serve_is_told() -> None:
     assert not isinstance(engines.made[0], SharedEngine)
 
 
+def test_two_models_use_one_engine_at_the_same_time_and_see_each_other() -> None:
+    engines = Engines(kind=Slow)
+
+    async def work() -> list[str]:
+        async with EngineKeeper() as keeper:
+            base, tuned = (keeper.lease(settings(engines, adapter=name)) for name in (None, Path("tuned")))
+            await base.start()
+            await tuned.start()
+            drawing = [asyncio.create_task(lease.generate(REQUEST, 1)) for lease in (base, base, tuned)]
+            await asyncio.sleep(0)
+            assert (base.others_in_flight, tuned.others_in_flight) == (1, 2)
+            assert [lease.is_wanted for lease in (base, tuned)] == [False, False]
+            slow = engines.made[0]
+            assert isinstance(slow, Slow)
+            slow.may_answer.set()
+            texts = [completion.text for completion in await asyncio.gather(*drawing)]
+            assert base.others_in_flight == 0
+            await base.close()
+            await tuned.close()
+            return texts
+
+    assert asyncio.run(work()) == ["None", "None", "tuned"]
+    assert len(engines.made) == 1 and engines.made[0].closed == 1
+
+
+def test_the_next_model_waits_until_the_engine_on_its_place_is_closed() -> None:
+    engines = Engines(kind=Unshared)
+
+    async def work() -> None:
+        async with EngineKeeper() as keeper:
+            first, second = (keeper.lease(settings(engines, model=Path(name), share=False)) for name in "ab")
+            await first.start()
+            wanted = [first.is_wanted]
+            coming = asyncio.create_task(second.start())
+            for _ in range(3):
+                await asyncio.sleep(0)
+            wanted.append(first.is_wanted)
+            assert wanted == [False, True] and not coming.done() and len(engines.made) == 1
+            await first.close()
+            await coming
+            assert [engine.closed for engine in engines.made] == [1, 0] and second.is_wanted is False
+            await second.close()
+
+    asyncio.run(work())
+    assert [engine.closed for engine in engines.made] == [1, 1]
+
+
+def test_engines_of_two_models_do_not_load_at_the_same_time() -> None:
+    loading: list[str] = []
+
+    class Loads(Unshared):
+        async def start(self) -> None:
+            loading.append(f"{self.settings.model} begins")
+            await asyncio.sleep(0.01)
+            loading.append(f"{self.settings.model} is up")
+
+    engines = Engines(kind=Loads)
+
+    async def work() -> None:
+        async with EngineKeeper() as keeper:
+            models = [settings(engines, model=Path(name), share=False) for name in "aab"]
+            leases = [
+                keeper.lease(one, f"place {number}", one.model.name) for number, one in enumerate(models)
+            ]
+            await asyncio.gather(*(lease.start() for lease in leases))
+            await asyncio.gather(*(lease.close() for lease in leases))
+
+    asyncio.run(work())
+    assert loading == ["a begins", "a begins", "a is up", "a is up", "b begins", "b is up"]
+
+
 def test_a_lease_that_is_not_started_answers_nothing() -> None:
-    wanted = settings(Engines())
-    assert wanted.share_key is not None
-    lease = EngineKeeper().lease(wanted, wanted.share_key)
+    lease = EngineKeeper().lease(settings(Engines()))
     with pytest.raises(EngineDiedError, match="not running"):
         asyncio.run(lease.generate(REQUEST, 1))

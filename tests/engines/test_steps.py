@@ -52,10 +52,17 @@ def test_means_are_taken_over_time_and_not_over_steps() -> None:
     assert (record["completion_tokens"], record["tokens_per_s"]) == (20, 2.0)
 
 
+def test_tokens_per_second_are_given_for_each_phase() -> None:
+    record = steps((10.0, State(100)), (10.0, State(5)), (5.0, State(1)), tokens=50).record
+    assert record["tokens_per_s"] == 6.0
+    assert [point["tokens_per_s"] for point in record["course"]] == [5.0, 5.0, 10.0]
+
+
 def test_lookups_and_preemptions_add_up() -> None:
     state = State(1, prefix_cache_stats=Prefix(100, 60, 2))
     record = steps((1.0, state), (1.0, state)).record
     assert (record["prompt_tokens"], record["cached_prompt_tokens"], record["preemptions"]) == (200, 120, 4)
+    assert record["prompt_tokens_per_s"] == 40.0
 
 
 def test_an_engine_is_starved_while_half_its_slots_are_free_and_nothing_waits() -> None:

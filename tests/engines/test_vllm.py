@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import random
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from genbench.engines.detokenize import TextDecoder
 from genbench.engines.vllm_settings import VllmSettings
-from genbench.errors import EngineDiedError
+from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.suite.config import Decoding
 from genbench.types import Request, SampleId
+from tests.engines.made_tokenizers import byte_level
 
 pytestmark = [
     pytest.mark.engine,  # importing vLLM takes ten seconds
@@ -41,6 +47,61 @@ def test_an_engine_that_is_not_loaded_has_no_cache_and_no_facts() -> None:
     engine = VllmEngine(SETTINGS)
     assert isinstance(engine, SizedEngine) and isinstance(engine, DescribedEngine)
     assert engine.kv_tokens is None and engine.facts == {} and engine.has_begun(SampleId("t", "p", 0))
+
+
+def test_a_request_that_vllm_refuses_fails_alone() -> None:
+    from vllm.exceptions import VLLMValidationError
+
+    from genbench.engines.vllm import VllmEngine
+
+    async def refuses(*_: object, **__: object) -> AsyncIterator[object]:
+        for value in (0,):
+            raise VLLMValidationError("max_tokens must be at least 1", parameter="max_tokens", value=value)
+        yield None  # so that it is an asynchronous generator, as AsyncLLM.generate is
+
+    async def work() -> None:
+        engine: Any = VllmEngine(SETTINGS)
+        engine.llm = SimpleNamespace(generate=refuses)
+        with pytest.raises(RequestFailedError, match=r"request t/p/0/0/1: max_tokens must be at least 1"):
+            await engine.generate(Request(SampleId("t", "p", 0), 0, (1,), 1, 8, "d"), 1)
+
+    asyncio.run(work())
+
+
+def test_vllms_own_detokenizer_gives_the_texts_of_one_decode() -> None:
+    from vllm.v1.engine.detokenizer import FastIncrementalDetokenizer
+
+    from genbench.engines.vllm import VllmEngine
+    from genbench.engines.vllm_served import ServedModel
+
+    tokenizer, rng = byte_level(), random.Random(11)
+    decoder, served = TextDecoder(tokenizer), ServedModel(VllmEngine(SETTINGS), SETTINGS, 0, 8)
+    request = Request(SampleId("t", "p", 0), 0, tuple(tokenizer.encode("a prompt: €").ids), 1, 8, "d")
+    parameters = served.sampling["t"].params(request, detokenize=True)
+    assert not served.sampling["t"].params(request, detokenize=False).detokenize
+    special, size = list(tokenizer.get_added_tokens_decoder()), tokenizer.get_vocab_size()
+    for stops in (False, True):
+        for _ in range(200):
+            ids = [rng.choice([rng.randrange(size), rng.choice(special), 33]) for _ in range(40)]
+            asked: Any = SimpleNamespace(
+                sampling_params=parameters, prompt_token_ids=list(request.token_ids), request_id="r"
+            )
+            step_by_step = FastIncrementalDetokenizer(SimpleNamespace(_tokenizer=tokenizer), asked)
+            for place, token in enumerate(ids):
+                step_by_step.update([token], stops and place == len(ids) - 1)
+            text = step_by_step.get_next_output_text(finished=True, delta=False)
+            spoken = ids[:-1] if stops else ids
+            assert decoder.decode(request.token_ids, spoken) == text
+
+
+def test_versions_of_what_is_not_there_are_none() -> None:
+    from vllm.platforms import current_platform
+
+    from genbench.engines.vllm_platform import platform_versions
+
+    found = platform_versions()
+    assert set(found) == {"driver", "cuda", "nccl"}
+    assert any(found.values()) is not current_platform.is_cpu()
 
 
 def test_a_replica_needs_no_variable_and_no_device_of_its_own_on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:

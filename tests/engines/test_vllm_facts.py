@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from genbench.engines.steps import StepStatistics
-from genbench.engines.vllm_facts import StepWatch, facts, packages, resolved
+from genbench.engines.vllm_facts import StepWatch, facts, logged_backend, packages, resolved
 
 
 class Mode(Enum):
@@ -38,10 +39,24 @@ def test_what_the_engine_chose_is_recorded_and_unknown_fields_are_left_out() -> 
 
 
 def test_facts_have_the_cache_the_packages_and_the_steps() -> None:
-    found = facts(config(), 160, StepStatistics(8))
+    versions = {"driver": "580.1", "cuda": "13.0", "nccl": None}
+    found = facts(config(), 160, StepStatistics(8), versions)
     assert found["resolved"]["kv_tokens"] == 160
-    assert found["packages"] == packages() and "torch" in found["packages"]
+    assert found["packages"] == packages() | versions and "torch" in found["packages"]
     assert found["statistics"]["steps"] == 0
+
+
+def test_the_attention_backend_that_vllm_chose_is_read_from_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "engine.log"
+    assert logged_backend(log, 0) is None
+    log.write_text("Using OLD attention backend.\n")
+    start = log.stat().st_size
+    assert logged_backend(log, start) is None
+    with log.open("a") as stream:
+        stream.write("INFO Using FLASH_ATTN attention backend out of potential backends: [...].\n")
+    assert logged_backend(log, start) == "FLASH_ATTN"
+    found = facts(config(), 160, StepStatistics(8), {}, "FLASH_ATTN")
+    assert found["resolved"]["attention_backend"] == "FLASH_ATTN"
 
 
 class Processor:
@@ -62,7 +77,8 @@ class Processor:
 def test_every_step_is_heard_counted_and_passed_on() -> None:
     processor, heard = Processor(), []
     engine = SimpleNamespace(output_processor=processor, log_stats=True, logger_manager=object())
-    watch = StepWatch(engine, 8, lambda: heard.append(1))
+    statistics = StepStatistics(8)
+    StepWatch(engine, lambda: [statistics], lambda: heard.append(1))
     outputs = [SimpleNamespace(new_token_ids=[1, 2]), SimpleNamespace(new_token_ids=[3])]
     assert processor.process_outputs(outputs, 1.5, weight_version=3) == "processed"
     prefix = SimpleNamespace(queries=9, hits=4, preempted_requests=1)
@@ -72,6 +88,6 @@ def test_every_step_is_heard_counted_and_passed_on() -> None:
     processor.update_scheduler_stats(state)
     processor.update_scheduler_stats(None)
     assert heard == [1] and processor.seen == [(outputs, 1.5, 3), state, None]
-    record = watch.statistics.record
+    record = statistics.record
     assert (record["completion_tokens"], record["most_running"], record["preemptions"]) == (3, 2, 1)
     assert (engine.log_stats, engine.logger_manager, processor.log_stats) == (False, None, False)

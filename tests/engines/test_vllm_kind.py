@@ -132,6 +132,17 @@ def test_a_budget_of_thinking_gives_vllm_the_tags_of_the_trace(tmp_path: Path) -
         found(tmp_path).settings(facts(budget, ("", "")))
 
 
+def test_a_build_for_amd_gpus_is_refused_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "vllm-0.32.0+rocm700.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+rocm700\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match=r"vllm 0\.32\.0\+rocm700 is a build for AMD GPUs; genbench works"):
+        VllmKind(VllmConfig()).check()
+
+
 def test_batch_invariance_is_refused_where_vllm_has_no_such_kernels() -> None:
     """The CPU build has none. With a GPU build and no GPU here, nothing is known to refuse."""
     config = VllmConfig(batch_invariant=True)

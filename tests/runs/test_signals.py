@@ -55,6 +55,16 @@ def test_a_limit_that_is_not_reached_is_forgotten() -> None:
         assert threading.active_count() >= 1
 
 
+def test_models_that_draw_at_the_same_time_are_all_stopped() -> None:
+    async def work() -> None:
+        switch, loop = StopSwitch(), asyncio.get_running_loop()
+        events = [switch.attach(loop) for _ in range(2)]
+        switch.stop("SIGTERM")
+        await asyncio.wait_for(asyncio.gather(*(event.wait() for event in events)), 5)
+
+    asyncio.run(work())
+
+
 def test_the_first_reason_is_kept() -> None:
     switch = StopSwitch()
     switch.stop("Ctrl-C")
