@@ -60,6 +60,8 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "lm-eval": "genbench.exchange.lm_eval:lm_eval",
             "inspect": "genbench.exchange.inspect_log:inspect",
             "hf": "genbench.exchange.export:hub",
+            "every_eval_ever": "genbench.exchange.every_eval:every_eval",
+            "eval_results": "genbench.exchange.hub_results:hub_results",
         },
         "judge_form": {
             "label": "genbench.judges.forms.label:LabelForm",

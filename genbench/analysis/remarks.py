@@ -36,6 +36,7 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
                 f"{side.path}: a score file does not record decoding, prompts or verifiers; "
                 "only problems, samples and groups were checked"
             )
+            yield from _imported_notes(side)
         elif side.manifest.terms["engine"]["name"] == "responses":
             yield f"{side.path}: ready responses do not record their decoding; it was not checked"
     if base.run_seed is not None and tuned.run_seed is not None:
@@ -43,6 +44,15 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
         yield (
             f"run seed: {base.run_seed} in both" if same else f"run seed: {base.run_seed} -> {tuned.run_seed}"
         )
+
+
+def _imported_notes(side: Side) -> Iterator[str]:
+    """Yield what the log of another tool does not record, so that nothing was checked about it."""
+    for tool, lacks in side.imported:
+        if "k" in lacks:
+            yield f"{side.path}: the log of {tool} does not record k; samples were counted, and may be fewer"
+        if "seeds" in lacks:
+            yield f"{side.path}: the log of {tool} does not record seeds; no sample is paired by its seed"
 
 
 def _invariance_notes(base: Side, tuned: Side) -> Iterator[str]:

@@ -26,6 +26,8 @@ class _Line:
     answer: str | None
     has_answer: bool
     group: str | None
+    imported: tuple[str, tuple[str, ...]] | None
+    """The tool whose log the line was imported from, and what that log does not record."""
 
 
 def read_score_file(path: Path) -> Side:
@@ -43,7 +45,8 @@ def read_score_file(path: Path) -> Side:
         raise InputError(f"{path}: has no scores; wanted lines with task, problem_id, sample_index, score")
     found = {name: _task(name, list(lines.values())) for name, lines in sorted(tasks.items())}
     run_id = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    return Side(path, path.name, run_id, found)
+    origins = {line.imported for lines in tasks.values() for line in lines.values() if line.imported}
+    return Side(path, path.name, run_id, found, imported=tuple(sorted(origins)))
 
 
 def _lines_by_task(path: Path) -> Mapping[str, dict[tuple[str, int], _Line]]:
@@ -129,6 +132,7 @@ def _line(number: int, record: dict[str, Any], where: str) -> _Line:
         answer=_optional_text(record, "answer", where),
         has_answer="answer" in record,
         group=_optional_text(record, "group", where),
+        imported=_imported(record.get("imported"), where),
     )
 
 
@@ -150,6 +154,16 @@ def _text(value: Any, key: str, where: str) -> str:
     if not isinstance(value, str) or not value:
         raise InputError(f"{where}: '{key}' is {value!r}, wanted text")
     return value
+
+
+def _imported(value: Any, where: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the tool that a line was imported from, with what its log does not record."""
+    if value is None:
+        return None
+    lacks = value.get("lacks") if isinstance(value, dict) else None
+    if not isinstance(lacks, list) or not isinstance(value.get("from"), str):
+        raise InputError(f"{where}: 'imported' is {value!r:.80}, wanted what `genbench import` writes")
+    return value["from"], tuple(map(str, lacks))
 
 
 def _optional_text(record: dict[str, Any], key: str, where: str) -> str | None:

@@ -118,6 +118,8 @@ class Side:
     """Lines `TASK: reason` of results.json about tasks whose numbers must not be used."""
     max_excluded_share: float | None = None
     """The share of a task's samples that may be excluded. None without results.json."""
+    imported: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """For an imported score file: each tool whose log it was, and what that log does not record."""
     noise: NoiseMeasurement | None = None
     """The record of noise.json, None if the run's false-alarm band was not measured."""
 

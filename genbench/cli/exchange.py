@@ -25,13 +25,16 @@ __all__ = ["export", "import_", "imports"]
 )
 def export(
     run_dir: RunArgument,
-    to: Annotated[str, typer.Option("--to", help="lm-eval, inspect or hf, or the name of a plug-in.")],
+    to: Annotated[
+        str, typer.Option("--to", help="lm-eval, inspect, hf, every_eval_ever, eval_results, or a plug-in.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")],
 ) -> None:
     """Write a run's samples in the format of another tool.
 
     lm-eval: for lm-evaluation-harness's readers. inspect: for the Inspect viewer. hf: a dataset repository
-    for the Hugging Face hub.
+    for the Hugging Face hub. every_eval_ever: results and samples in its schema. eval_results: the files
+    that a model's repository on the hub has below .eval_results.
     """
     say_written(lazy_module("exchange.export").export(run_dir, to, output), to_stderr=False)
 
@@ -42,10 +45,13 @@ def export(
     epilog=examples(
         "genbench import samples_gsm8k_2026-01-01T00-00-00.jsonl --filter strict-match -o g.jsonl",
         "genbench import details_aime25.parquet --task aime25 -o a.jsonl",
+        "genbench import logs/2026-01-01_gsm8k.eval --metric match -o g.jsonl",
     ),
 )
 def import_(
-    source: Annotated[Path, typer.Argument(help="lm-eval samples, lighteval details, or samples.parquet.")],
+    source: Annotated[
+        Path, typer.Argument(help="Samples of lm-eval, lighteval, Inspect, every_eval_ever, or our Parquet.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The score file to write.")],
     task: Annotated[
         str | None, typer.Option(help="The task's name. Default: taken from the file's name.")

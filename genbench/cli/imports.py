@@ -51,6 +51,9 @@ def import_task(
     generate: Annotated[
         bool, typer.Option(help="Ask tasks with choices for a letter, instead of log-probabilities.")
     ] = False,
+    skip_code_filters: Annotated[
+        bool, typer.Option(help="Leave out filters that are Python functions, if others remain.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make a genbench task of a task definition of lm-eval.
@@ -71,6 +74,7 @@ def import_task(
         shots=shots,
         headline=filter_,
         generate=generate,
+        skip_code_filters=skip_code_filters,
         tell=lambda line: say_written([line], to_stderr=True),
     )
     print_record(importer.import_tasks(source, options), "import_text", as_json)

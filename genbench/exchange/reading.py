@@ -1,4 +1,4 @@
-"""Import of samples as a score file: lm-eval's JSON Lines, lighteval's details, genbench's own Parquet."""
+"""Import of samples of other tools, and of genbench's own Parquet, as a score file."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from genbench.data.parquet import read_batches
 from genbench.errors import InputError
+from genbench.exchange.foreign_logs import every_eval_lines, inspect_lines, inspect_metrics, read_inspect
 from genbench.store.jsonlines import encode, replace
 
 Line = dict[str, Any]
@@ -58,8 +59,13 @@ def import_scores(source: str | Path, output: str | Path, choice: ImportChoice |
 
 
 def _lines(source: Path, choice: ImportChoice) -> list[Line]:
+    if source.suffix in (".eval", ".json"):
+        return _inspect(source, choice)
     if source.suffix != ".parquet":
-        return list(_lm_eval(source, list(_records(source)), choice))
+        records = list(_records(source))
+        if records and "evaluation_name" in records[0][1]:
+            return list(every_eval_lines(source, records, choice.task))
+        return list(_lm_eval(source, records, choice))
     columns = set(pq.read_schema(source).names)
     if {"task", "problem_id", "sample_index", "score"} <= columns:
         return list(_own(source, choice))
@@ -80,9 +86,20 @@ def _records(source: Path) -> Iterator[tuple[int, Line]]:
                 record = json.loads(text)
             except (ValueError, RecursionError) as error:
                 raise InputError(f"{source}:{number}: not valid JSON: {error}") from error
-            if not isinstance(record, dict) or "doc_id" not in record:
-                raise InputError(f"{source}:{number}: no 'doc_id': not a samples file of lm-eval")
+            if not isinstance(record, dict) or not {"doc_id", "evaluation_name"} & record.keys():
+                raise InputError(
+                    f"{source}:{number}: no 'doc_id': not a samples file of lm-eval (nor 'evaluation_name', "
+                    "as in every_eval_ever)"
+                )
             yield number, record
+
+
+def _inspect(source: Path, choice: ImportChoice) -> list[Line]:
+    """Return the lines of the score file for a log of Inspect."""
+    head, found = read_inspect(source)
+    samples = list(found)
+    metric = _one_of(source, "metric", inspect_metrics(samples), choice.metric)
+    return list(inspect_lines(source, head, samples, metric, choice.task))
 
 
 def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: ImportChoice) -> Iterator[Line]:
@@ -108,6 +125,8 @@ def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: ImportCh
             "score": _score(record.get(metric), f"{source}:{number}", metric),
             "answer": _answer(record.get("filtered_resps")),
         }
+        if index is None:  # a log of lm-eval itself, and not one that genbench exported
+            line["imported"] = {"from": "lm-eval", "lacks": ["k", "seeds"]}
         seen[problem] += 1
         yield line
 
@@ -162,6 +181,7 @@ def _lighteval(source: Path, choice: ImportChoice) -> Iterator[Line]:
             "problem_id": ids[number] if named else str(number),
             "sample_index": 0,
             "score": _score(row[column].get(metric), f"{source}: row {number}", metric),
+            "imported": {"from": "lighteval", "lacks": ["k", "seeds"]},
         }
 
 

@@ -11,7 +11,7 @@ from genbench.errors import DataError
 from genbench.imports.defects import known_defects
 from genbench.imports.definition import Definition
 from genbench.imports.frozenrows import frozen_rows, generated_row
-from genbench.imports.levels import Classified
+from genbench.imports.levels import Classified, classify, without_code_filters
 from genbench.imports.locate import Source
 from genbench.imports.plan import Plan, make_plan
 from genbench.imports.rendering import render_rows
@@ -44,15 +44,23 @@ def convert(
     shots: int | None = None,
     headline: str | None = None,
     generate: bool = False,
+    skip_code_filters: bool = False,
 ) -> Converted:
     """Return the rows and the lock of a definition.
 
     Raises:
         GenbenchError: it needs what cannot be done, or its rows cannot be had or rendered.
     """
+    left_out: list[str] = []
+    if skip_code_filters:
+        definition, left_out = without_code_filters(found.definition)
+        found = classify(definition)
     generates = generate and found.output == "multiple_choice"
     plan = make_plan(found, 0 if generates else shots)
     plan = _with_headline(plan, headline)
+    if left_out:
+        change = f"filters that are Python functions are left out: {', '.join(left_out)}"
+        plan = replace(plan, changes=(*plan.changes, change))
     asked = load_split(plan.split, data_dir)
     origins = [asked.origin]
     exemplars: Sequence[Row] = plan.samples

@@ -27,6 +27,7 @@ class ImportOptions:
         tasks_dir: the folder of definitions that a name is looked up in. None: that of the installed lm-eval.
         shots: the number of exemplars, instead of the definition's own.
         headline: the filter that makes the score.
+        skip_code_filters: whether filters that are Python functions are left out, if others remain.
         generate: whether tasks with choices become tasks that generate their answer.
     """
 
@@ -36,6 +37,7 @@ class ImportOptions:
     shots: int | None = None
     headline: str | None = None
     generate: bool = False
+    skip_code_filters: bool = False
     tell: Tell = field(default=lambda line: None)
 
 
@@ -107,6 +109,7 @@ def _imported(definition: Definition, origin: Source, options: ImportOptions) ->
             shots=options.shots,
             headline=options.headline,
             generate=options.generate,
+            skip_code_filters=options.skip_code_filters,
         )
     except GenbenchError as error:
         return RefusedRecord(task=definition.name, level=found.level, reason=str(error))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from genbench.imports.definition import Definition
@@ -62,6 +62,20 @@ def classify(definition: Definition) -> Classified:
     """Return the level of a definition. Nothing of it is executed."""
     level, reason = _level(definition.config, output_type(definition))
     return Classified(definition, level, reason)
+
+
+def without_code_filters(definition: Definition) -> tuple[Definition, list[str]]:
+    """Return a definition without the filters that are Python functions, and the names of those.
+
+    A definition without any other filter stays as it is.
+    """
+    blocks = definition.config.get("filter_list")
+    blocks = blocks if isinstance(blocks, list) else []
+    kept = [block for block in blocks if not any(functions_in(block))]
+    if not kept or len(kept) == len(blocks):
+        return definition, []
+    left_out = [str(block.get("name")) for block in blocks if any(functions_in(block))]
+    return replace(definition, config=definition.config | {"filter_list": kept}), left_out
 
 
 def _level(config: dict[str, Any], output: str) -> tuple[Level, str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from genbench.imports.census import level_report
 from genbench.imports.definition import read_tree
-from genbench.imports.levels import classify
+from genbench.imports.levels import classify, without_code_filters
+from genbench.imports.yamlsource import FunctionName
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,17 @@ def test_each_definition_has_its_level(definitions: Path, task: str, level: str,
     found = classify(read_tree(definitions).tasks[task])
     assert found.level == level
     assert reason in found.reason
+
+
+def test_filters_that_are_functions_can_be_left_out(definitions: Path) -> None:
+    sums = read_tree(definitions).tasks["sums"]
+    code = {"name": "code", "filter": [{"function": FunctionName("utils.mine")}]}
+    mixed = replace(sums, config=sums.config | {"filter_list": [code, *sums.config["filter_list"]]})
+    assert classify(mixed).level == "3"
+    found, left_out = without_code_filters(mixed)
+    assert (classify(found).level, left_out) == ("1", ["code"])
+    only = replace(sums, config=sums.config | {"filter_list": [code]})
+    assert without_code_filters(only) == (only, [])
 
 
 def test_a_report_counts_levels_and_families_and_says_why_tasks_are_refused(definitions: Path) -> None:

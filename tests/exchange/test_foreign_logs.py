@@ -1,0 +1,111 @@
+"""Logs of Inspect and records of every_eval_ever as score files."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from genbench.analysis.compare import compare
+from genbench.errors import InputError
+from genbench.exchange.foreign_logs import inspect_metrics
+from genbench.exchange.reading import ImportChoice, import_scores
+
+
+def inspect_log(values: list[Any], seed: int | None = None) -> dict[str, Any]:
+    samples = [
+        {
+            "id": place // 2,
+            "epoch": 1 + place % 2,
+            "scores": {"match": {"value": value, "answer": str(value)}},
+        }
+        for place, value in enumerate(values)
+    ]
+    head = {"task": "sums", "config": {"epochs": 2}, "model_generate_config": {"seed": seed}}
+    return {"version": 2, "status": "success", "eval": head, "samples": samples}
+
+
+def packed(path: Path, log: dict[str, Any]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("header.json", json.dumps({key: log[key] for key in ("version", "status", "eval")}))
+        for sample in log["samples"]:
+            file.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    return path
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("ending", [".json", ".eval"])
+def test_epochs_of_an_inspect_log_are_samples(tmp_path: Path, ending: str) -> None:
+    log = inspect_log(["C", "I", 0.5, True])
+    source = tmp_path / f"log{ending}"
+    if ending == ".eval":
+        packed(source, log)
+    else:
+        source.write_text(json.dumps(log), encoding="utf-8")
+    assert import_scores(source, tmp_path / "s.jsonl") == 4
+    found = [
+        (line["problem_id"], line["sample_index"], line["score"]) for line in lines(tmp_path / "s.jsonl")
+    ]
+    assert found == [("0", 0, 1.0), ("0", 1, 0.0), ("1", 0, 0.5), ("1", 1, 1.0)]
+
+
+def test_a_sample_with_an_error_has_no_score(tmp_path: Path) -> None:
+    log = inspect_log(["C", "C"])
+    log["samples"][0]["error"] = {"message": "died"}
+    (tmp_path / "log.json").write_text(json.dumps(log), encoding="utf-8")
+    import_scores(tmp_path / "log.json", tmp_path / "s.jsonl")
+    assert [line["score"] for line in lines(tmp_path / "s.jsonl")] == [None, 1.0]
+
+
+def test_a_scorer_with_several_values_has_a_name_for_each() -> None:
+    log = inspect_log([{"strict": 1, "loose": 0}])
+    assert inspect_metrics(log["samples"]) == ["match/strict", "match/loose"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{}", "no 'eval'"),
+        ('{"evaluation_results": []}', "only totals"),
+        ("{", "not valid JSON"),
+        (json.dumps(inspect_log([7])), "the score is 7"),
+        (json.dumps(inspect_log([])), "no samples"),
+    ],
+)
+def test_what_is_no_log_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "log.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        import_scores(tmp_path / "log.json", tmp_path / "s.jsonl")
+    assert not (tmp_path / "s.jsonl").exists()
+
+
+def test_records_of_every_eval_ever_are_samples_in_their_order(tmp_path: Path) -> None:
+    record = {"evaluation_name": "t", "answer_attribution": [{"extracted_value": "x"}]}
+    scores = [("a", 1), ("a", 0), ("b", 0.25)]
+    text = "".join(
+        json.dumps(record | {"sample_id": name, "evaluation": {"score": score}}) + "\n"
+        for name, score in scores
+    )
+    (tmp_path / "e.jsonl").write_text(text, encoding="utf-8")
+    import_scores(tmp_path / "e.jsonl", tmp_path / "s.jsonl", ImportChoice(task="t"))
+    found = [
+        (line["problem_id"], line["sample_index"], line["score"]) for line in lines(tmp_path / "s.jsonl")
+    ]
+    assert found == [("a", 0, 1.0), ("a", 1, 0.0), ("b", 0, 0.25)]
+
+
+def test_a_comparison_says_what_a_log_does_not_record(tmp_path: Path) -> None:
+    for name, seed in (("a", None), ("b", 3)):
+        source = tmp_path / f"{name}.json"
+        source.write_text(json.dumps(inspect_log(["C", "I", "C", "C"], seed)), encoding="utf-8")
+        import_scores(source, tmp_path / f"{name}.jsonl")
+    notes = compare(tmp_path / "a.jsonl", tmp_path / "b.jsonl").notes
+    seeds = [note for note in notes if "does not record seeds" in note]
+    assert len(seeds) == 1
+    assert "a.jsonl" in seeds[0]
