@@ -193,7 +193,9 @@ def differences(ours: Converted, theirs: dict[str, Any], responses: list[tuple[i
             SampleId("t", str(place), 0), (Answer(text, "absent", "", False),), ours.rows[place]["reference"]
         )
         found = verifier.verify(case)
-        own = dict(found.parts) or dict.fromkeys(scores, found.score)
+        filters = ours.lock.verifier_options["filters"]
+        name = filters[0]["name"] if filters else next(iter(scores))
+        own = dict(found.parts) or {name: found.score}
         # A filter that is a Python function is left out here.
         if own != {name: float(score) for name, score in scores.items() if name in own}:
             yield f"response {text!r:.150} to row {place}: {own} here, {scores} in lm-eval"
