@@ -30,7 +30,7 @@ async def draw_all(lanes: Sequence[Lane], shared: LaneContext, draws: Iterable[D
         EngineError: every lane is given up. Says why.
     """
     calm = DrawQueue(draws)
-    shared.lanes = len(lanes)
+    shared.lanes = sum(lane.failure is None for lane in lanes)
     await _together([lane.draw(calm, alone=False) for lane in lanes])
     _check(lanes, shared, calm)
     suspects, shared.suspects = DrawQueue(shared.suspects), []

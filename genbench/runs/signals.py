@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from weakref import WeakKeyDictionary
 
 _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
@@ -60,19 +61,19 @@ class StopSwitch:
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        self._wakes: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+        self._events: WeakKeyDictionary[asyncio.Event, asyncio.AbstractEventLoop] = WeakKeyDictionary()
 
     def stop(self, reason: str) -> None:
         """Stop the run. The first reason is kept."""
         self.reason = self.reason or reason
-        for loop, event in self._wakes:
+        for event, loop in list(self._events.items()):
             if not loop.is_closed():
                 loop.call_soon_threadsafe(event.set)
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> asyncio.Event:
-        """Return an event of `loop` that is set when the run is stopped."""
+        """Return a new event of `loop` that is set when the run is stopped, as all earlier ones are."""
         event = asyncio.Event()
-        self._wakes = [*(wake for wake in self._wakes if wake[0] is loop), (loop, event)]
+        self._events[event] = loop
         if self.reason is not None:
             event.set()
         return event

@@ -90,3 +90,20 @@ def test_a_switch_that_is_set_already_wakes_at_once() -> None:
         return switch.attach(asyncio.get_running_loop()).is_set()
 
     assert asyncio.run(work())
+
+
+def test_a_stop_sets_every_event_that_was_attached() -> None:
+    """The rounds of an adaptive run attach more events while the engine listens to the first one."""
+    switch = StopSwitch()
+    kept: list[asyncio.Event] = []
+
+    async def stopped() -> bool:
+        loop = asyncio.get_running_loop()
+        kept.extend(switch.attach(loop) for _ in range(3))
+        switch.stop("SIGTERM")
+        await asyncio.sleep(0)
+        return all(event.is_set() for event in kept)
+
+    assert asyncio.run(stopped())
+    switch.stop("again")  # the loop is closed, and nobody listens
+    assert switch.reason == "SIGTERM"
