@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from genbench.analysis.opening import open_side
@@ -18,6 +19,7 @@ from genbench.stats.power import (
     RHO,
     Components,
     assumed_components,
+    measured_change,
     measured_components,
     problems_needed,
     samples_needed,
@@ -27,6 +29,7 @@ from genbench.stats.power import (
 from genbench.tasks.loaded import LoadedTask
 
 _K_GRID = (1, 2, 4, 8, 16, 32, 64)
+_SINGLE = "no stored pair has two scored samples of a problem"
 
 
 def power(
@@ -78,10 +81,12 @@ def power(
         )
         for task in loaded
     }
+    if others and all(part.source.endswith(f"({_SINGLE})") for part in parts.values()):
+        raise InputError(f"--tuned: {_SINGLE}, in no task; draw two or more samples of each problem")
     nights = foreseen_nights(loaded, parts, stored, family, detect) if adaptive else ()
     return PowerPlan(
         format=1,
-        suite=suite,
+        suite=str(suite),
         base=None if base is None else str(base),
         detect=detect,
         alpha=ALPHA,
@@ -119,7 +124,11 @@ def _parts(base: SideTask | None, others: Sequence[SideTask], rho: float) -> Com
         ids = [problem for problem in base.problem_ids if problem in known]
         if ids:
             pairs.append((base.take(ids).scores, other.take(ids).scores))
-    return with_measured_change(parts, pairs) if pairs else parts
+    if not pairs:
+        return parts
+    if all(measured_change(*pair) is None for pair in pairs):
+        return replace(parts, source=f"{parts.source} ({_SINGLE})")
+    return with_measured_change(parts, pairs)
 
 
 def _planned(

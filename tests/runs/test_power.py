@@ -93,3 +93,34 @@ def test_an_earlier_tuned_run_brings_the_correlation(suite: str, make_run: MakeR
 def test_an_earlier_tuned_run_needs_the_base_that_it_is_paired_with(suite: str, make_run: MakeRun) -> None:
     with pytest.raises(InputError, match="add --base"):
         power(suite, detect=0.03, tuned=[make_run("b", lambda i: [RIGHT] * 4)])
+
+
+def score_file(path: Path, k: dict[str, int], shift: int = 0) -> Path:
+    """Write scores of 40 problems of two tasks, k of each."""
+    lines = [
+        {"task": task, "problem_id": f"r{i}", "sample_index": j, "score": float((i + j + shift) % 3 > 0)}
+        for task, samples in k.items()
+        for i in range(40)
+        for j in range(samples)
+    ]
+    write_lines(path, lines)
+    return path
+
+
+def test_a_task_of_single_samples_keeps_the_assumption_and_others_are_measured(tmp_path: Path) -> None:
+    write_lines(tmp_path / "rows.jsonl", rows(40))
+    task = SUITE[SUITE.index("  - name: sums") :]
+    (tmp_path / "suite.yaml").write_text(SUITE + task.replace("sums", "singles", 1))
+    base = score_file(tmp_path / "base.jsonl", {"sums": 4, "singles": 4})
+    tuned = score_file(tmp_path / "tuned.jsonl", {"sums": 4, "singles": 1}, shift=1)
+    sources = {
+        name: planned.components.source
+        for name, planned in power(
+            tmp_path / "suite.yaml", detect=0.03, base=base, tuned=[tuned]
+        ).tasks.items()
+    }
+    assert "measured from 1 stored pair" in sources["sums"]
+    assert "rho 0.98 assumed (no stored pair has two scored samples" in sources["singles"]
+    alone = score_file(tmp_path / "alone.jsonl", {"sums": 1, "singles": 1})
+    with pytest.raises(InputError, match="in no task; draw two or more samples"):
+        power(tmp_path / "suite.yaml", detect=0.03, base=base, tuned=[alone])
