@@ -6,7 +6,7 @@ from typing import Any
 
 from genbench.analysis.table import VerdictTable
 from genbench.store.storedrun import StoredTask
-from genbench.store.sums import TaskSums, questions_digest
+from genbench.store.sums import TaskSums, asked_digests, questions_digest
 
 
 def problem_sums(table: VerdictTable, stored: StoredTask) -> TaskSums:
@@ -22,11 +22,13 @@ def problem_sums(table: VerdictTable, stored: StoredTask) -> TaskSums:
         optional["squares"] = tuple(sum(score * score for score in row) for row in scored)
     if table.groups is not None:
         optional["groups"] = tuple(table.groups)
+    ids = tuple(problem.problem_id for problem in table.problems)
     return TaskSums(
         k=table.k,
-        problem_ids=tuple(problem.problem_id for problem in table.problems),
+        problem_ids=ids,
         sums=tuple(sum(row) for row in scored),
         counts=tuple(len(row) for row in scored),
         questions=questions_digest(stored.problems),
+        asked=asked_digests([stored.problems[name] for name in ids]),
         **optional,
     )

@@ -2,36 +2,73 @@
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
 from genbench.ledger import tables
+from genbench.ledger.commonproblems import (
+    CommonProblems,
+    alike_keys,
+    groups_of,
+    read_problems,
+    same_task,
+    spread,
+)
 from genbench.ledger.differences import base_difference
 from genbench.ledger.vectors import Vector, unpack
+from genbench.stats.scores import Bools
 
 run, score, series, track = tables.run, tables.score, tables.series, tables.track
 
 
 @dataclass(frozen=True, slots=True)
 class BaseDraw:
-    """A draw of the base under one key: the run's number in the table, and its sums."""
+    """A draw of the base for one key: the run's number in the table, and its sums.
+
+    `shared` (n,) are the problems of the key that the base was drawn on, None if these are all.
+    """
 
     run_id: int
     vector: Vector
     groups: tuple[str | None, ...] | None
+    shared: Bools | None = None
 
 
-def base_draws(connection: Connection, track_name: str) -> dict[int, BaseDraw]:
+def base_draws(connection: Connection, track_name: str, wanted: Iterable[int] = ()) -> dict[int, BaseDraw]:
     """Return the base of a track under each key, by the key's number.
 
     It is the pinned run if that was drawn under the key. Otherwise it is the earliest finished anchor of the
     same model that was.
+
+    Args:
+        wanted: keys for which a draw under a key with almost the same problems will do.
     """
+    draws = _exact_draws(connection, track_name)
+    lacking = [key for key in wanted if key not in draws]
+    return draws | _alike_draws(connection, draws, lacking) if draws and lacking else draws
+
+
+def _alike_draws(
+    connection: Connection, draws: Mapping[int, BaseDraw], lacking: Collection[int]
+) -> dict[int, BaseDraw]:
+    """Return for keys without a draw the first one under a key with almost the same problems."""
+    found: dict[int, BaseDraw] = {}
+    for key, others in same_task(connection, lacking).items():
+        drawn = [other for other in others if other in draws]
+        problems = read_problems(connection, [key, *drawn])
+        # In an order that does not depend on the order in which runs were added.
+        for other in sorted(drawn, key=lambda one: problems[one].digest):
+            if CommonProblems(problems[key]).take(problems[other]):
+                vector, shared = spread(draws[other].vector, problems[other], problems[key])
+                found[key] = BaseDraw(draws[other].run_id, vector, problems[key].groups, shared)
+                break
+    return found
+
+
+def _exact_draws(connection: Connection, track_name: str) -> dict[int, BaseDraw]:
     found = connection.execute(select(track.c.id, track.c.base_uid).where(track.c.name == track_name)).first()
     if found is None or found.base_uid is None:
         return {}
@@ -68,11 +105,6 @@ def _draws_of(connection: Connection, runs: Iterable[int]) -> dict[int, BaseDraw
     }
 
 
-def groups_of(data: bytes | None) -> tuple[str | None, ...] | None:
-    """Return the clusters of a problem set from its blob."""
-    return None if data is None else tuple(json.loads(zlib.decompress(data)))
-
-
 def difference_columns(draw: BaseDraw | None, run_id: int, vector: Vector) -> dict[str, Any]:
     """Return the columns of a score that compare it with the base. The base itself has none."""
     found = None
@@ -93,12 +125,25 @@ def renew_differences(connection: Connection, track_name: str, keys: Iterable[in
     """Compute the differences of a track's runs to its base again.
 
     Args:
-        keys: only scores under these keys. None means all.
+        keys: only scores under these keys, and under keys with almost the same problems. None means all.
     """
-    draws = base_draws(connection, track_name)
+    chosen = None if keys is None else alike_keys(connection, keys)
+    draws = base_draws(connection, track_name, chosen or _keys_of(connection, track_name))
     query = select(series.c.id).join(track, track.c.id == series.c.track_id)
     for row in connection.execute(query.where(track.c.name == track_name)).all():
-        _renew_series(connection, row.id, draws, None if keys is None else list(keys))
+        _renew_series(connection, row.id, draws, chosen)
+
+
+def _keys_of(connection: Connection, track_name: str) -> list[int]:
+    """Return the numbers of all keys of a track."""
+    query = (
+        select(score.c.key_id)
+        .join(series, series.c.id == score.c.series_id)
+        .join(track, track.c.id == series.c.track_id)
+        .where(track.c.name == track_name)
+        .distinct()
+    )
+    return [row.key_id for row in connection.execute(query)]
 
 
 def _renew_series(

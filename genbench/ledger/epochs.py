@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +12,8 @@ from sqlalchemy import Connection, select
 
 from genbench.errors import InputError
 from genbench.ledger import tables
-from genbench.ledger.baseline import BaseDraw, base_draws, groups_of
+from genbench.ledger.baseline import BaseDraw, base_draws
+from genbench.ledger.commonproblems import CommonProblems, KeyProblems, read_problems
 from genbench.ledger.records import Epoch, TaskSeries
 from genbench.ledger.vectors import Vector, unpack
 from genbench.stats.scores import Floats, Ints
@@ -31,15 +30,6 @@ class _Row:
     vector: Vector
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """One key: its digest and its problems."""
-
-    digest: str
-    ids: tuple[str, ...]
-    groups: tuple[str | None, ...] | None
-
-
 def read_epochs(
     connection: Connection, track: str, series: Mapping[str, TaskSeries], since: int | None
 ) -> dict[str, TaskSeries]:
@@ -51,8 +41,8 @@ def read_epochs(
         since: only positions from this one on. None means all.
     """
     rows = _rows(connection, track, list(series), since)
-    keys = _keys(connection, {row.key for own in rows.values() for row in own})
-    draws = base_draws(connection, track)
+    keys = read_problems(connection, {row.key for own in rows.values() for row in own})
+    draws = base_draws(connection, track, keys)
     uids = _uids(connection, draws)
     return {
         task: replace(own, epochs=_epochs(own, rows[task], keys, draws, uids)) for task, own in series.items()
@@ -80,19 +70,6 @@ def _rows(
     return found
 
 
-def _keys(connection: Connection, numbers: set[int]) -> dict[int, _Key]:
-    key, problems = tables.task_key, tables.problem_set
-    query = (
-        select(key.c.id, key.c.digest, problems.c.ids, problems.c.groups)
-        .join(problems, problems.c.id == key.c.problem_set_id)
-        .where(key.c.id.in_(numbers))
-    )
-    return {
-        row.id: _Key(row.digest, tuple(json.loads(zlib.decompress(row.ids))), groups_of(row.groups))
-        for row in connection.execute(query)
-    }
-
-
 def _uids(connection: Connection, draws: Mapping[int, BaseDraw]) -> dict[int, str]:
     run = tables.run
     numbers = {draw.run_id for draw in draws.values()}
@@ -103,20 +80,48 @@ def _uids(connection: Connection, draws: Mapping[int, BaseDraw]) -> dict[int, st
 def _epochs(
     series: TaskSeries,
     rows: Sequence[_Row],
-    keys: Mapping[int, _Key],
+    keys: Mapping[int, KeyProblems],
     draws: Mapping[int, BaseDraw],
     uids: Mapping[int, str],
 ) -> tuple[Epoch, ...]:
     points = [row for row in rows if row.role == "point"]
     anchors = [row for row in rows if row.role == "anchor"]
+    stretches = _stretches(points, keys, draws)
     found: list[Epoch] = []
-    stretches = [(key, list(own)) for key, own in groupby(points, key=lambda row: row.key)]
-    for number, (key, own) in enumerate(stretches):
-        start = own[0].position if number else None
-        end = stretches[number + 1][1][0].position if number + 1 < len(stretches) else None
-        nearby = [row for row in anchors if row.key == key and _within(row.position, start, end)]
-        found.append(_epoch(series.task, keys[key], own, nearby, draw=draws.get(key), uids=uids))
+    for number, own in enumerate(stretches):
+        start = own.rows[0].position if number else None
+        end = stretches[number + 1].rows[0].position if number + 1 < len(stretches) else None
+        nearby = [row for row in anchors if row.key in own.keys and _within(row.position, start, end)]
+        found.append(_epoch(series.task, keys, own, nearby, draw=draws.get(own.newest), uids=uids))
     return tuple(found)
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Points in a row whose keys are compared: the newest key, all keys, and their common problems."""
+
+    newest: int
+    keys: set[int]
+    common: CommonProblems
+    rows: list[_Row]
+
+
+def _stretches(
+    points: Sequence[_Row], keys: Mapping[int, KeyProblems], draws: Mapping[int, BaseDraw]
+) -> list[_Stretch]:
+    """Return the stretches of points, old to new. A key joins the newer one if both share most problems."""
+    found: list[_Stretch] = []
+    for key, rows in reversed([(key, list(own)) for key, own in groupby(points, key=lambda row: row.key)]):
+        if found and found[-1].common.take(keys[key]):
+            found[-1].keys.add(key)
+            found[-1].rows[:0] = rows
+            continue
+        common = CommonProblems(keys[key])
+        draw = draws.get(key)
+        if draw is not None and draw.shared is not None:
+            common.keep(draw.shared)
+        found.append(_Stretch(key, {key}, common, rows))
+    return found[::-1]
 
 
 def _within(position: int, start: int | None, end: int | None) -> bool:
@@ -125,28 +130,30 @@ def _within(position: int, start: int | None, end: int | None) -> bool:
 
 def _epoch(
     task: str,
-    key: _Key,
-    rows: Sequence[_Row],
+    keys: Mapping[int, KeyProblems],
+    own: _Stretch,
     anchors: Sequence[_Row],
     *,
     draw: BaseDraw | None,
     uids: Mapping[int, str],
 ) -> Epoch:
-    sums, counts = _matrices(rows, len(key.ids))
-    anchor_sums, anchor_counts = _matrices(anchors, len(key.ids))
+    newest, common = keys[own.newest], own.common
+    sums, counts = _matrices(own.rows, keys, common)
+    anchor_sums, anchor_counts = _matrices(anchors, keys, common)
+    places = common.places_in(newest)
     return Epoch(
         task=task,
-        key=key.digest,
-        problem_ids=key.ids,
-        groups=key.groups,
-        uids=tuple(row.uid for row in rows),
-        positions=np.array([row.position for row in rows], dtype=np.int64),
+        key=newest.digest,
+        problem_ids=common.ids,
+        groups=common.groups,
+        uids=tuple(row.uid for row in own.rows),
+        positions=np.array([row.position for row in own.rows], dtype=np.int64),
         sums=sums,
         counts=counts,
         ks=counts.max(axis=1, initial=0),
         base_uid=None if draw is None else uids[draw.run_id],
-        base_sums=None if draw is None else draw.vector.sums,
-        base_counts=None if draw is None else draw.vector.counts,
+        base_sums=None if draw is None else draw.vector.sums[places],
+        base_counts=None if draw is None else draw.vector.counts[places],
         anchor_uids=tuple(row.uid for row in anchors),
         anchor_positions=np.array([row.position for row in anchors], dtype=np.int64),
         anchor_sums=anchor_sums,
@@ -154,18 +161,23 @@ def _epoch(
     )
 
 
-def _matrices(rows: Sequence[_Row], n: int) -> tuple[Floats, Ints]:
-    """Return sums and counts (rows, n).
+def _matrices(
+    rows: Sequence[_Row], keys: Mapping[int, KeyProblems], common: CommonProblems
+) -> tuple[Floats, Ints]:
+    """Return sums and counts (rows, n) of the common problems.
 
     Raises:
         InputError: a row has another number of problems than its key.
     """
+    places = {key: common.places_in(keys[key]) for key in {row.key for row in rows}}
     for row in rows:
+        n = len(keys[row.key].ids)
         if len(row.vector.sums) != n:
             raise InputError(
                 f"run {row.uid} has {len(row.vector.sums)} problems, its key {n}; the ledger is damaged, "
                 "make it again with: genbench ledger rebuild"
             )
-    sums = np.array([row.vector.sums for row in rows], dtype=np.float64).reshape(len(rows), n)
-    counts = np.array([row.vector.counts for row in rows], dtype=np.int64).reshape(len(rows), n)
+    shape = (len(rows), common.count)
+    sums = np.array([row.vector.sums[places[row.key]] for row in rows], dtype=np.float64).reshape(shape)
+    counts = np.array([row.vector.counts[places[row.key]] for row in rows], dtype=np.int64).reshape(shape)
     return sums, counts

@@ -28,6 +28,8 @@ class TaskFacts:
     tokens: float | None
     cost: float | None
     chance: float | None
+    asked: tuple[str, ...] | None = None
+    """Digests of each problem's prompts and references. Runs of older versions have none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ def _write_scores(
     ).one()
     series = _series_ids(connection, run.track_id, facts.tasks)
     keys = _key_ids(connection, facts.tasks)
-    draws = base_draws(connection, name) if name != LOOSE else {}
+    draws = base_draws(connection, name, keys.values()) if name != LOOSE else {}
     rows = [
         {
             "series_id": series[task],
@@ -243,7 +243,8 @@ def _key_ids(connection: Connection, tasks: Mapping[str, TaskFacts]) -> dict[str
     for task, name in wanted.items():
         if name not in known:
             own = tasks[task]
-            row = {"problem_set_id": _problem_set_id(connection, own), "record": _compressed(own.key)}
+            record = _compressed(dict(own.key, asked=own.asked))
+            row = {"problem_set_id": _problem_set_id(connection, own), "record": record}
             known[name] = inserted(connection, insert(table).values(digest=name, task=task, **row))
         found[task] = known[name]
     return found

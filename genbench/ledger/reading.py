@@ -179,6 +179,7 @@ def _task_facts(manifest: Manifest, name: str, results: TaskResults, sums: TaskS
         tokens=completion / results.samples if completion is not None and results.samples else None,
         cost=results.cost,
         chance=results.chance,
+        asked=sums.asked,
     )
 
 

@@ -45,10 +45,11 @@ class Night:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """The nights of one task under one key, so with equal problems in equal order.
+    """The nights of one task under one key, or under keys that differ in at most 5 % of the problems.
 
-    `sums` and `counts` are (nights, problems). A count of 0 is a problem without a scored sample. The rows of
-    the base are None if it was not drawn under this key. Anchors are later draws of the base's model.
+    Only common problems are in it, in the order of the newest key, which is `key`. `sums` and `counts` are
+    (nights, problems). A count of 0 is a problem without a scored sample. The rows of the base are None if it
+    was not drawn under this key or one like it. Anchors are later draws of the base's model.
     """
 
     task: str

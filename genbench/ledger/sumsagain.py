@@ -11,7 +11,7 @@ from genbench.store.folder import RunFolder
 from genbench.store.foldercheck import check_files
 from genbench.store.manifest_record import Manifest
 from genbench.store.storedrun import ids_in_force
-from genbench.store.sums import RunSums, TaskSums, questions_digest
+from genbench.store.sums import RunSums, TaskSums, asked_digests, questions_digest
 
 
 def sums_from_verdicts(path: Path, manifest: Manifest, results: Results) -> RunSums:
@@ -50,5 +50,6 @@ def _task_sums(folder: RunFolder, name: str, manifest: Manifest, results: Result
         sums=tuple(sum(row) for row in rows),
         counts=tuple(len(row) for row in rows),
         questions=questions_digest({problem: lines[problem] for problem in ids}),
+        asked=asked_digests([lines[problem] for problem in ids]),
         **optional,
     )

@@ -109,7 +109,7 @@ task_key = Table(
     Column("problem_set_id", ForeignKey("problem_set.id"), nullable=False),
     Column("record", LargeBinary, nullable=False),
 )
-"""`record` is what the digest is made of: JSON, compressed by zlib."""
+"""`record` is what the digest is made of, and the digest of each problem (`asked`): JSON, by zlib."""
 
 series = Table(
     "series",

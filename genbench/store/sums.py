@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -19,6 +19,9 @@ FILE = "sums.json"
 _LARGEST_BYTES = 256 << 20
 _ROUNDING = 1e-9
 """Sums of scores such as 1/3 may pass their count by this much."""
+
+_ASKED_CHARS = 12
+"""Hex digits that are kept of the digest of one problem."""
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -39,11 +42,14 @@ class TaskSums(JsonRecord):
     questions: str = Field(
         description="sha256 of the sorted problem ids with the digests of their prompts and references"
     )
+    asked: tuple[str, ...] | None = Field(
+        default=None, description="start of the digest of each problem's prompts and references"
+    )
 
     @model_validator(mode="after")
     def _of_one_length(self) -> Self:
         n = len(self.problem_ids)
-        for key in ("groups", "sums", "counts", "squares"):
+        for key in ("groups", "sums", "counts", "squares", "asked"):
             values = getattr(self, key)
             if values is not None and len(values) != n:
                 raise ValueError(f"{key} has {len(values)} entries, wanted {n}, one for each problem")
@@ -115,3 +121,14 @@ def questions_digest(problems: Mapping[str, Mapping[str, Any]]) -> str:
         [name, line.get("prompt_digest"), line.get("reference_digest")] for name, line in problems.items()
     ]
     return digest(sorted(asked, key=lambda item: str(item[0])))
+
+
+def asked_digests(problems: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the start of the digest of each problem's prompts and references.
+
+    Args:
+        problems: lines of problems.jsonl.
+    """
+    return tuple(
+        digest([line.get("prompt_digest"), line.get("reference_digest")])[:_ASKED_CHARS] for line in problems
+    )

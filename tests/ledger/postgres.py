@@ -16,9 +16,13 @@ _SETTINGS = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off -c l
 
 
 @contextmanager
-def postgres_server() -> Iterator[str]:
-    """Start a server that listens on a socket in its folder only. Yield its URL, and stop it at the end."""
-    home = Path(tempfile.mkdtemp(prefix="genbench-pg-"))
+def postgres_server(kept: Path | None = None) -> Iterator[str]:
+    """Start a server that listens on a socket in its folder only. Yield its URL, and stop it at the end.
+
+    Args:
+        kept: a folder whose database is made once and stays. None: a new one, removed at the end.
+    """
+    home = kept or Path(tempfile.mkdtemp(prefix="genbench-pg-"))
     user = _ordinary_user()
     try:
         if user is not None:
@@ -26,16 +30,19 @@ def postgres_server() -> Iterator[str]:
             os.chown(home, entry.pw_uid, entry.pw_gid)
         data = home / "data"
         who = user or pwd.getpwuid(os.getuid()).pw_name
-        _run(user, [_program("initdb"), "-D", str(data), "-A", "trust", "-U", who, "-E", "UTF8", "--no-sync"])
+        if not data.exists():
+            make = [_program("initdb"), "-D", str(data), "-A", "trust", "-U", who, "-E", "UTF8", "--no-sync"]
+            _run(user, make)
         options = f"{_SETTINGS} -c unix_socket_directories={home}"
         control = [_program("pg_ctl"), "-D", str(data), "-w", "-l", str(home / "log")]
         _run(user, [*control, "-o", options, "start"])
         try:
             yield f"postgresql://{who}@/postgres?host={home}"
         finally:
-            _run(user, [*control, "-m", "immediate", "stop"])
+            _run(user, [*control, "-m", "immediate" if kept is None else "fast", "stop"])
     finally:
-        shutil.rmtree(home, ignore_errors=True)
+        if kept is None:
+            shutil.rmtree(home, ignore_errors=True)
 
 
 def _ordinary_user() -> str | None:

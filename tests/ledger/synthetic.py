@@ -24,7 +24,7 @@ from genbench.store.jsonlines import encode, replace
 from genbench.store.manifest_record import AttemptRecord, Manifest
 from genbench.store.records import verdict_to_record
 from genbench.store.seal import Seal
-from genbench.store.sums import RunSums, TaskSums, questions_digest, write_sums
+from genbench.store.sums import RunSums, TaskSums, asked_digests, questions_digest, write_sums
 from genbench.store.track_record import TrackRecord
 from genbench.types import SampleId, Status, Verdict
 from tests.manifests import manifest, task_record
@@ -119,6 +119,7 @@ def task_sums(rows: Rows) -> TaskSums:
         sums=tuple(sum(row) for row in scored),
         counts=tuple(len(row) for row in scored),
         questions=questions_digest({name: problem_line(name) for name in ids}),
+        asked=asked_digests([problem_line(name) for name in ids]),
         **more,
     )
 
