@@ -1,12 +1,13 @@
 """Simulated nights of adaptive runs: errors, power and samples, against fixed samples on the same draws.
 
-    python benchmarks/adaptive.py [--nights 1000] [--only gpqa] [--rates FOLDER]
+    python benchmarks/adaptive.py [--nights 1000] [--only gpqa] [--rates FOLDER] [--state FILE]
 
 One night draws a base with 64 samples of each problem, and a tuned model. The fixed gate decides on all
 samples of tuned. The adaptive run takes the same samples look by look. Problems' true rates are made here, in
 the shapes of public benchmarks. With --rates, AIME 2025 has the published rates of twelve models. A
 neighbouring checkpoint moves each rate a little towards that of another model with the same mean (weight w).
-Prints a Markdown table while it goes, with Monte Carlo errors, and then whether the bars are met.
+Prints a Markdown table while it goes, with Monte Carlo errors, and then whether the bars are met. With
+--state, a stopped command continues: the counts are kept in that file.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import json
 import math
 import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported
 
@@ -252,7 +254,13 @@ def bound(task: Paired) -> float:
     return lower_bound(task.worst)
 
 
-def simulate(label: str, story: Story, nights: int, models: Sequence[Floats]) -> Counts:
+Keep = Callable[[str, Counts], None]
+
+
+def simulate(
+    label: str, story: Story, nights: int, models: Sequence[Floats], *, known: Counts, keep: Keep
+) -> Counts:
+    """Return the counts over the first nights. `known` are those of some of them, and `keep` stores more."""
     losses, suite = story.losses, story.suite
     rules = {
         task.name: task_rule(plan_looks(task.n, task.k), margin=task.margin, family=len(suite))
@@ -262,8 +270,8 @@ def simulate(label: str, story: Story, nights: int, models: Sequence[Floats]) ->
     margins = {task.name: task.margin for task in suite}
     # The verdicts of the tasks that a story is about, or of all that can be shown if it is about none.
     about = [t.name for t in suite if t.n >= 100 and (not losses or losses.get(t.name, 0.0) >= t.margin)]
-    counts, start = Counts(), time.perf_counter()
-    for seed in range(nights):
+    counts, start = known, time.perf_counter()
+    for seed in range(known.nights, nights):
         rng = np.random.default_rng([seed, 21])
         data = {task.name: drawn(task, story, models, rng) for task in suite}
         full = {
@@ -282,6 +290,8 @@ def simulate(label: str, story: Story, nights: int, models: Sequence[Floats]) ->
         counts.granted += sum(state.decisions[name] == "NON_INFERIOR" for name in about)
         counts.granted_fixed += sum(bound(full[name]) > -margins[name] for name in about)
         counts.share.append(samples / whole)
+        if (seed + 1) % 20 == 0:
+            keep(label, counts)
         if (seed + 1) % 100 == 0:
             took = time.perf_counter() - start
             print(
@@ -321,15 +331,26 @@ def bars(found: Mapping[str, Counts]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--nights", type=int, default=1000)
-    parser.add_argument("--only", default="", help="only nights whose label contains this")
+    parser.add_argument("--only", default="", help="only nights whose label begins with this")
     parser.add_argument("--rates", type=Path, help="folder with aime2025_pass_counts.jsonl")
+    parser.add_argument("--state", type=Path, help="file with the counts so far")
     options = parser.parse_args()
     models = published(options.rates)
     found: dict[str, Counts] = {}
     rows: list[str] = []
+    state: Path | None = options.state
+    kept: dict[str, Any] = json.loads(state.read_text()) if state is not None and state.exists() else {}
+
+    def keep(label: str, counts: Counts) -> None:
+        kept[label] = asdict(counts)
+        if state is not None:
+            state.with_suffix(".part").write_text(json.dumps(kept))
+            state.with_suffix(".part").rename(state)
+
     for label, story in stories().items():
-        if options.only in label:
-            found[label] = simulate(label, story, options.nights, models)
+        if label.startswith(options.only):
+            known = Counts(**kept.get(label, {}))
+            found[label] = simulate(label, story, options.nights, models, known=known, keep=keep)
             rows.append(found[label].row(label))
             print(rows[-1], flush=True)
     print(f"\n{options.nights} nights{', published rates of AIME' if models else ''}\n")

@@ -7,6 +7,11 @@ the database, makes it again, and kills a process that adds: the rows must be eq
     python benchmarks/ledger.py --nights 3650 --tasks 300 --where sqlite
     python benchmarks/ledger.py --nights 3650 --tasks 300 --where postgres
     python benchmarks/ledger.py --part folders --nights 200
+
+Filling takes minutes. With --folder the database stays there, and it can be read later, on a quiet machine:
+
+    python benchmarks/ledger.py --where sqlite --folder DIR --part fill
+    python benchmarks/ledger.py --where sqlite --folder DIR --part read
 """
 
 from __future__ import annotations
@@ -60,35 +65,41 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=300)
     parser.add_argument("--added", type=int, default=40, help="nights that are added as runs are")
     parser.add_argument("--where", choices=("sqlite", "postgres"), default="sqlite")
-    parser.add_argument("--part", choices=("scale", "folders"), default="scale")
+    parser.add_argument("--part", choices=("scale", "fill", "read", "folders"), default="scale")
+    parser.add_argument("--folder", type=Path, help="where the database stays, with --part fill and read")
     options = parser.parse_args()
+    if (options.part in ("fill", "read")) != (options.folder is not None):
+        parser.error("--folder goes with --part fill and --part read")
     print(
         f"{platform.node()}: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, python "
         f"{platform.python_version()}, sqlalchemy {version('sqlalchemy')}, {time.strftime('%Y-%m-%d')}"
     )
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
+        place: Path = (options.folder or Path(folder)).resolve()
+        place.mkdir(parents=True, exist_ok=True)
         place.chmod(0o755)
-        with opened(options.where, place) as ledger:
-            if options.part == "scale":
-                scale(ledger, place, options.nights, options.tasks, options.added)
-            else:
+        with opened(options.where, place, keep=options.folder is not None) as ledger:
+            if options.part == "folders":
                 folders(ledger, place, options.nights)
+            if options.part in ("scale", "fill"):
+                fill(ledger, place, options.nights, options.tasks, options.added)
+            if options.part in ("scale", "read"):
+                read(ledger)
 
 
 @contextmanager
-def opened(where: str, place: Path) -> Iterator[Ledger]:
-    """Open a new ledger. PostgreSQL runs in a folder of its own."""
+def opened(where: str, place: Path, *, keep: bool) -> Iterator[Ledger]:
+    """Open a ledger, a new one unless it is kept in `place`. PostgreSQL runs in a folder of its own."""
     if where == "sqlite":
         with open_ledger(place / "ledger.sqlite3") as ledger:
             yield ledger
         return
-    with postgres_server() as url, open_ledger(url, place / "notes.jsonl") as ledger:
+    with postgres_server(place if keep else None) as url, open_ledger(url, place / "notes.jsonl") as ledger:
         yield ledger
 
 
-def scale(ledger: Ledger, place: Path, nights: int, tasks: int, added: int) -> None:
-    """Fill a ledger with synthetic nights and measure reading.
+def fill(ledger: Ledger, place: Path, nights: int, tasks: int, added: int) -> None:
+    """Fill a ledger with synthetic nights, and print its size.
 
     The first nights are added as runs are. Their rows are then written again for later nights, with other
     numbers, because adding 3,650 nights by the day would take an hour.
@@ -110,6 +121,10 @@ def scale(ledger: Ledger, place: Path, nights: int, tasks: int, added: int) -> N
     with ledger.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE"))
     print(f"size: {size_of(ledger, place) / 1e9:.3f} GB of {nights:,} nights x {tasks} tasks", flush=True)
+
+
+def read(ledger: Ledger) -> None:
+    """Measure reading."""
     report("Monday's record (60 nights, all tasks)", lambda: recent(ledger, "nightly", 60))
     report(
         "a series of all nights, scores of every problem",

@@ -2,11 +2,15 @@
 
     python benchmarks/real_nights.py FOLDER [--nights 20]
 
-Every night has a checkpoint of its own, mixed from the weights of the tiny pair: nearly all of `tuned`, a
-little more or less each night. In the nights DROP the mix is poorer, and after them it is mended. One vLLM
-engine answers the requests of `genbench prompts` for each checkpoint, after a reload of its weights, so that
-the engine starts once. Then each night is scored, added to a ledger, and the trend is asked for, as a cron
-line would. A stopped command continues.
+Every night has a checkpoint of its own, mixed from the weights of the tiny pair: most of `tuned`, a little
+more or less each night. In the nights DROP the mix is poorer, and after them it is mended. One vLLM engine
+answers the requests of `genbench prompts` for each checkpoint, after a reload of its weights, so that the
+engine starts once. Then each night is scored, added to a ledger, and the trend is asked for, as a cron line
+would. A stopped command continues.
+
+One task gates, so there is one series with a budget of one alarm a year: its threshold is 3.11. With 100
+problems, a drop of about 9 points in one night reaches it. Prints a table, and whether there was one change,
+on the right night, recovered when mended, and no alarm before. Exits with 1 if not.
 """
 
 from __future__ import annotations
@@ -35,19 +39,22 @@ from genbench.pipeline import RunOptions, prompts, run
 from genbench.reports.trend_page import write_trend_page
 from genbench.suite.shipped import folder as shipped_folder
 from genbench.trend.compose import trend
+from genbench.trend.record import Trend
 
-DROP = range(8, 11)
-TASKS = ("arithmetic", "choice")
-PROBLEMS = 60
-"""Problems of each task, with one sample each."""
+DROP = range(10, 13)
+SIZES = {
+    "arithmetic": ("limit=100", "k=2", "gating=true"),
+    "choice": ("limit=40", "k=2", "gating=false"),
+}
+"""The tasks. Only one gates. The other one is on the watch list."""
 FIRST = date(2026, 11, 2)
-POORER = 0.55
-"""The weight of `tuned` in the nights of the drop."""
+POORER = 0.3
+"""The weight of `tuned` in the nights of the drop. At 0.55, the drop is 5 points, too small for one night."""
 
 
 def mixes(nights: int) -> list[float]:
     """Return the weight of `tuned` in each night's checkpoint."""
-    usual = np.random.default_rng(7).uniform(0.94, 1.0, size=nights)
+    usual = np.random.default_rng(7).uniform(0.7, 1.0, size=nights)
     return [POORER if night in DROP else float(usual[night]) for night in range(nights)]
 
 
@@ -68,10 +75,8 @@ def make_checkpoint(folder: Path, weight: float) -> Path:
 
 def run_options(model: str, **more: Any) -> RunOptions:
     """Return the options of the quickstart suite that every step shares."""
-    sizes = tuple(f"tasks.{task}.k=1" for task in TASKS)
-    return RunOptions(
-        "quickstart", (model,), limit=PROBLEMS, tasks=TASKS, overrides=sizes, quiet=True, **more
-    )
+    sizes = tuple(f"tasks.{task}.{size}" for task, own in SIZES.items() for size in own)
+    return RunOptions("quickstart", (model,), tasks=tuple(SIZES), overrides=sizes, quiet=True, **more)
 
 
 def draw_all(folder: Path, checkpoints: dict[str, Path]) -> None:
@@ -115,12 +120,13 @@ def write_responses(path: Path, requests: Sequence[Mapping[str, Any]], drawn: Se
     part.rename(path)
 
 
-def read_all(folder: Path, nights: int) -> None:
-    """Add night after night to a ledger, look for changes after each, and print what was found."""
+def read_all(folder: Path, nights: int) -> bool:
+    """Add night after night to a ledger, and look for changes. Return whether all was as planted."""
     shutil.rmtree(folder / "ledger", ignore_errors=True)
     (folder / "ledger").mkdir()
-    print("| night | tuned | " + " | ".join(TASKS) + " | open changes | sentence |")
-    print("|---|---|" + "---|" * len(TASKS) + "---|---|")
+    print("| night | tuned | " + " | ".join(SIZES) + " | open changes | sentence |")
+    print("|---|---|" + "---|" * len(SIZES) + "---|---|")
+    early = 0
     with open_ledger(folder / "ledger" / "ledger.sqlite3") as ledger:
         add(ledger, [scored(folder, "base", "base", FIRST)])
         for number, weight in enumerate(mixes(nights)):
@@ -133,11 +139,38 @@ def read_all(folder: Path, nights: int) -> None:
                 for change in record.changes
                 if change.state == "open"
             ]
-            cells = " | ".join(f"{100 * values[task]:.1f}" for task in TASKS)
+            early += number < DROP.start and len(record.changes)
+            cells = " | ".join(f"{100 * values[task]:.1f}" for task in SIZES)
             found = "; ".join(opened) or "-"
             print(f"| {night} | {weight:.2f} | {cells} | {found} | {record.sentence} |", flush=True)
         write_trend_page(record, folder / "trend.html")
     print(f"\npage: {folder / 'trend.html'}")
+    return as_planted(record, early)
+
+
+def as_planted(record: Trend, early: int) -> bool:
+    """Print what was found next to what was planted. Return whether they agree."""
+    worse, mended = (str(FIRST + timedelta(days=night)) for night in (DROP.start, DROP.stop))
+    print(f"planted: worse from {worse}, mended from {mended}; changes before it: {early}")
+    for change in record.changes:
+        closed = change.closed.label if change.closed else "never"
+        print(
+            f"found: {change.task or 'all'} {change.direction} {100 * change.size:+.1f} points "
+            f"[{100 * change.ci[0]:+.1f}, {100 * change.ci[1]:+.1f}] since {change.first.label}, found on "
+            f"{change.found.label} (z {change.z:.1f}, threshold {change.threshold:.2f}), {change.state}, "
+            f"closed {closed}"
+        )
+    only = record.changes[0] if len(record.changes) == 1 else None
+    met = (
+        not early
+        and only is not None
+        and (only.task, only.direction, only.first.label) == ("arithmetic", "drop", worse)
+        and only.state == "recovered"
+        and only.closed is not None
+        and only.closed.label == mended
+    )
+    print("met" if met else "NOT met", "one change, on the right night, recovered when mended", sep=": ")
+    return met
 
 
 def scored(folder: Path, name: str, model: str, night: date) -> Path:
@@ -165,7 +198,7 @@ def main() -> None:
         for night, weight in enumerate(mixes(args.nights))
     }
     draw_all(folder, checkpoints)
-    read_all(folder, args.nights)
+    raise SystemExit(0 if read_all(folder, args.nights) else 1)
 
 
 if __name__ == "__main__":
