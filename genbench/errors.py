@@ -20,7 +20,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(
         ("math-verify", "latex2sympy2-extended", "sympy", "mpmath", "jsonschema", "referencing"), "verify"
     )
-    | dict.fromkeys(("nltk", "emoji", "syllapy", "langdetect"), "verify")
+    | dict.fromkeys(("nltk", "emoji", "syllapy", "langdetect", "wonderwords"), "verify")
     | dict.fromkeys(("sqlalchemy", "alembic"), "ledger")
     | dict.fromkeys(("cronsim",), "serve")
     | dict.fromkeys(("sacrebleu",), "translation")

@@ -52,7 +52,10 @@ def run(options: RunOptions) -> RunReport:
     if not ran.folders:
         return RunReport({}, {}, None, (f"--shard {options.shard}: no problem of this run is in this shard",))
     page, notes = _write_report(list(ran.folders.values()), untouched=ran.untouched)
-    return RunReport(ran.folders, ran.results, page, notes)
+    own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
+    parity = importlib.import_module("genbench.reports.parity_state")
+    states = [line for name, path in own.items() for line in parity.store_state(path, ran.results[name])]
+    return RunReport(ran.folders, ran.results, page, (*notes, *states))
 
 
 def _write_report(

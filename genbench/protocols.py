@@ -82,6 +82,8 @@ class TaskInfo:
     """Codes of the languages of its questions."""
     macro: str | None = None
     """The stratum whose values count alike in the macro mean, or None if there is no such mean."""
+    sources: tuple[HubDataset, ...] = ()
+    """Datasets whose texts a task puts into rows that it generates."""
 
 
 @runtime_checkable

@@ -57,19 +57,24 @@ class Problem:
     group: str | None = None
     turns: int = 1
     """User turns of the conversation. Each is asked with the earlier answers as context."""
+    recipe: Mapping[str, Any] | None = None
+    """What a generated prompt is made from, as JSON. The run folder has it instead of the prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What one sample is asked in one turn, and what its answer is checked against.
 
-    `messages` is the whole chat so far, including earlier answers without their traces. `reference` is JSON.
-    `order` is the order in which a multiple-choice sample shows its options (indices into the row's options).
+    `messages` is the whole chat so far, including earlier answers without their traces. If the last one is
+    the assistant's, the model continues it: it is part of the prompt and not of the answer. `reference` is
+    JSON. `order` is the order in which a multiple-choice sample shows its options (indices into the row's
+    options). `max_tokens` lowers the limit of new tokens for this ask, or is None.
     """
 
     messages: tuple[Message, ...]
     reference: Any
     order: tuple[int, ...] | None = None
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,8 @@ class Sample:
     prompt: str | None
     reference: str | None
     strata: Mapping[str, str]
+    recipe: Mapping[str, Any] | None = None
+    """What a generated prompt is made from. `prompt` then only names it."""
 
     @property
     def answer(self) -> Answer:
@@ -96,16 +98,30 @@ def _answered(stored: StoredSample, reasoning: Reasoning) -> Sample:
         sample_index=stored.sample_index,
         turns=tuple(Turn(item, reasoning.split(item)) for item in stored.completions),
         verdict=stored.verdict,
-        prompt=stored.prompt,
+        prompt=stored.prompt if stored.recipe is None else recipe_words(stored.recipe),
         reference=stored.reference,
         strata=stored.strata,
+        recipe=stored.recipe,
     )
 
 
+def recipe_words(recipe: Mapping[str, Any]) -> str:
+    """Return what readers see instead of a prompt that is not stored."""
+    facts = ", ".join(f"{name} {value}" for name, value in recipe.items() if value is not None)
+    return f"[not stored, `genbench show` makes it again: {facts}]"
+
+
 def ask_records(
-    problem_id: str, references: Sequence[Any], requests: Sequence[Request | None]
+    problem_id: str,
+    references: Sequence[Any],
+    requests: Sequence[Request | None],
+    recipe: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the lines of asks.jsonl for one problem. Samples of one prompt share a line."""
+    """Return the lines of asks.jsonl for one problem. Samples of one prompt share a line.
+
+    Args:
+        recipe: what the prompt is made from, which is then stored instead of its text.
+    """
     found: dict[str, dict[str, Any]] = {}
     for index, (reference, request) in enumerate(zip(references, requests, strict=True)):
         if request is None:
@@ -114,9 +130,11 @@ def ask_records(
             found[request.prompt_digest] = {
                 "problem_id": problem_id,
                 "samples": [],
-                "prompt": request.prompt,
+                "prompt": request.prompt if recipe is None else None,
                 "reference": reference_text(reference),
             }
+            if recipe is not None:
+                found[request.prompt_digest]["recipe"] = dict(recipe)
         found[request.prompt_digest]["samples"].append(index)
     return list(found.values())
 

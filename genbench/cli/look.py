@@ -55,11 +55,15 @@ def parity(
         list[Path] | None,
         typer.Argument(help="Run folders RUN_DIR/<model>. Without any, the cards are listed."),
     ] = None,
+    stored: Annotated[
+        Path, typer.Option("--runs", help="The folder of runs from which the list has its states.")
+    ] = Path("runs"),
     as_json: JsonOption = False,
 ) -> None:
     """Compare a run with published scores, or list them.
 
-    The published scores are those of the parity cards.
+    The published scores are those of the parity cards. A run of a whole card stores its state, and the list
+    shows it.
 
     A score agrees if the 95% interval of the difference contains zero.
     """
@@ -71,9 +75,9 @@ def parity(
         else:
             print(module.parity_text(found))
     elif as_json:
-        print_json({card.name: [item.to_json() for item in card.scores] for card in module.parity_cards()})
+        print_json(module.cards_record(module.parity_cards(), stored))
     else:
-        print(module.cards_text(module.parity_cards()))
+        print(module.cards_text(module.parity_cards(), module.stored_states(stored)))
 
 
 @app.command(

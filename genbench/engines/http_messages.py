@@ -50,7 +50,23 @@ def body(settings: HttpSettings, request: Request) -> dict[str, Any]:
         record["prompt"] = list(request.token_ids)
     else:
         record["messages"] = [{"role": item.role, "content": item.content} for item in request.messages]
+        if request.messages and request.messages[-1].role == "assistant":
+            record |= _continuation(settings, request)
     return record | (_vllm_fields(settings, request) if settings.api == "vllm" else {})
+
+
+def _continuation(settings: HttpSettings, request: Request) -> dict[str, Any]:
+    """Return the fields with which a server continues the last message.
+
+    Raises:
+        EngineError: the server's interface has none.
+    """
+    if settings.api != "vllm":
+        raise EngineError(
+            f"task {request.sample.task} gives the beginning of its answers, and only servers with "
+            "engine.api: vllm can continue one; set the task's option answer_prefix: false"
+        )
+    return {"add_generation_prompt": False, "continue_final_message": True}
 
 
 def _vllm_fields(settings: HttpSettings, request: Request) -> dict[str, Any]:

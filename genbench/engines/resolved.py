@@ -30,3 +30,22 @@ def resolved_dtype(dtype: str, config: Mapping[str, Any]) -> str:
 def own_quantization(config: Mapping[str, Any]) -> Any:
     """Return the checkpoint's own quantization_config, which vLLM uses if no argument names another."""
     return config.get("quantization_config")
+
+
+def own_rope_scaling(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return how the checkpoint stretches its positions: YaRN and the like, with its factor.
+
+    It shapes what is drawn, at short prompts as well. A change of the suite's is in `hf_overrides`. None
+    means that positions are as they were trained.
+    """
+    inner = config.get("text_config")
+    for record in (config, inner if isinstance(inner, Mapping) else {}):
+        for key in ("rope_scaling", "rope_parameters"):
+            found = record.get(key)
+            if isinstance(found, Mapping) and _rope_type(found) not in ("default", None):
+                return found
+    return None
+
+
+def _rope_type(parameters: Mapping[str, Any]) -> Any:
+    return parameters.get("rope_type", parameters.get("type"))

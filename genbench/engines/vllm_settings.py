@@ -10,6 +10,7 @@ from typing import Any
 from genbench.engines import arguments, devices
 from genbench.engines.environment import output_to
 from genbench.engines.loading import LoadingOrder
+from genbench.engines.resolved import own_rope_scaling
 from genbench.engines.settings import CommonSettings
 from genbench.engines.sizes import batched_tokens, default_sizes, narrow_context, requests_in_flight
 from genbench.protocols import Engine
@@ -151,6 +152,7 @@ class VllmSettings(CommonSettings):
             "structured_outputs": None,
             "trust_remote_code": self.trust_remote_code,
             **({"batch_invariant": True} if self.batch_invariant else {}),
+            **({"rope_scaling": dict(scaling)} if (scaling := own_rope_scaling(self.own_config)) else {}),
         }
 
     def _term_arguments(self) -> dict[str, Any]:

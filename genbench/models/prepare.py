@@ -60,6 +60,7 @@ def prepare_model(
             settings=settings,
             warnings=tuple(model.found.warnings(model.facts)),
             count=model.count,
+            measure=model.measure,
         )
 
 

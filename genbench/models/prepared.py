@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from genbench.engines.kind import EngineSettings, FoundModel, PromptFacts
+from genbench.generators.counting import Tokens
 from genbench.models import traceformats, traces
 from genbench.models.requests import RequestMaker
 from genbench.models.tokencount import Count
@@ -47,10 +48,20 @@ class Reasoning:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptMeasure:
+    """Counts tokens of texts, and those that a task's chat template adds. Nothing is kept."""
+
+    tokens: Tokens
+    overhead: Callable[[str], tuple[int, int]]
+    """(task name) -> tokens that the template adds to a prompt, and to each further message."""
+
+
+@dataclass(frozen=True, slots=True)
 class PromptedModel:
     """A model whose prompts can be made. No engine is needed for that, nor installed.
 
-    `count` counts the tokens of a text; None if the tokenizer is not read here.
+    `count` counts the tokens of a text. `measure` sizes generated prompts. Both are None if the tokenizer is
+    not read here.
     """
 
     name: str
@@ -60,6 +71,7 @@ class PromptedModel:
     maker: RequestMaker
     facts: PromptFacts
     count: Count | None
+    measure: PromptMeasure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +92,4 @@ class PreparedModel:
     settings: EngineSettings
     warnings: tuple[str, ...] = ()
     count: Count | None = None
+    measure: PromptMeasure | None = None

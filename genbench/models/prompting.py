@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from genbench.engines.kind import FoundModel, PromptFacts
-from genbench.models.prepared import PromptedModel, Reasoning
+from genbench.models.prepared import PromptedModel, PromptMeasure, Reasoning
 from genbench.models.prompts import Rendered, Renderer, check_vocabulary, fit
 from genbench.models.rendering import (
     stated_format,
@@ -16,7 +17,7 @@ from genbench.models.rendering import (
     trace_format,
     trace_tags,
 )
-from genbench.models.requests import RequestMaker
+from genbench.models.requests import Render, RequestMaker
 from genbench.models.tokencount import TokenCounter
 from genbench.registry import load_object
 from genbench.suite.config import Decoding
@@ -82,7 +83,26 @@ def _as_token_ids(
     )
     maker = RequestMaker(render, fitting, suite.config.decoding.seed)
     ends = Reasoning(fmt, _end_tokens(tokenizer))
-    return PromptedModel(name, config, found, ends, maker, facts, TokenCounter(tokenizer))
+    measure = PromptMeasure(partial(_counted, tokenizer), partial(_overhead, tokenizer, render))
+    return PromptedModel(name, config, found, ends, maker, facts, TokenCounter(tokenizer), measure)
+
+
+def _counted(tokenizer: Any, texts: Sequence[str]) -> list[int]:
+    """Return the tokens of each text without special tokens."""
+    if not texts:
+        return []
+    return [
+        len(ids) for ids in tokenizer(list(texts), add_special_tokens=False, truncation=False)["input_ids"]
+    ]
+
+
+def _overhead(tokenizer: Any, render: Render, task: str) -> tuple[int, int]:
+    """Return the tokens of the template around one message, and around each further one."""
+    user, assistant = Message("user", "a"), Message("assistant", "a")
+    (own,) = _counted(tokenizer, ["a"])
+    one = len(render(task, (user,)).token_ids or ())
+    three = len(render(task, (user, assistant, user)).token_ids or ())
+    return one - own, max(0, -(-(three - one - 2 * own) // 2))
 
 
 def _added_tokens(tokenizer: Any) -> list[str]:

@@ -70,6 +70,8 @@ class Renderer:
         style: `chat` needs a chat template, `plain` is the bare text, `few_shot` puts exemplars first.
         shots: (question, answer) exemplars of few_shot.
         opens_trace: whether a rendered prompt ends inside a trace.
+        closes_trace: the text that ends a trace. A trace that the template opens is closed empty in front of
+            an answer whose beginning is given.
 
     Raises:
         PromptError: chat without a template, few_shot without exemplars, unusable template variables.
@@ -82,6 +84,7 @@ class Renderer:
     style: Style = "chat"
     shots: Sequence[tuple[str, str]] = ()
     opens_trace: Callable[[str], bool] = _opens_nothing
+    closes_trace: str = ""
 
     def __post_init__(self) -> None:
         if self.style == "few_shot" and not self.shots:
@@ -99,11 +102,17 @@ class Renderer:
     def render(self, messages: Sequence[Message]) -> Rendered:
         """Return the prompt for `messages` (system, then user and assistant in turn).
 
+        If the last message is the assistant's, it is the beginning of the answer.
+
         Raises:
             PromptError: the chat template refuses the messages, or a text is not valid Unicode.
         """
-        whole = self._with_system_prompt(messages)
+        begun = [message for message in messages[-1:] if message.role == "assistant"]
+        whole = self._with_system_prompt(messages[: len(messages) - len(begun)])
         text = self._text(whole)
+        for message in begun:
+            text = self._begun(text, message.content)
+        whole += begun
         try:
             encoded = text.encode()
         except UnicodeEncodeError as error:
@@ -132,6 +141,18 @@ class Renderer:
         if self.tokenizer is None:
             return "\n\n".join(f"{message.role}: {message.content}" for message in messages)
         return self._chat_text(self.tokenizer, messages)
+
+    def _begun(self, text: str, beginning: str) -> str:
+        """Return a prompt with the beginning of its answer."""
+        if self.opens_trace(text):
+            if not self.closes_trace:
+                raise PromptError(
+                    "the chat template opens a reasoning trace in front of an answer whose beginning is "
+                    "given; switch the trace off (chat_template_kwargs), or set the task's option "
+                    "answer_prefix: false"
+                )
+            text = f"{text.rstrip()}\n\n{self.closes_trace}\n\n"
+        return f"{text}{beginning}" if text[-1:].isspace() or text.endswith(">") else f"{text} {beginning}"
 
     def _few_shot_text(self, messages: Sequence[Message]) -> str:
         parts = [message.content for message in messages if message.role == "system"]

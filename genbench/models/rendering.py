@@ -67,6 +67,7 @@ def task_renderer(
         style=config.prompt_style,
         shots=_shots(config, task),
         opens_trace=lambda text: traces.opened_by_prompt(text, fmt),
+        closes_trace=trace_tags(fmt)[1],
     )
 
 

@@ -41,6 +41,10 @@ class Rendered(Protocol):
         ...
 
 
+_TOKENS_KEPT = 20_000_000
+"""Tokens of rendered prompts that are kept, in 160 MB and more. Benchmarks of long prompts have ten times as
+many, and render each prompt again when it is sent."""
+
 Render = Callable[[str, tuple[Message, ...]], Rendered]
 """(task name, messages) -> prompt."""
 Fit = Callable[[int, int], tuple[int, bool]]
@@ -63,12 +67,13 @@ class RequestMaker:
     Args:
         render: makes the prompt of a task's messages.
         fit: lowers max_tokens to what the context leaves.
-        keep: how many rendered prompts are kept. None means all.
+        keep: how many rendered prompts are kept. None means as many as fit a budget of tokens.
     """
 
     def __init__(self, render: Render, fit: Fit, run_seed: int, keep: int | None = None) -> None:
         self._render, self._fit, self._run_seed, self._keep = render, fit, run_seed, keep
         self._first: dict[str, tuple[tuple[Message, ...], Rendered]] = {}
+        self._tokens = 0
 
     def request(
         self, task: LoadedTask, problem: Problem, sample_index: int, replies: Sequence[str]
@@ -89,9 +94,9 @@ class RequestMaker:
         except PromptError as error:
             raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
         sample = SampleId(task.name, problem.problem_id, sample_index)
-        max_tokens, clamped = task.decoding.max_tokens, False
+        max_tokens, clamped = min(task.decoding.max_tokens, ask.max_tokens or task.decoding.max_tokens), False
         if rendered.token_ids is not None:
-            max_tokens, clamped = self._limit(len(rendered.token_ids), task, problem, turn)
+            max_tokens, clamped = self._limit(len(rendered.token_ids), task, problem, turn, max_tokens)
         return Request(
             sample=sample,
             turn=turn,
@@ -105,10 +110,12 @@ class RequestMaker:
             messages=rendered.messages,
         )
 
-    def _limit(self, tokens: int, task: LoadedTask, problem: Problem, turn: int) -> tuple[int, bool]:
+    def _limit(
+        self, tokens: int, task: LoadedTask, problem: Problem, turn: int, wanted: int
+    ) -> tuple[int, bool]:
         decoding = task.decoding
         try:
-            left, clamped = self._fit(tokens, decoding.max_tokens)
+            left, clamped = self._fit(tokens, wanted)
         except PromptError as error:
             if turn > 0:
                 return 0, True
@@ -128,7 +135,18 @@ class RequestMaker:
         kept = self._first.get(key)
         if kept is None or kept[0] != messages:
             kept = (messages, self._render(task, messages))
-            if self._keep is not None and len(self._first) >= self._keep:
-                del self._first[next(iter(self._first))]
+            self._tokens += len(kept[1].token_ids or ())
+            if key in self._first:
+                self._forget(key)
             self._first[key] = kept
+            while len(self._first) > 1 and self._is_full:
+                self._forget(next(iter(self._first)))
         return kept[1]
+
+    @property
+    def _is_full(self) -> bool:
+        return self._tokens > _TOKENS_KEPT or (self._keep is not None and len(self._first) > self._keep)
+
+    def _forget(self, key: str) -> None:
+        _, rendered = self._first.pop(key)
+        self._tokens -= len(rendered.token_ids or ())

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from genbench.analysis.samples import Sample, task_samples
-from genbench.errors import ConfigError, nearest
+from genbench.errors import ConfigError, GenbenchError, nearest
 from genbench.reports.browse_record import ProblemRow, SampleRow
+from genbench.store.ownseal import is_sealed
 from genbench.store.storedrun import StoredRun, StoredTask
+from genbench.tasks.remaking import PromptRemaker
 from genbench.types import STATUSES, Status, Verdict
 
 Row = TypeVar("Row", ProblemRow, SampleRow)
@@ -133,10 +135,23 @@ def sample_rows(
     if problem_id not in known:
         raise ConfigError(f"{path}: task {task} has no problem '{problem_id}'{nearest(problem_id, known)}")
     samples = sorted(task_samples(run, task, problem_id), key=lambda sample: sample.sample_index)
-    return [row for sample in samples for row in _turn_rows(sample) if wanted.keeps_sample(row)]
+    # A folder from elsewhere must not choose which files are read.
+    data_dir = run.manifest.origin.data_dir if is_sealed(run.folder, run.manifest) else None
+    remaker = PromptRemaker(Path(data_dir) if data_dir else None)
+    return [row for sample in samples for row in _turn_rows(sample, remaker) if wanted.keeps_sample(row)]
 
 
-def _turn_rows(sample: Sample) -> Iterator[SampleRow]:
+def _first_prompt(sample: Sample, remaker: PromptRemaker) -> str | None:
+    """Return the prompt of the first turn. A generated one is made again, or it is said why it cannot be."""
+    if sample.recipe is None:
+        return sample.prompt
+    try:
+        return remaker.prompt(sample.recipe)
+    except GenbenchError as error:
+        return f"{sample.prompt}\n{error}"
+
+
+def _turn_rows(sample: Sample, remaker: PromptRemaker) -> Iterator[SampleRow]:
     verdict = sample.verdict
     for turn in sample.turns:
         item = turn.completion
@@ -156,7 +171,7 @@ def _turn_rows(sample: Sample) -> Iterator[SampleRow]:
             extracted=verdict.extracted if verdict else None,
             detail=dict(verdict.detail) if verdict else None,
             parts=dict(verdict.parts) if verdict else None,
-            prompt=item.prompt if item.turn else sample.prompt,
+            prompt=item.prompt if item.turn else _first_prompt(sample, remaker),
             reference=sample.reference,
         )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from genbench.analysis.results_record import Results, require_results
-from genbench.analysis.samples import Sample, task_samples
+from genbench.analysis.samples import Sample, recipe_words, task_samples
 from genbench.exchange.parquet import SampleTable
 from genbench.reports.health import TaskHealth
 from genbench.reports.questions import COMPARED, QuestionFinder
@@ -147,12 +147,12 @@ def _add_asks(
     """Read what each problem was asked. This comes after all samples, so that the asks share chunks."""
     with stored.task(columns.name).asks() as asks:
         firsts = [asks.of(name) for name in columns.problem_ids[:COMPARED]]
-        finder = QuestionFinder([str(found[0]["prompt"]) for found in firsts if found])
+        finder = QuestionFinder([_shown_prompt(found[0]) for found in firsts if found])
         for row, problem_id in enumerate(columns.problem_ids):
             found = asks.of(problem_id)
             if found:
-                health.add_prompt(problem_id, str(found[0]["prompt"]))
-                columns.questions[row] = finder.question(str(found[0]["prompt"]))
+                health.add_prompt(problem_id, _shown_prompt(found[0]))
+                columns.questions[row] = finder.question(_shown_prompt(found[0]))
                 key = text_key(number, columns.name, problem_id)
                 columns.ask_chunks[row] = texts.add(key, _shown_asks(found))
 
@@ -186,7 +186,16 @@ def sample_text(sample: Sample) -> dict[str, Any]:
 
 
 def _shown_asks(asks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{key: ask[key] for key in ("samples", "prompt", "reference")} for ask in asks]
+    return [
+        {"samples": ask["samples"], "prompt": _shown_prompt(ask), "reference": ask["reference"]}
+        for ask in asks
+    ]
+
+
+def _shown_prompt(ask: Mapping[str, Any]) -> str:
+    """Return the prompt of a line of asks.jsonl, or what a generated prompt is made from."""
+    recipe = ask.get("recipe")
+    return str(ask["prompt"]) if recipe is None else recipe_words(recipe)
 
 
 def drawn(columns: TaskColumns) -> Iterator[int]:

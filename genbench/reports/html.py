@@ -15,6 +15,7 @@ from markupsafe import Markup
 from genbench.analysis.alarms import Alarm, alarms
 from genbench.reports import plots
 from genbench.reports.adaptive_text import HEAD, look_rows, spent_words
+from genbench.reports.by_length import THRESHOLD, LengthCurve, curve_words, heat_cells, length_curves
 from genbench.reports.figures import interval, p_text, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
@@ -66,6 +67,10 @@ def html(
         forest=_forest(report),
         groups=task_groups(report),
         status_plot=_statuses(report),
+        length_lines=[
+            line for run in report.runs for line in curve_words(run.name, length_curves(run.results))
+        ],
+        length_plots=_length_plots(report),
         task_plots={task: _task_plots(number, rows) for number, (task, rows) in enumerate(series.items())},
         contract=contract_rows(report.runs),
         index=_script_json(json.dumps(index, separators=(",", ":"))),
@@ -156,6 +161,34 @@ def _forest(report: Report) -> Markup:
     others = [(item.task, 100 * item.value) for item in report.published if item.task in lines]
     names = [run.name for run in report.runs]
     return Markup(plots.forest("forest", lines, names, marks, chance=chance, published=others))
+
+
+def _length_plots(report: Report) -> list[tuple[str, Markup]]:
+    """Return a title and a plot for each task with prompts of several lengths, and for each heat map."""
+    curves = {run.name: {curve.name: curve for curve in length_curves(run.results)} for run in report.runs}
+    found = []
+    for name in dict.fromkeys(name for own in curves.values() for name in own):
+        series = [(run, _marks(own[name])) for run, own in curves.items() if name in own]
+        if max(len(points) for _, points in series) > 1:
+            threshold = 100 * THRESHOLD if name.startswith("ruler") else None
+            plot = plots.length_curves(f"by-length{len(found)}", series, threshold)
+            found.append((f"{name} by length", Markup(plot)))
+    for run in report.runs:
+        for task, results in run.results.tasks.items():
+            cells = [(cell.length, cell.depth, 100 * cell.value) for cell in heat_cells(results)]
+            if cells:
+                plot = plots.heat_map(f"heat{len(found)}", cells)
+                found.append((f"{task} of {run.name} by length and depth", Markup(plot)))
+    return found
+
+
+def _marks(curve: LengthCurve) -> list[tuple[int, float, float, float]]:
+    """Return the points of a curve in points of 100: length, score, lower and upper bound."""
+    found = []
+    for point in curve.points:
+        low, high = point.ci or (point.value, point.value)
+        found.append((point.length, 100 * point.value, 100 * low, 100 * high))
+    return found
 
 
 def _statuses(report: Report) -> Markup:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from genbench.analysis.parity import ParityRecord, ParityReport, run_agreement
 from genbench.analysis.results_record import require_results
 from genbench.reports.figures import interval, points
+from genbench.reports.parity_state import state_words, stored_states
 from genbench.reports.table import aligned
 from genbench.store.folder import RunFolder
 from genbench.suite.shipped import folder
@@ -60,6 +62,19 @@ def _scores(suite: Suite) -> Iterator[ParityRecord]:
                     )
 
 
+def cards_record(cards: Sequence[ParityCard], runs: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the scores of all cards as JSON. Those that a run below `runs` measured have its state."""
+    states = stored_states(runs)
+    found = {}
+    for card in cards:
+        own = states.get(card.name)
+        measured = {(item.model, item.task, item.source): item for item in (own.scores if own else ())}
+        found[card.name] = [
+            measured.get((item.model, item.task, item.source), item).to_json() for item in card.scores
+        ]
+    return found
+
+
 def parity_report(runs: Sequence[Path]) -> ParityReport:
     """Return what is published for the models of some runs, next to what was measured.
 
@@ -83,12 +98,17 @@ def parity_text(report: ParityReport) -> str:
     return "\n".join([table, "", *sources])
 
 
-def cards_text(cards: Sequence[ParityCard]) -> str:
-    """Return the list of cards, with the command that runs each."""
+def cards_text(cards: Sequence[ParityCard], states: Mapping[str, ParityReport] | None = None) -> str:
+    """Return the list of cards with their states, and the command that runs each.
+
+    Args:
+        states: what runs of the cards found, by the name of the card.
+    """
     lines = []
     for card in cards:
         models = ", ".join(card.suite.config.models)
-        lines.append(f"{card.name.ljust(28)} {models}: {len(card.scores)} published scores, not yet run")
+        state = state_words((states or {}).get(card.name), len(card.scores))
+        lines.append(f"{card.name.ljust(28)} {models}: {len(card.scores)} published scores, {state}")
     return "\n".join(
         [*lines, "", "genbench run parity/CARD runs one; genbench parity RUN_DIR/MODEL compares it."]
     )

@@ -184,6 +184,52 @@ def length_groups(sizes: Sequence[int]) -> list[np.ndarray[Any, Any]]:
     return [np.flatnonzero(group == number) for number in np.unique(group)]
 
 
+def length_curves(
+    name: str,
+    series: Sequence[tuple[str, Sequence[tuple[int, float, float, float]]]],
+    threshold: float | None,
+) -> str:
+    """Plot scores by the length of the prompt with 95 % intervals, one line per model.
+
+    Args:
+        series: (model, points). A point is length, score, lower and upper bound, in points of 100.
+        threshold: a score to mark, or None.
+    """
+    sizes = sorted({point[0] for _, points in series for point in points})
+
+    def draw(axes: Axes) -> None:
+        for model, (label, points) in enumerate(series):
+            x, y = [sizes.index(point[0]) for point in points], [point[1] for point in points]
+            reach = [[p[1] - p[2] for p in points], [p[3] - p[1] for p in points]]
+            axes.errorbar(x, y, yerr=reach, fmt="o-", ms=4, lw=1.2, color=_model(model), label=_short(label))
+        if threshold is not None:
+            axes.axhline(threshold, lw=1, ls="--", color=_COLOURS["soft"])
+        axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
+        axes.set_ylim(-3, 103)
+        axes.set_xlabel("tokens of the prompt")
+        axes.set_ylabel("points of 100")
+        axes.grid(axis="y", lw=0.5)
+
+    return _svg(name, draw, 2.6 + _legend_height(len(series)))
+
+
+def heat_map(name: str, cells: Sequence[tuple[int, float, float]]) -> str:
+    """Plot scores by length (across) and depth (down). A cell is length, depth and score in points of 100."""
+    sizes, depths = (sorted({cell[column] for cell in cells}) for column in (0, 1))
+
+    def draw(axes: Axes) -> None:
+        for length, depth, value in cells:
+            x, y = sizes.index(length), depths.index(depth)
+            axes.barh(y, 1, left=x - 0.5, height=1, color=_model(0), alpha=0.08 + 0.8 * value / 100)
+            axes.text(x, y, f"{value:.0f}", ha="center", va="center", fontsize=8)
+        axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
+        axes.set_xlabel("tokens of the prompt")
+        axes.set_ylabel("depth, %")
+        _rows(axes, [f"{depth:g}" for depth in depths])
+
+    return _svg(name, draw, 0.8 + 0.24 * len(depths))
+
+
 def _rows(axes: Axes, labels: Sequence[str]) -> None:
     axes.set_yticks(range(len(labels)), [_short(label) for label in labels])
     axes.set_ylim(len(labels) - 0.4, -0.6)

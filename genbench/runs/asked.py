@@ -8,9 +8,11 @@ from collections.abc import Container
 from typing import Any
 
 from genbench.analysis.samples import ask_records
+from genbench.generators.recipe import text_digest
 from genbench.runs.job import Job
 from genbench.store.contract import digest
 from genbench.tasks.loaded import LoadedTask
+from genbench.types import Problem
 
 Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """A task's lines of problems.jsonl, and those of asks.jsonl."""
@@ -41,8 +43,17 @@ def asked_records(job: Job, task: LoadedTask) -> Asked:
             }
         )
         found = [task.reference(problem, index) for index in range(task.k)]
-        seen += ask_records(problem.problem_id, found, requests)
+        seen += ask_records(problem.problem_id, found, requests, _recipe(task, problem))
     return records, seen
+
+
+def _recipe(task: LoadedTask, problem: Problem) -> dict[str, Any] | None:
+    """Return what a generated prompt is made from, with a digest of its texts."""
+    if problem.recipe is None:
+        return None
+    ask = task.ask(problem, 0, ())
+    assert ask is not None
+    return {**problem.recipe, "digest": text_digest(ask.messages)}
 
 
 def packed(asked: Asked) -> bytes:

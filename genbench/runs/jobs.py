@@ -15,7 +15,7 @@ from genbench.runs.adaptivebase import adaptive_job, adaptive_key, without_base
 from genbench.runs.job import AdaptiveJob, Job
 from genbench.runs.options import RunOptions, expected_lengths, reused
 from genbench.runs.place import folder_of_command, placed
-from genbench.runs.selection import in_shard, load_tasks, only, origin_record
+from genbench.runs.selection import for_model, in_shard, load_tasks, only, origin_record
 from genbench.store.manifest import machine
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.loaded import LoadedTask
@@ -54,8 +54,9 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     for model in models:
         path = stored.get(model.name) or _folder_of(folder, options, model.name)
         at_work = replace(model, settings=model.settings.at(path))
+        sized = for_model(tasks, model)
         job = Job(
-            suite, tasks, at_work, path, origin, here, options.quiet, lengths, reused=model.name in stored
+            suite, sized, at_work, path, origin, here, options.quiet, lengths, reused=model.name in stored
         )
         job = replace(job, adaptive=adaptive, shard=options.part)
         jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, interim=options.interim))
@@ -97,6 +98,7 @@ def _replay_jobs(
         model = prepare_model(suite, name, answered, found.engine)
         asked = {task.name: [problem.problem_id for problem in task.problems] for task in answered}
         own = {**origin, "problems": asked, "tasks": list(asked)}
+        answered = for_model(answered, model)
         job = Job(suite, answered, model, Path(), own, here, options.quiet)
         jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, interim=options.interim))
     models = [job.model for job in jobs]

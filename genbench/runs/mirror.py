@@ -13,7 +13,7 @@ from genbench import registry
 from genbench.data.mirror import mirror_dataset
 from genbench.data.mirror_models import mirror_model, mirror_nltk, nltk_names
 from genbench.errors import GenbenchError, InputError, nearest
-from genbench.protocols import TaskInfo
+from genbench.protocols import HubDataset, TaskInfo
 from genbench.runs.options import path_or_none
 from genbench.store.jsonrecord import JsonRecord
 from genbench.suite.shipped import suite_path
@@ -111,9 +111,9 @@ def _parts(
     tell: Callable[[str], None],
 ) -> Iterator[MirroredPart]:
     for info in infos:
-        if info.dataset is not None:
-            tell(f"dataset of {info.name}: {info.dataset.repo}")
-            yield _tried("dataset", info.name, partial(_dataset, info, to, source))
+        for data in (*([info.dataset] if info.dataset else []), *info.sources):
+            tell(f"dataset of {info.name}: {data.repo}")
+            yield _tried("dataset", info.name, partial(_dataset, info.name, data, to, source))
     for kind, repos in (("model", models), ("tokenizer", tokenizers)):
         for text in repos:
             tell(f"{kind} {text}")
@@ -135,14 +135,13 @@ def _tried(kind: Kind, name: str, fetch: Callable[[], MirroredPart]) -> Mirrored
         return MirroredPart(kind=kind, name=name, path=None, state="failed", detail=str(error))
 
 
-def _dataset(info: TaskInfo, to: Path, source: Path | None) -> MirroredPart:
-    assert info.dataset is not None
-    found = mirror_dataset(info.dataset, to, source)
+def _dataset(name: str, data: HubDataset, to: Path, source: Path | None) -> MirroredPart:
+    found = mirror_dataset(data, to, source)
     revision = f", revision {found.revision[:12]}" if found.revision else ""
     doubt = f"; {found.warning}" if found.warning else ""
     return MirroredPart(
         kind="dataset",
-        name=info.name,
+        name=name,
         path=str(found.path),
         state="was there" if found.was_there else "fetched",
         detail=f"{found.rows:,} rows, digest {found.digest[:12]}{revision}{doubt}",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from genbench.models.prepare import prepare_prompts
 from genbench.models.prepared import PromptedModel
+from genbench.models.sizing import sized_tasks
 from genbench.runs.request_record import MessageRecord, RequestRecord
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
@@ -22,7 +23,7 @@ def suite_requests(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Iter
 
 def request_records(model: PromptedModel, tasks: Sequence[LoadedTask]) -> Iterator[RequestRecord]:
     """Yield one record for the first turn of each sample: identity, messages, token ids, seed, decoding."""
-    for task in tasks:
+    for task in sized_tasks(tasks, model.measure):
         decoding = task.decoding.model_dump(mode="json", exclude={"seed"})
         for problem in task.problems:
             for index in range(task.k):

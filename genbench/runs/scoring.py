@@ -14,6 +14,7 @@ from genbench.store.adaptive_record import AdaptiveRecord
 from genbench.store.drawn import Drawn
 from genbench.store.folder import RunFolder
 from genbench.store.storedrun import StoredTask, drawn_ids
+from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.loaded import LoadedTask, VerifiedTask
 from genbench.types import (
     OURS,
@@ -196,6 +197,9 @@ def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequ
     Raises:
         RunFolderError: there are more turns on disk than the task asks.
     """
+    if isinstance(task.task, GeneratedTask):  # no rule needs the question, which may have megabytes
+        sample = SampleId(task.name, problem.problem_id, sample_index)
+        return Case(sample, tuple(answers), task.reference(problem, sample_index))
     replies = [answer.text for answer in answers]
     ask = task.ask(problem, sample_index, replies[:-1])
     if ask is None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from genbench.data.shard import Shard
+from genbench.models.prepared import PreparedModel
+from genbench.models.sizing import sized_tasks
 from genbench.runs.options import RunOptions, data_dir
 from genbench.suite.suitefile import Suite
 from genbench.tasks.load import load_all, selected_entries
@@ -33,6 +35,15 @@ def in_shard(tasks: Sequence[LoadedTask], part: Shard | None) -> list[LoadedTask
         for task in tasks
     ]
     return [task for task in kept if task.problems]
+
+
+def for_model(tasks: Sequence[LoadedTask], model: PreparedModel) -> list[LoadedTask]:
+    """Return the tasks with generated prompts that have their length in the tokens of a model.
+
+    Raises:
+        DataError: a length is too small for a task.
+    """
+    return sized_tasks(tasks, model.measure)
 
 
 def only(task: LoadedTask, ids: frozenset[str]) -> LoadedTask:

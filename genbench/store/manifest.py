@@ -273,5 +273,6 @@ def _ask_edit(
     new = [ask for ask in asks if ask["problem_id"] == problem_id]
     if not old or not new:
         return ""
-    lines = text_diff(str(old[0][what]), str(new[0][what]))
+    left, right = old[0][what] or old[0].get("recipe"), new[0][what] or new[0].get("recipe")
+    lines = text_diff(str(left), str(right))
     return ":" + "".join(f"\n  {line}" for line in lines) if lines else ""

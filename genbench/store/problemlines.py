@@ -83,6 +83,10 @@ def _is_strata(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
 
 
+def _is_mapping_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, dict)
+
+
 def _is_samples(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_count, value))
 
@@ -102,4 +106,5 @@ _ASK: Wanted = {
     "samples": (_is_samples, "a list of numbers"),
     "prompt": (_is_text_or_none, "text or null"),
     "reference": (_is_text_or_none, "text or null"),
+    "recipe": (_is_mapping_or_none, "a mapping or null"),
 }

@@ -27,9 +27,9 @@ from genbench.types import Completion, Verdict
 class StoredSample:
     """One sample with everything that its run folder contains about it.
 
-    `completions` are its turns in order, at least one. `prompt` is the prompt of the first turn. `prompt` and
-    `reference` are None in folders of older versions, which did not store them. `verdict` is None if the
-    sample has not been verified.
+    `completions` are its turns in order, at least one. `prompt` is the prompt of the first turn, or None if
+    it is made again from `recipe`. `prompt` and `reference` are None in folders of older versions. `verdict`
+    is None if the sample has not been verified.
     """
 
     task: str
@@ -40,6 +40,7 @@ class StoredSample:
     prompt: str | None
     reference: str | None
     strata: Mapping[str, str]
+    recipe: Mapping[str, Any] | None = None
 
 
 class StoredTask:
@@ -75,10 +76,8 @@ class StoredTask:
     ) -> None:
         self.folder, self.name, self.k = folder, name, k
         self.counts, self._keep, self.kept = counts, keep, tuple[Completion, ...]()
-        self._end_tokens = end_tokens
-        self.problem_ids = tuple(problem_ids)
-        self.indexed = indexed
-        self._max_tokens = max_tokens
+        self._end_tokens, self._max_tokens = end_tokens, max_tokens
+        self.problem_ids, self.indexed = tuple(problem_ids), indexed
         self._wanted = frozenset(self.problem_ids)
         self._tokens: TokenCount | None = None
         self._index: SampleIndex | None = None
@@ -239,6 +238,7 @@ class StoredTask:
             prompt=ask["prompt"] if ask else None,
             reference=ask["reference"] if ask else None,
             strata=self.problems[sample.problem_id]["strata"],
+            recipe=ask.get("recipe") if ask else None,
         )
 
 

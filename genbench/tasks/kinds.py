@@ -56,6 +56,13 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "short_answer": Kind("short_answer", refuses_empty_reference=True, votes=True),
         "grid": Kind("grid", refuses_empty_reference=True, votes=True),
         "table": Kind("table", refuses_empty_reference=True, votes=True),
+        "contains": Kind("contains", refuses_empty_reference=True),
+        "set": Kind(
+            "set",
+            "{question}\n\nReason step by step, and end with a line 'Final Answer: [a, b]', "
+            "which lists every item of the answer, or no item if there is none.",
+        ),
+        "recited": Kind("recited", refuses_empty_reference=True),
         "ifeval": Kind("ifeval", lists_instructions=True),
         "ifbench": Kind("ifbench", lists_instructions=True),
         "json_schema": Kind("json_schema", wants_reference=False),

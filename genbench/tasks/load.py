@@ -16,7 +16,7 @@ from genbench.tasks.askcache import AskCache
 from genbench.tasks.entry_checks import check_metrics, check_reference, check_verifier, entry_place
 from genbench.tasks.loaded import LoadedTask
 from genbench.tasks.make import make_task
-from genbench.tasks.rows import task_rows, with_examples
+from genbench.tasks.rows import task_rows, with_examples, with_texts
 from genbench.tasks.unasked import problems_of, with_unasked
 
 
@@ -73,6 +73,7 @@ def load_task(
     check_verifier(suite, entry, task)
     check_metrics(suite, entry, task, k)
     check_reference(suite, entry, task)
+    task = with_texts(task, data_dir)
     rows, provenance = task_rows(suite, entry, task, data_dir, recent or RecentFile())
     task = with_examples(task, data_dir)
     problems, unasked = problems_of(task, rows)

@@ -9,6 +9,7 @@ from typing import Any
 from genbench.protocols import Task
 from genbench.suite.config import Decoding, TaskEntry
 from genbench.tasks.askcache import AskCache
+from genbench.tasks.generated import GeneratedTask
 from genbench.types import Ask, Problem
 
 
@@ -108,6 +109,8 @@ class LoadedTask:
         This is a list with one reference for each turn. If only the last turn is graded, it is the
         reference of that turn.
         """
+        if isinstance(self.task, GeneratedTask):
+            return self.task.reference(problem)  # no prompt of megabytes is made for it
         said = [*replies, *[""] * problem.turns]
         asks = [self.ask(problem, sample_index, said[:turn]) for turn in range(problem.turns)]
         found = [ask.reference if ask is not None else None for ask in asks]

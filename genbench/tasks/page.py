@@ -119,10 +119,13 @@ class Page(Strict):
     version: str = Field("1", description="changes if the prompt, the references or the grading change")
     licence: str = "not stated"
     unverified: tuple[str, ...] = Field((), description="keys of the page whose facts nobody checked")
-    hub: PageHub
+    hub: PageHub = Field(PageHub(repo="", columns=("-",)), description="not for generated tasks")
     row: str | None = Field(None, pattern=Target, description="module:function that completes a row")
     where: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="columns, with the values of rows that belong to the task"
+    )
+    most: dict[str, float] = Field(
+        default_factory=dict, description="columns, with the largest value of rows that belong to the task"
     )
     kind: str | None = None
     fields: PageFields = PageFields()
@@ -162,6 +165,8 @@ class Page(Strict):
     def _complete(self) -> Self:
         if (self.kind is None) == (self.python is None):
             raise ValueError("give either 'kind' or 'python'")
+        if self.python is None and not self.hub.repo:
+            raise ValueError("give 'hub' with the repository of the rows")
         if self.kind is not None and self.kind not in KINDS:
             raise ValueError(f"kind: no kind is called '{self.kind}'; valid: {', '.join(KINDS)}")
         if self.hub.configs and not isinstance(self.hub.rows, dict | None):

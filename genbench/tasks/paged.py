@@ -161,9 +161,12 @@ class PageTask:
             found.append({PLACE: number, **row})
         for name, values in self.page.where.items():
             found = [row for row in found if column_of(row, name, f"task {self.info.name}") in values]
+        for name, most in self.page.most.items():
+            found = [row for row in found if column_of(row, name, f"task {self.info.name}") <= most]
         if not found:
             raise DataError(
-                f"task {self.info.name}: none of {len(rows)} rows belongs to it ({self.page.where})"
+                f"task {self.info.name}: none of {len(rows)} rows belongs to it "
+                f"({self.page.where or ''}{self.page.most or ''})"
             )
         return found
 

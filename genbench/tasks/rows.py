@@ -14,6 +14,7 @@ from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.checked import CheckedTask
 from genbench.tasks.entry_checks import entry_place
+from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.imported import ImportedTask
 from genbench.tasks.paged import PageTask
 
@@ -36,10 +37,23 @@ def task_rows(
         return task.rows()
     if isinstance(task, CheckedTask) and task.has_rows:
         return task.rows()
+    if isinstance(task, GeneratedTask):
+        return [], task.record()
     dataset = task.info.dataset
     if dataset is None:
         raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")
     return load_rows(dataset, data_dir)
+
+
+def with_texts(task: Task, data_dir: Path | None) -> Task:
+    """Return a generated task with the texts of its datasets, from which its rows are made.
+
+    Raises:
+        DataError: the rows of a dataset cannot be used.
+    """
+    if not isinstance(task, GeneratedTask):
+        return task
+    return task.with_texts({name: load_rows(data, data_dir)[0] for name, data in task.sources.items()})
 
 
 def with_examples(task: Task, data_dir: Path | None) -> Task:

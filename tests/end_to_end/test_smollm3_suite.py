@@ -55,6 +55,15 @@ def mirror(place: Path, hub: Path) -> None:
     for language in LANGUAGES:
         rows = [{"sample_id": f"s/{n}", "question": f"{language} {n}?", **options, **facts} for n in range(4)]
         write(place / f"CohereForAI/Global-MMLU-Lite/{language}/test.jsonl", rows)
+    paragraphs = [f"Paragraph {n} is about the number {n}." for n in range(40)]
+    squad = [
+        {"title": "t", "context": text, "question": "Which number?", "answers": {"text": [str(n)]}}
+        for n, text in enumerate(paragraphs)
+    ]
+    write(place / "rajpurkar/squad_v2/squad_v2/validation.jsonl", squad)
+    context = {"title": ["a", "b"], "sentences": [[paragraphs[0]], [paragraphs[1]]]}
+    hotpot = [{"question": "Which number?", "answer": "0", "context": context}]
+    write(place / "hotpotqa/hotpot_qa/distractor/validation.jsonl", hotpot)
 
 
 @pytest.mark.gold
@@ -77,11 +86,14 @@ def test_the_whole_suite_runs_in_one_engine_and_its_report_folds_the_languages(
         *("--data-dir", str(tmp_path / "mirror"), "--limit", "1", "--run-dir", str(tmp_path / "run")),
         *("--set", "decoding.max_tokens=24", "--set", "engine.max_model_len=null"),
         *("--set", "engine.max_num_seqs=64"),
+        # RULER's prompts at a length that the tiny model has.
+        *("--set", "tasks.ruler_32k.options.length=4000", "--set", "tasks.ruler_32k.options.rows=1"),
     ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     results = require_results(RunFolder(tmp_path / "run" / "base"))
-    assert len(results.tasks) == 11
+    assert len(results.tasks) == 12
+    assert results.tasks["ruler_32k"].n == 1
     assert all(not task.lacking for task in results.tasks.values())
     assert results.groups["global_mmlu_lite"].tasks == tuple(f"global_mmlu_lite_{code}" for code in LANGUAGES)
     assert len(json.loads((tmp_path / "run" / "base" / "manifest.json").read_text())["attempts"]) == 1

@@ -1,0 +1,89 @@
+"""The state of parity cards: what runs of a card found, stored in their folders and read for the list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from genbench.analysis.parity import ParityReport, run_agreement
+from genbench.analysis.results_record import Results
+from genbench.errors import GenbenchError, InputError
+from genbench.store.folder import RunFolder
+from genbench.store.jsonlines import replace_json
+from genbench.store.manifest_record import Manifest
+from genbench.suite.shipped import folder
+
+FILE = "parity.json"
+"""The file of a run folder with the state of its card's scores."""
+
+
+def card_name(manifest: Manifest) -> str | None:
+    """Return the name of the card that a run is of, or None if its suite is no card."""
+    path = Path(manifest.suite.path)
+    cards = folder("suites") / "parity"
+    return path.stem if path.parent.resolve() == cards.resolve() else None
+
+
+def store_state(path: Path, results: Results) -> list[str]:
+    """Write the state of a card's scores into the folder of its run, and return it in words.
+
+    Nothing is written if the run is of no card, if a limit left problems out, or if options of the command
+    changed more than the engine: such a run says nothing about the published score.
+    """
+    run = RunFolder(path)
+    manifest = run.require_manifest()
+    name = card_name(manifest)
+    if name is None:
+        return []
+    changed = [text for text in manifest.suite.overrides if not text.startswith("engine.")]
+    if changed:
+        return [f"parity/{name}, {results.model}: not yet run, because --set changed {', '.join(changed)}"]
+    if any(task.n < task.of for task in manifest.tasks.values()):
+        return [f"parity/{name}, {results.model}: not yet run, because problems were left out"]
+    protocols = {task: record.protocol for task, record in manifest.tasks.items()}
+    found = ParityReport(scores=tuple(run_agreement(results, protocols)))
+    replace_json(path / FILE, {"format": 1, "card": name, **found.to_json()})
+    return [f"parity/{name}, {item.model}, {item.task}: {item.state}" for item in found.scores]
+
+
+def stored_states(runs: Path) -> dict[str, ParityReport]:
+    """Return the scores of each card that was run, from the run folders below `runs`. The newest count.
+
+    Raises:
+        InputError: a file is damaged.
+    """
+    found: dict[str, dict[tuple[str, str, str], ParityReport]] = {}
+    for name, report in _stored(runs):
+        for item in report.scores:
+            found.setdefault(name, {})[item.model, item.task, item.source] = ParityReport(scores=(item,))
+    return {
+        name: ParityReport(scores=tuple(item for report in reports.values() for item in report.scores))
+        for name, reports in found.items()
+    }
+
+
+def _stored(runs: Path) -> Iterator[tuple[str, ParityReport]]:
+    """Yield (card, scores) of each run, the oldest file first."""
+    files = sorted(runs.glob(f"*/*/{FILE}"), key=lambda file: file.stat().st_mtime)
+    for file in files:
+        try:
+            record = json.loads(file.read_bytes())
+            yield str(record["card"]), ParityReport.from_json({"scores": record["scores"]}, str(file))
+        except GenbenchError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{file}: cannot be read ({error}); remove it, or run the card again") from error
+
+
+def state_words(report: ParityReport | None, scores: int) -> str:
+    """Return how many of a card's scores agree, differ and were not run."""
+    states: Sequence[str] = [] if report is None else [item.state for item in report.scores]
+    counts = {state: states.count(state) for state in ("agrees", "differs")}
+    lacking = max(0, scores - sum(counts.values()))
+    words = [f"{count} {state}" for state, count in counts.items() if count]
+    return (
+        ", ".join([*words, f"{lacking} not yet run" if words else "not yet run"])
+        if lacking
+        else ", ".join(words)
+    )

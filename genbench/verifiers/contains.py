@@ -1,0 +1,120 @@
+"""Counts how many of the wanted texts an answer contains: the rule of RULER and of needles in a haystack."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from genbench.errors import ConfigError, DataError, nearest
+from genbench.types import Case, Finding
+from genbench.verifiers.references import acceptable_texts
+
+Match = Literal["words", "substring"]
+Need = Literal["all", "any"]
+
+_VERSION = "1"
+_TIME_LIMIT_S = 10.0
+_SHOWN = 300
+_CONTROL = re.compile(r"[\x00-\x1f]+")
+_ITEM = re.compile(r"[,;\n]|\s\d{1,3}[.)]\s|\band\b")
+_MOST_READ = 1_000_000
+"""Characters of an answer that are read. RULER's longest answers have 128 tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The texts that are wanted, and whether all of them are."""
+
+    texts: tuple[str, ...]
+    need: Need
+
+
+class ContainsVerifier:
+    """Counts the wanted texts that are in an answer. Upper and lower case are the same.
+
+    The score is the share that is found ("all"), or 1 if any of them is found ("any"). The part `exact` is 1
+    if the score is 1. The part `more` is 1 if the answer lists more items than are wanted: a model that
+    repeats everything that it has read finds every wanted text.
+
+    Args:
+        match: with "words" a text must begin and end where a word does, so that "art" is not in "start".
+            With "substring" it may be anywhere, as in RULER's own evaluation.
+        need: whether "all" texts of a reference are wanted or "any" of them.
+
+    A reference is a text, a list of texts, or ``{"texts": [...], "need": "any"}``.
+    """
+
+    def __init__(self, match: Match = "words", *, need: Need = "all") -> None:
+        for name, value, known in (("match", match, Match), ("need", need, Need)):
+            if value not in get_args(known):
+                raise ConfigError(f"contains verifier: {name} is '{value}'{nearest(value, get_args(known))}")
+        self._match, self._need = match, need
+
+    @property
+    def version(self) -> str:
+        """Return the version of the rule."""
+        return f"contains {_VERSION}"
+
+    def time_limit_s(self, case: Case) -> float:
+        """Return the seconds after which the verifier is stopped."""
+        return _TIME_LIMIT_S
+
+    def check(self, reference: Any) -> None:
+        """Look at a reference before any sample is drawn.
+
+        Raises:
+            DataError: it has no text, or an empty one, which every answer contains.
+        """
+        self._wanted(reference)
+
+    def verify(self, case: Case) -> Finding:
+        """Return the share of the wanted texts, or "no_answer" if the answer is empty."""
+        wanted = self._wanted(case.reference)
+        answer = _CONTROL.sub("\n", case.answer.text[:_MOST_READ]).strip()
+        if not answer:
+            return Finding(0.0, "no_answer", parts={"exact": 0.0, "more": 0.0})
+        lower = answer.lower()
+        found = [text for text in wanted.texts if self._has(lower, text.lower())]
+        share = len(found) / len(wanted.texts) if wanted.need == "all" else float(bool(found))
+        items = sum(1 for item in _ITEM.split(answer) if item and item.strip())
+        most = len(wanted.texts) if wanted.need == "all" else 1
+        return Finding(
+            share,
+            extracted=answer[:_SHOWN],
+            detail={"found": found, "wanted": len(wanted.texts), "need": wanted.need, "items": items},
+            parts={"exact": float(share == 1), "more": float(items > most)},
+        )
+
+    def close(self) -> None:
+        """Do nothing: the verifier has no resources."""
+
+    def _has(self, answer: str, text: str) -> bool:
+        if self._match == "substring":
+            return text in answer
+        at = answer.find(text)
+        while at >= 0:
+            end = at + len(text)
+            before = at == 0 or not (answer[at - 1].isalnum() and text[0].isalnum())
+            after = end == len(answer) or not (answer[end].isalnum() and text[-1].isalnum())
+            if before and after:
+                return True
+            at = answer.find(text, at + 1)
+        return False
+
+    def _wanted(self, reference: Any) -> _Wanted:
+        """Return what is wanted.
+
+        Raises:
+            DataError: as `check`.
+        """
+        need: Any = self._need
+        texts = reference
+        if isinstance(reference, dict):
+            texts, need = reference.get("texts"), reference.get("need", self._need)
+        if need not in get_args(Need):
+            raise DataError(f"contains reference {reference!r:.200}: need is {need!r}, wanted all or any")
+        found = tuple(text.strip() for text in acceptable_texts(texts, "contains"))
+        if not all(found):
+            raise DataError(f"contains reference {reference!r:.200}: an empty text is in every answer")
+        return _Wanted(found, need)
