@@ -12,6 +12,10 @@ from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.loaded import LoadedTask
 
 
+_CHARACTERS = 4_000_000
+"""Characters of generated prompts that are kept. Each is asked for a few times in a row, then never again."""
+
+
 def sized_tasks(tasks: Sequence[LoadedTask], measure: PromptMeasure | None) -> list[LoadedTask]:
     """Return the tasks with the sizes of their generated prompts. Other tasks stay as they are.
 
@@ -30,4 +34,4 @@ def _sized(task: LoadedTask, generated: GeneratedTask, measure: PromptMeasure | 
     around, per_message = (0, 0) if measure is None else measure.overhead(task.name)
     counts = PieceCounts(nominal_tokens if measure is None else measure.tokens, per_message)
     # The cache is made anew: the task may have been asked before its prompts had a size.
-    return replace(task, problems=generated.sized(task.problems, counts, around), asked=AskCache())
+    return replace(task, problems=generated.sized(task.problems, counts, around), asked=AskCache(_CHARACTERS))
