@@ -142,6 +142,7 @@ class VllmSettings(CommonSettings):
             UnavailableError: vLLM is not installed.
         """
         name, version = arguments.distribution()
+        scaling = own_rope_scaling(self.own_config)
         return {
             "engine": {"name": name, "version": version},
             "dtype": self.resolved_dtype or self.dtype,
@@ -152,7 +153,7 @@ class VllmSettings(CommonSettings):
             "structured_outputs": None,
             "trust_remote_code": self.trust_remote_code,
             **({"batch_invariant": True} if self.batch_invariant else {}),
-            **({"rope_scaling": dict(scaling)} if (scaling := own_rope_scaling(self.own_config)) else {}),
+            **({"rope_scaling": dict(scaling)} if scaling else {}),
         }
 
     def _term_arguments(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,12 +91,13 @@ def test_a_recipe_survives_json_and_refuses_what_is_none() -> None:
     recipe = Recipe("1", 42, "generated", RowKey("vt", 4_096, 3), 250, 2)
     assert Recipe.from_json(recipe.to_json()) == recipe
     assert "vt, 4,096 tokens, row 3" in recipe.words
-    for change, message in (
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"units": 10**9}, "sizes"),
         ({"part": "vtt"}, "did you mean 'vt'"),
         ({"version": "0"}, "generator genbench 0"),
-        ({"part": ["vt"]}, "is of|no recipe"),
-    ):
+        ({"part": ["vt"]}, "is of"),
+    ]
+    for change, message in changes:
         with pytest.raises(DataError, match=message):
             Recipe.from_json(recipe.to_json() | change)
     with pytest.raises(DataError, match="no recipe"):
