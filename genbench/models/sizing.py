@@ -11,7 +11,6 @@ from genbench.tasks.askcache import AskCache
 from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.loaded import LoadedTask
 
-
 _CHARACTERS = 4_000_000
 """Characters of generated prompts that are kept. Each is asked for a few times in a row, then never again."""
 
