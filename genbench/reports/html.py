@@ -166,7 +166,7 @@ def _forest(report: Report) -> Markup:
 def _length_plots(report: Report) -> list[tuple[str, Markup]]:
     """Return a title and a plot for each task with prompts of several lengths, and for each heat map."""
     curves = {run.name: {curve.name: curve for curve in length_curves(run.results)} for run in report.runs}
-    found = []
+    found: list[tuple[str, Markup]] = []
     for name in dict.fromkeys(name for own in curves.values() for name in own):
         series = [(run, _marks(own[name])) for run, own in curves.items() if name in own]
         if max(len(points) for _, points in series) > 1:
