@@ -54,11 +54,18 @@ def import_task(
     skip_code_filters: Annotated[
         bool, typer.Option(help="Leave out filters that are Python functions, if others remain.")
     ] = False,
+    trust_task_code: Annotated[
+        bool, typer.Option("--trust-task-code", help="Let the task's code make its rows once, in a sandbox.")
+    ] = False,
+    python: Annotated[
+        Path | None, typer.Option(help="The Python that has lm-eval installed, for --trust-task-code.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a genbench task of a task definition of lm-eval.
 
-    Writes a lock file, the rendered rows, a page and a suite. Nothing of the definition is executed.
+    Writes a lock file, the rendered rows, a page and a suite. Nothing of the definition is executed
+    without --trust-task-code.
     """
     if (source is None) == (report is None):
         raise InputError("import-task: give either a source or --report FOLDER")
@@ -66,6 +73,9 @@ def import_task(
         record = lazy_module("imports.census").level_report(report, _tell_files)
         print_record(record, "import_text", as_json)
         return
+    foreign = None
+    if trust_task_code or python is not None:
+        foreign = lazy_module("imports.foreign").foreign_python(python, trust_task_code)
     importer = lazy_module("imports.importer")
     options = importer.ImportOptions(
         output=output,
@@ -75,6 +85,7 @@ def import_task(
         headline=filter_,
         generate=generate,
         skip_code_filters=skip_code_filters,
+        foreign=foreign,
         tell=lambda line: say_written([line], to_stderr=True),
     )
     print_record(importer.import_tasks(source, options), "import_text", as_json)

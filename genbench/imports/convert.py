@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from genbench.errors import DataError
-from genbench.imports.defects import known_defects
-from genbench.imports.definition import Definition
+from genbench.imports.foreign import ForeignPython
 from genbench.imports.frozenrows import frozen_rows, generated_row
 from genbench.imports.levels import Classified, classify, without_code_filters
 from genbench.imports.locate import Source
+from genbench.imports.locks import lock_of
 from genbench.imports.plan import Plan, make_plan
 from genbench.imports.rendering import render_rows
 from genbench.imports.sourcerows import load_split
+from genbench.imports.withcode import rows_by_code
 from genbench.protocols import Row
-from genbench.tasks.lock import FrozenFile, Lock, Origin, RowsOrigin
-
-_MOST_REFUSED = 20
-"""Rows that could not be made of which the lock file keeps the reason."""
+from genbench.tasks.lock import Lock, RowsOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +43,7 @@ def convert(
     headline: str | None = None,
     generate: bool = False,
     skip_code_filters: bool = False,
+    foreign: ForeignPython | None = None,
 ) -> Converted:
     """Return the rows and the lock of a definition.
 
@@ -56,11 +55,20 @@ def convert(
         definition, left_out = without_code_filters(found.definition)
         found = classify(definition)
     generates = generate and found.output == "multiple_choice"
-    plan = make_plan(found, 0 if generates else shots)
+    by_code = foreign is not None and found.level in ("2", "2c")
+    plan = make_plan(found, 0 if generates else shots, rows_given=by_code)
     plan = _with_headline(plan, headline)
     if left_out:
         change = f"filters that are Python functions are left out: {', '.join(left_out)}"
         plan = replace(plan, changes=(*plan.changes, change))
+    if by_code and foreign is not None:
+        own = 0 if generates else shots
+        made = rows_by_code(found.definition, plan, foreign, data_dir, own)
+        rows = frozen_rows(plan, made.rows, made.rendered)
+        if generates:
+            plan, rows = _generating(plan, rows, made.rows)
+        lock = lock_of(found, plan, source, origins=made.origins, rows=rows, refused={})
+        return Converted(lock.model_copy(update={"door": 2}), rows)
     asked = load_split(plan.split, data_dir)
     origins = [asked.origin]
     exemplars: Sequence[Row] = plan.samples
@@ -78,7 +86,7 @@ def convert(
     if generates:
         plan, rows = _generating(plan, rows, asked.rows)
     refused = {str(place): rendering.refused[place] for place in sorted(rendering.refused)}
-    return Converted(_lock(found, plan, source, origins=origins, rows=rows, refused=refused), rows)
+    return Converted(lock_of(found, plan, source, origins=origins, rows=rows, refused=refused), rows)
 
 
 def _exemplars(plan: Plan, asked: list[Row], data_dir: Path | None) -> tuple[list[Row], list[RowsOrigin]]:
@@ -114,56 +122,3 @@ def _generating(
     ]
     name, changes = f"{plan.name}_gen", (*plan.changes, change)
     return replace(plan, name=name, output="generate_until", changes=changes, verifier_options=None), made
-
-
-def _lock(
-    found: Classified,
-    plan: Plan,
-    source: Source,
-    *,
-    origins: Sequence[RowsOrigin],
-    rows: Sequence[Mapping[str, Any]],
-    refused: Mapping[str, str],
-) -> Lock:
-    definition = found.definition
-    changes = list(plan.changes)
-    if refused:
-        changes.append(
-            f"{len(refused)} of {len(refused) + len(rows)} rows could not be rendered and are left out"
-        )
-    choice = plan.output == "generate_until" and plan.verifier_options is None
-    kind: Literal["choice", "filtered_match"] = "choice" if choice else "filtered_match"
-    return Lock(
-        task=plan.name,
-        door=1,
-        level=found.level,
-        output=plan.output,
-        origin=origin_of(definition, source),
-        data=tuple(origins),
-        shots=plan.shot_words,
-        frozen=FrozenFile(name=f"{plan.name}.rows.jsonl", rows=len(rows), sha256=""),
-        k=plan.k,
-        verifier=kind,
-        verifier_options=dict(plan.verifier_options or {}),
-        metrics=plan.metrics,
-        decoding=dict(plan.decoding or {}),
-        changes=tuple(changes),
-        defects=known_defects(definition.name, definition.config),
-        refused=dict(list(refused.items())[:_MOST_REFUSED]),
-        definition=definition.plain,
-    )
-
-
-def origin_of(definition: Definition, source: Source) -> Origin:
-    """Return the origin of a definition for its lock file."""
-    metadata = definition.config.get("metadata")
-    version = metadata.get("version") if isinstance(metadata, dict) else None
-    return Origin(
-        framework=source.framework,
-        version=source.version,
-        commit=source.commit,
-        files=tuple(str(path.relative_to(definition.root)) for path in definition.files),
-        digest=definition.digest,
-        task_version=None if version is None else str(version),
-        licence=source.licence,
-    )

@@ -9,6 +9,7 @@ from pathlib import Path
 from genbench.errors import GenbenchError, InputError
 from genbench.imports.convert import Converted, convert
 from genbench.imports.definition import Definition, DefinitionTree, read_file, read_tree
+from genbench.imports.foreign import ForeignPython
 from genbench.imports.levels import classify
 from genbench.imports.locate import Source, installed_folder, source_of
 from genbench.imports.records import ImportedRecord, ImportRecord, RefusedRecord
@@ -28,6 +29,7 @@ class ImportOptions:
         shots: the number of exemplars, instead of the definition's own.
         headline: the filter that makes the score.
         skip_code_filters: whether filters that are Python functions are left out, if others remain.
+        foreign: the Python that may run the task's own code once to make its rows. None: no code runs.
         generate: whether tasks with choices become tasks that generate their answer.
     """
 
@@ -38,6 +40,7 @@ class ImportOptions:
     headline: str | None = None
     generate: bool = False
     skip_code_filters: bool = False
+    foreign: ForeignPython | None = None
     tell: Tell = field(default=lambda line: None)
 
 
@@ -110,6 +113,7 @@ def _imported(definition: Definition, origin: Source, options: ImportOptions) ->
             headline=options.headline,
             generate=options.generate,
             skip_code_filters=options.skip_code_filters,
+            foreign=options.foreign,
         )
     except GenbenchError as error:
         return RefusedRecord(task=definition.name, level=found.level, reason=str(error))

@@ -101,8 +101,10 @@ def make_plan(found: Classified, shots: int | None = None, *, rows_given: bool =
 
 def door_words(level: str) -> str:
     """Return what to do with a definition that cannot be imported natively."""
-    if level in ("2", "2c", "4"):
-        return "its code would have to run to make the rows, which this version does not do"
+    if level in ("2", "2c"):
+        return "its code must run once to make the rows: --trust-task-code --python PYTHON-WITH-LM-EVAL"
+    if level == "4":
+        return "its code would have to make the dataset, which this version does not do"
     if level == "3":
         return "its code would have to score, which this version does not do"
     return "no way of importing it is known"

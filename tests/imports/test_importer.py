@@ -14,6 +14,7 @@ from genbench.imports.frozenrows import frozen_rows, right_places
 from genbench.imports.importer import ImportOptions, import_tasks
 from genbench.imports.levels import classify
 from genbench.imports.locate import source_of
+from genbench.imports.locks import origin_of
 from genbench.imports.plan import Split, make_plan
 from genbench.imports.records import ImportRecord
 from genbench.imports.sourcerows import load_split
@@ -108,6 +109,12 @@ def test_a_target_that_is_no_choice_names_its_row(definitions: Path) -> None:
 def test_a_definition_cannot_name_files_of_this_machine(mirror: Path, repo: str) -> None:
     with pytest.raises(InputError):
         load_split(Split(repo, None, "test"), mirror)
+
+
+def test_the_origin_has_the_digest_of_the_resolved_definition(definitions: Path) -> None:
+    sums = read_tree(definitions).tasks["sums"]
+    origin = origin_of(sums, source_of(definitions))
+    assert (origin.digest, origin.task_version) == (sums.digest, "2.0")
 
 
 def test_a_file_is_imported_by_its_path(definitions: Path, mirror: Path, tmp_path: Path) -> None:

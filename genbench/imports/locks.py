@@ -1,0 +1,76 @@
+"""The lock of an imported task: what is recorded of its origin, its plan and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from genbench.imports.defects import known_defects
+from genbench.imports.definition import Definition
+from genbench.imports.levels import Classified
+from genbench.imports.locate import Source
+from genbench.imports.plan import Plan
+from genbench.tasks.lock import FrozenFile, Lock, Origin, RowsOrigin
+
+_MOST_REFUSED = 20
+"""Rows that could not be made of which the lock file keeps the reason."""
+
+
+def lock_of(
+    found: Classified,
+    plan: Plan,
+    source: Source,
+    *,
+    origins: Sequence[RowsOrigin],
+    rows: Sequence[Mapping[str, Any]],
+    refused: Mapping[str, str],
+) -> Lock:
+    """Return the lock of a natively imported task. Its file of rows is filled in when it is written.
+
+    Args:
+        origins: where the rows came from.
+        rows: the stored rows.
+        refused: why rows could not be made, by place.
+    """
+    definition = found.definition
+    changes = list(plan.changes)
+    if refused:
+        changes.append(
+            f"{len(refused)} of {len(refused) + len(rows)} rows could not be rendered and are left out"
+        )
+    choice = plan.output == "generate_until" and plan.verifier_options is None
+    kind: Literal["choice", "filtered_match"] = "choice" if choice else "filtered_match"
+    return Lock(
+        task=plan.name,
+        door=1,
+        level=found.level,
+        output=plan.output,
+        origin=origin_of(definition, source),
+        data=tuple(origins),
+        shots=plan.shot_words,
+        frozen=FrozenFile(name=f"{plan.name}.rows.jsonl", rows=len(rows), sha256=""),
+        k=plan.k,
+        verifier=kind,
+        verifier_options=dict(plan.verifier_options or {}),
+        metrics=plan.metrics,
+        decoding=dict(plan.decoding or {}),
+        changes=tuple(changes),
+        defects=known_defects(definition.name, definition.config),
+        refused=dict(list(refused.items())[:_MOST_REFUSED]),
+        definition=definition.plain,
+    )
+
+
+def origin_of(definition: Definition, source: Source) -> Origin:
+    """Return the origin of a definition for its lock file."""
+    metadata = definition.config.get("metadata")
+    version = metadata.get("version") if isinstance(metadata, dict) else None
+    return Origin(
+        framework=source.framework,
+        version=source.version,
+        commit=source.commit,
+        files=tuple(str(path.relative_to(definition.root)) for path in definition.files),
+        digest=definition.digest,
+        task_version=None if version is None else str(version),
+        licence=source.licence,
+    )

@@ -1,0 +1,62 @@
+"""Rows of definitions whose functions make rows or prompts: lm-eval makes them once, in the sandbox."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from genbench.errors import GenbenchError, InputError
+from genbench.imports.definition import Definition
+from genbench.imports.foreign import ForeignPython, run_foreign
+from genbench.imports.plan import Plan, Split
+from genbench.imports.sourcerows import load_split
+from genbench.protocols import Row
+from genbench.tasks.lock import RowsOrigin
+
+_SCRIPT = Path(__file__).with_name("lm_eval_rows.py")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRows:
+    """What lm-eval made of the rows, by place; the rows that filters look at; and where rows came from."""
+
+    rendered: dict[int, dict[str, Any]]
+    rows: list[Row]
+    origins: list[RowsOrigin]
+
+
+def rows_by_code(
+    definition: Definition, plan: Plan, python: ForeignPython, data_dir: Path | None, shots: int | None
+) -> CodeRows:
+    """Return the rows that lm-eval's code makes of a definition. It runs once, without network.
+
+    Raises:
+        GenbenchError: the rows cannot be had, or the code fails.
+        InputError: the definition makes its dataset itself.
+    """
+    splits: dict[str, list[Row]] = {}
+    origins: list[RowsOrigin] = []
+    for name in _split_names(definition, plan):
+        try:
+            found = load_split(Split(plan.split.repo, plan.split.config, name, plan.split.revision), data_dir)
+        except GenbenchError:
+            if name == plan.split.name or plan.shots:
+                raise
+            continue  # exemplars are not drawn, so that their split is not needed
+        splits[name] = found.rows
+        origins.append(found.origin)
+    order = {"path": str(definition.path), "shots": shots, "splits": splits}
+    made = run_foreign(python, _SCRIPT, order, [definition.root])
+    if not made:
+        raise InputError("the task's code made no rows")
+    rows: list[Row] = [{"choices": row["listed"]} for row in made]
+    return CodeRows(dict(enumerate(made)), rows, origins)
+
+
+def _split_names(definition: Definition, plan: Plan) -> list[str]:
+    """Return the split that is asked first, then the others that exemplars may come from."""
+    config = definition.config
+    keys = ("training_split", "validation_split", "test_split", "fewshot_split")
+    names = [plan.split.name, *(config.get(key) for key in keys)]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
