@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request, SampleId
+from genbench.types import (
+    Ask,
+    Case,
+    Completion,
+    Finding,
+    Problem,
+    Question,
+    Request,
+    SampleId,
+    ScoreRequest,
+)
 
 Row = Mapping[str, Any]
 """One row of a dataset, with the columns of its hub repository."""
@@ -84,6 +94,8 @@ class TaskInfo:
     """The stratum whose values count alike in the macro mean, or None if there is no such mean."""
     sources: tuple[HubDataset, ...] = ()
     """Datasets whose texts a task puts into rows that it generates."""
+    is_scored: bool = False
+    """Whether the model scores given texts instead of drawing an answer. Then k is 1."""
 
 
 @runtime_checkable
@@ -193,6 +205,18 @@ class Engine(Protocol):
 
     async def close(self) -> None:
         """Release everything. This is also called for an engine whose start failed."""
+        ...
+
+
+@runtime_checkable
+class ScoringEngine(Protocol):
+    """An engine that can also score given continuations."""
+
+    async def score(self, request: ScoreRequest, attempt: int) -> Completion:
+        """Return the log-probabilities of the continuations, as a completion without text.
+
+        `Completion.choices` has one entry for each choice of the request. Errors are those of `generate`.
+        """
         ...
 
 

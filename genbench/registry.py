@@ -51,6 +51,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "recited": "genbench.verifiers.recited:RecitedVerifier",
             "code": "genbench.verifiers.code:CodeVerifier",
             "filtered_match": "genbench.verifiers.filtered_match:FilteredMatchVerifier",
+            "likelihood": "genbench.verifiers.likelihood:LikelihoodVerifier",
         },
         "metric": dict.fromkeys(
             ("acc", "avg@k", "pass@k", "pass^k", "maj@k"), "genbench.stats.estimates:estimate"

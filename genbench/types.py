@@ -62,6 +62,26 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """A text that is scored after a context, and after `prior` if given. Its size is that of `counted`."""
+
+    context: str
+    text: str
+    counted: str
+    delimiter: str = " "
+    prior: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What a model scores for one problem: choices, or a document in windows of `window` tokens."""
+
+    choices: tuple[Choice, ...]
+    is_document: bool = False
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """What one sample is asked in one turn, and what its answer is checked against.
 
@@ -69,12 +89,14 @@ class Ask:
     the assistant's, the model continues it: it is part of the prompt and not of the answer. `reference` is
     JSON. `order` is the order in which a multiple-choice sample shows its options (indices into the row's
     options). `max_tokens` lowers the limit of new tokens for this ask, or is None.
+    With `scoring` nothing is drawn: the model scores given texts.
     """
 
     messages: tuple[Message, ...]
     reference: Any
     order: tuple[int, ...] | None = None
     max_tokens: int | None = None
+    scoring: Scoring | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +131,48 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Continuation:
+    """Token ids that are scored, and those of their context, which lacks the question with `is_prior`."""
+
+    choice: int
+    context: tuple[int, ...]
+    token_ids: tuple[int, ...]
+    is_prior: bool = False
+    is_merged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextSize:
+    """The size of a choice's text, by which its log-probability is divided."""
+
+    chars: int
+    bytes: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRequest(Request):
+    """A request to score continuations. Without a tokenizer (ready responses) there are none."""
+
+    continuations: tuple[Continuation, ...] = ()
+    sizes: tuple[TextSize, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceScore:
+    """The sum of the natural log-probabilities of a choice's tokens, and what it is divided by."""
+
+    logprob: float
+    tokens: int
+    chars: int
+    bytes: int
+    words: int
+    greedy: bool
+    prior: float | None = None
+    merged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """The raw text that came back for one turn of one sample: one line of completions.jsonl.
 
@@ -132,6 +196,8 @@ class Completion:
     """The prompt ended inside a trace. Stored because the template may be gone at scoring time."""
     prompt: str | None = None
     """The prompt of a later turn, for people. The first turn's is in asks.jsonl, once for all samples."""
+    choices: tuple[ChoiceScore, ...] = ()
+    """The scores of given texts, if nothing was drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +209,8 @@ class Answer:
     trace: str
     truncated: bool
     """The completion was cut off by max_tokens or by a content filter."""
+    choices: tuple[ChoiceScore, ...] = ()
+    """The scores of given texts, if nothing was drawn."""
 
 
 @dataclass(frozen=True, slots=True)

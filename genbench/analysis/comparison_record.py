@@ -9,6 +9,7 @@ from pydantic import Field
 from genbench.analysis.adaptive_results_record import AdaptiveResults
 from genbench.analysis.corpus_record import CorpusDifference
 from genbench.analysis.judge_records import AttemptsRecord, CascadeAccuracy, PairwiseRecord
+from genbench.analysis.likelihood_record import MeasureDifference
 from genbench.analysis.noise_record import NoiseBand
 from genbench.analysis.recheck_record import RecheckedTask
 from genbench.analysis.records import Count, Share
@@ -184,6 +185,9 @@ class ComparedTask(PairedRecord):
     strata: dict[str, tuple[StratumDifference, ...]] = Field(description="differences by column")
     instructions: InstructionTable | None = Field(
         description="differences by instruction; only of instruction tasks"
+    )
+    likelihood: dict[str, MeasureDifference] | None = Field(
+        default=None, description="differences of the measures of scored texts; absent if answers were drawn"
     )
     judge: JudgePair | None = Field(description="figures of the judge; null if no judge was asked")
     noise: NoiseBand | None = Field(description="the stored false-alarm band, see `genbench noise`")

@@ -8,6 +8,7 @@ import numpy as np
 
 from genbench.analysis.corpus import corpus_records
 from genbench.analysis.instructions import has_instructions, instruction_record
+from genbench.analysis.likelihood import likelihood_record, scored_texts
 from genbench.analysis.records import Bounded
 from genbench.analysis.table import VerdictTable
 from genbench.stats.intervals import problem_interval
@@ -26,6 +27,9 @@ def part_records(table: VerdictTable, seed: int, version: str, *, judged: bool) 
     """
     if any(has_instructions(parts) for own in table.parts for parts in own[:1]):
         return {"instructions": instruction_record(table.parts, seed, "(official" in version)}
+    texts = scored_texts([problem.problem_id for problem in table.problems], table.details, table.groups)
+    if texts is not None:
+        return {} if table.lacking else {"likelihood": likelihood_record(texts, seed)}
     found: dict[str, Any] = {}
     if measures := {} if judged else measure_records(table, seed):
         found["parts"] = measures

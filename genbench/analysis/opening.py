@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from genbench.analysis.corpus_counts import CorpusCounts
 from genbench.analysis.followed import shares_by_kind
+from genbench.analysis.likelihood import scored_texts
 from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.analysis.results_record import Results, TaskResults, read_results
 from genbench.analysis.scorefile import read_score_file
@@ -135,6 +136,7 @@ def _task(stored: StoredTask, described: TaskRecord, results: Results | None) ->
         index=index,
         broken=(*rows.broken, *_unsealed(stored, found, rows.seal.record)),
         judged=found.judge if found else None,
+        texts=scored_texts(stored.problem_ids, rows.details, groups if any(groups) else None),
         kept=stored.kept,
     )
 
@@ -159,6 +161,7 @@ class _Rows:
         self.scores: list[list[float | None]] = [[None] * k for k in sizes]
         self.answers: list[list[str | None]] = [[None] * k for k in sizes]
         self.statuses: list[list[Status]] = [["unscored"] * k for k in sizes]
+        self.details: list[Mapping[str, Any] | None] = [None] * len(sizes)
         self.with_parts: list[list[Verdict | None]] = [[None] * k for k in sizes]
         self.counts = CorpusCounts(len(sizes))
         self.lacking = stored.planned
@@ -209,6 +212,8 @@ class _Rows:
         self.statuses[row][column] = verdict.status
         if verdict.parts:
             self.with_parts[row][column] = verdict
+        if "measures" in verdict.detail and verdict.score is not None:
+            self.details[row] = verdict.detail
 
 
 def _fits(verdict: Verdict) -> bool:

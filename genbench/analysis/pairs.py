@@ -23,7 +23,7 @@ from genbench.analysis.followed import Mode, compare_kinds, headline_mode
 from genbench.analysis.noise import band_for
 from genbench.analysis.noise_record import NoiseBand
 from genbench.analysis.pairing import Pairing
-from genbench.analysis.sides import SideTask
+from genbench.analysis.sides import SideTask, likelihood_fields
 from genbench.stats.causes import Cause, split_by_cause, transitions
 from genbench.stats.estimates import parse_metric
 from genbench.stats.gate import Gate, TaskGate
@@ -100,6 +100,7 @@ def compared_task(
         instructions=_instructions(base, tuned, mode, shared_seeds, level),
         judge=_judge_pair(base, tuned),
         noise=noise,
+        **likelihood_fields(base, tuned),
     )
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from genbench.analysis.adaptive_results_record import AdaptiveResults
 from genbench.analysis.corpus_record import CorpusRecord
 from genbench.analysis.judge_records import AttemptsRecord, CascadeAccuracy, PairwiseRecord
+from genbench.analysis.likelihood_record import LikelihoodRecord
 from genbench.analysis.mean_records import GroupRecord, MacroRecord
 from genbench.analysis.records import Bounded, Count, EstimateRecord, Share, StratumRecord
 from genbench.errors import InputError, RunFolderError
@@ -107,6 +108,9 @@ class TaskResults(EstimateRecord):
     )
     parts: dict[str, Bounded] | None = Field(
         default=None, description="means of the verifier's other measures by name; absent if it has none"
+    )
+    likelihood: LikelihoodRecord | None = Field(
+        default=None, description="measures of scored texts; absent if answers were drawn"
     )
     corpus: dict[str, CorpusRecord] | None = Field(
         default=None, description="metrics of the whole corpus by name; absent if the task has none"

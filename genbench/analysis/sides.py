@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from genbench.analysis.likelihood import ScoredTexts, measure_differences
 from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.analysis.results_record import JudgedRecord
 from genbench.analysis.side_record import SideKind, SideRecord
+from genbench.stats.resample import derive_seed
 from genbench.store.manifest_record import Manifest, TaskRecord
 from genbench.store.sampleindex import SampleIndex
 from genbench.types import Completion, Status
@@ -55,6 +57,8 @@ class SideTask:
     """Whether the samples are those of an adaptive run, which differ in number by plan."""
     judged: JudgedRecord | None = None
     """The judge's entry of the task in results.json, or None."""
+    texts: ScoredTexts | None = None
+    """The measures of scored texts by problem. None if answers were drawn, and for score files."""
     kept: tuple[Completion, ...] = ()
     """The completions of a few samples, if the side was opened to verify them again."""
 
@@ -149,6 +153,14 @@ class Side:
     def identity(self) -> str | None:
         """Return the identity of the model, or None for a score file."""
         return None if self.manifest is None else self.manifest.model_identity
+
+
+def likelihood_fields(base: SideTask, tuned: SideTask) -> dict[str, Any]:
+    """Return the differences of scored texts as a field of the record, or nothing if answers were drawn."""
+    if base.texts is None or tuned.texts is None:
+        return {}
+    seed = derive_seed("likelihood", tuned.name)
+    return {"likelihood": measure_differences(base.texts, tuned.texts, seed)}
 
 
 def _pick(values: Sequence[T], rows: Sequence[int]) -> tuple[T, ...]:

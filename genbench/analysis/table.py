@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from genbench.analysis.metrics import plug_in_estimate
 from genbench.analysis.records import StratumRecord
@@ -38,6 +39,8 @@ class VerdictTable:
     parts: list[list[Mapping[str, float]]] = field(init=False)
     corpus: list[list[Mapping[str, Sequence[float]]]] = field(init=False)
     """Counts of corpus metrics by problem, of the samples that have any."""
+    details: list[Mapping[str, Any] | None] = field(init=False)
+    """The details of verdicts on scored texts, one for each problem."""
     statuses: Counter[Status] = field(default_factory=Counter)
     traces: Counter[TraceStatus] = field(default_factory=Counter)
     truncated: int = 0
@@ -52,6 +55,7 @@ class VerdictTable:
         self.answers = [[None] * size for size in sizes]
         self.parts = [[] for _ in self.problems]
         self.corpus = [[] for _ in self.problems]
+        self.details = [None] * len(self.problems)
         self.verified = [[False] * size for size in sizes]
         self._rows = {problem.problem_id: row for row, problem in enumerate(self.problems)}
 
@@ -69,6 +73,8 @@ class VerdictTable:
             self.parts[row].append(verdict.parts)
         if verdict.score is not None and (counts := verdict.detail.get("corpus")):
             self.corpus[row].append(counts)
+        if "measures" in verdict.detail and verdict.score is not None:
+            self.details[row] = verdict.detail
         self.statuses[verdict.status] += 1
         self.traces[verdict.trace_status] += 1
         self.truncated += verdict.truncated

@@ -1,7 +1,7 @@
-"""The commands that know earlier runs: the ledger, trends, the gate of every night, and contamination."""
+"""The commands that know earlier runs: the ledger, trends, the gate of every night, contamination, curves."""
 
 from __future__ import annotations
 
-from genbench.cli import gate, leaks, ledger, trend
+from genbench.cli import gate, leaks, ledger, scored, trend
 
-__all__ = ["gate", "leaks", "ledger", "trend"]
+__all__ = ["gate", "leaks", "ledger", "scored", "trend"]

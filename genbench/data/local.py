@@ -18,6 +18,7 @@ READERS = {
     ".ndjson": "genbench.data.local:read_jsonl",
     ".csv": "genbench.data.local:read_csv",
     ".tsv": "genbench.data.local:read_csv",
+    ".txt": "genbench.data.local:read_text_file",
     ".parquet": "genbench.data.parquet:read_parquet",
 }
 
@@ -97,6 +98,11 @@ def _require(row: Row, columns: Sequence[str], place: str) -> None:
     for column in columns:
         if column not in row:
             raise DataError(f"{place}: no column '{column}'{nearest(column, map(str, row))}")
+
+
+def read_text_file(path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield the whole file as one row with the column `text`."""
+    yield 1, {"text": path.read_text(encoding="utf-8")}
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, Row]]:

@@ -31,7 +31,7 @@ class DegenerateAlarm:
         if item.turn or item.sample not in self._waiting:
             return None
         self._waiting.discard(item.sample)
-        found = degeneracy_of(item.text)
+        found = None if item.choices else degeneracy_of(item.text)
         if found is not None and item.finish_reason != "error":
             self._counts[found] += 1
         return None if self._waiting else alarm(self._counts, self._of, f"the first {self._of} samples")

@@ -20,6 +20,7 @@ PINNED = {
     "override_generation_config": "every model decodes under the suite's own 'decoding'",
     "seed": "set decoding.seed",
     "enable_lora": "set models.<name>.adapter",
+    "logprobs_mode": "scored tasks read raw log-probabilities",
     "enable_log_requests": "the run folder has every request",
 }
 """Arguments that genbench sets itself, and where to set them in a suite."""

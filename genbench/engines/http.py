@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, TypeVar
 
 from genbench.engines.http_body import reply_bytes
 from genbench.engines.http_messages import Reply, body, read_reply
 from genbench.engines.http_refusals import RefusalDetector
+from genbench.engines.http_score import read_scores, score_body
 from genbench.engines.http_server import HttpServer
 from genbench.engines.http_settings import HttpSettings
 from genbench.engines.http_tries import Transient, TriesUsedUp
+from genbench.engines.scored import Scored, joined, scored_completion
 from genbench.errors import EngineDiedError, EngineError, RequestFailedError, RequestStuckError
-from genbench.types import Completion, Request
+from genbench.types import Completion, Continuation, Request, ScoreRequest
+
+T = TypeVar("T")
 
 _LISTEN_S = 20.0
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 15.0
 _HEARTBEAT_S = 30.0
+_ROW_TOKENS = 2
+"""A row of log-probabilities takes at most as many bytes of JSON as two tokens of text."""
 _MISSED = 3
 """Heartbeats in a row that a server may miss. A machine that is cut off closes no connection."""
 
@@ -92,18 +99,10 @@ class HttpEngine:
             RequestFailedError: the server refuses this request.
             EngineError: the server cannot be used at all.
         """
-        if self._cut_off is None:
-            raise EngineDiedError(f"{self._server.address} is not asked any more")
         started = time.monotonic()
-        asked = asyncio.ensure_future(self._asked(request))
-        either: set[asyncio.Future[Any]] = {asked, self._cut_off}
-        try:
-            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            if not asked.done():
-                await self._cut_off
-            text, finish, tokens = await asked
-        finally:
-            asked.cancel()
+        text, finish, tokens = await self._connected(
+            lambda: self._asked(request.seed, lambda: self._once(request))
+        )
         return Completion(
             sample=request.sample,
             turn=request.turn,
@@ -120,10 +119,42 @@ class HttpEngine:
             trace_opened=request.trace_opened,
         )
 
-    async def _asked(self, request: Request) -> Reply:
+    async def score(self, request: ScoreRequest, attempt: int) -> Completion:
+        """Return the log-probabilities of given continuations. Errors are those of `generate`."""
+        started, items = time.monotonic(), request.continuations
+
+        async def each() -> list[Scored]:
+            asked = (self._asked(request.seed, partial(self._score_once, item)) for item in items)
+            return list(await asyncio.gather(*asked))
+
+        found = await self._connected(each)
+        choices = joined(items, found, request.sizes)
+        return scored_completion(request, attempt, choices, time.monotonic() - started)
+
+    async def _score_once(self, item: Continuation) -> Scored:
+        largest = reply_bytes(_ROW_TOKENS * (len(item.context) + len(item.token_ids)))
+        sent = score_body(self.settings, item)
+        record = await self._server.once("POST", "completions", sent, largest=largest) or {}
+        return read_scores(self.settings, record, item)
+
+    async def _connected(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return the result of work with the server, unless the server is cut off meanwhile."""
+        if self._cut_off is None:
+            raise EngineDiedError(f"{self._server.address} is not asked any more")
+        asked = asyncio.ensure_future(work())
+        either: set[asyncio.Future[Any]] = {asked, self._cut_off}
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done():
+                await self._cut_off
+            return await asked
+        finally:
+            asked.cancel()
+
+    async def _asked(self, seed: int, once: Callable[[], Awaitable[T]]) -> T:
         self._refusals.enter()
         try:
-            reply = await self._server.persist(lambda: self._once(request), request.seed, self._look)
+            reply = await self._server.persist(once, seed, self._look)
         except TriesUsedUp as error:
             raise RequestStuckError(f"{self._server.address}: {error}") from None
         except RequestFailedError as error:

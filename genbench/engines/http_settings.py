@@ -66,6 +66,11 @@ class HttpSettings(CommonSettings):
         )
 
     @property
+    def scores(self) -> bool:
+        """Return whether the servers give log-probabilities by token id, which only vLLM's API does."""
+        return self.api == "vllm" and self.prompts == "token_ids"
+
+    @property
     def opening(self) -> str:
         """Return what starting the engines means, for people."""
         return f"asking {len(self.members)} server{'s' if len(self.members) > 1 else ''}"

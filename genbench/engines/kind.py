@@ -7,7 +7,7 @@ the model's prompts are known, and `EngineSettings.make` for each engine (see ge
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -36,13 +36,15 @@ class PromptFacts:
 
     `decodings` has the decoding of each task, `decoding` is that of the suite. `trace_tags` open and
     close a reasoning trace, and are empty if the trace format has none. `eos_token_id` is None if the
-    tokenizer is not read here.
+    tokenizer is not read here. `prefixes` has, for each scored task, the token before a text without
+    context.
     """
 
     decodings: Mapping[str, Decoding]
     decoding: Decoding
     trace_tags: tuple[str, str] = ("", "")
     eos_token_id: int | None = None
+    prefixes: Mapping[str, int] = field(default_factory=dict)
 
 
 class EngineSettings(Protocol):
@@ -84,6 +86,11 @@ class EngineSettings(Protocol):
     @property
     def generates(self) -> bool:
         """Return False if completions are only read back. Then no time or device use is recorded."""
+        ...
+
+    @property
+    def scores(self) -> bool:
+        """Return whether the engines can score given texts, see genbench.protocols.ScoringEngine."""
         ...
 
     @property

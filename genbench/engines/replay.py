@@ -6,17 +6,17 @@ import asyncio
 import hashlib
 import json
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import Any, BinaryIO
 
 from genbench.engines.kind import ModelSource, PromptFacts
+from genbench.engines.replay_lines import completion_of, unreadable
 from genbench.engines.settings import CommonSettings
 from genbench.errors import EngineDiedError, ResponsesError
-from genbench.types import Completion, FinishReason, Request, SampleId
+from genbench.types import Completion, Request, ScoreRequest
 
-_KNOWN_FINISH = frozenset(get_args(FinishReason))
 _COMPLETIONS_A_STEP = 100
 """Completions after which the event loop goes on: the heartbeat, signals and verifiers need it."""
 
@@ -140,6 +140,11 @@ class ReplaySettings(CommonSettings):
         return f"reading {self.path}"
 
     @property
+    def scores(self) -> bool:
+        """Return True: a line may have `choices` instead of a text."""
+        return True
+
+    @property
     def generates(self) -> bool:
         """Return False: completions are only read."""
         return False
@@ -178,7 +183,7 @@ class ReplayEngine:
         try:
             self._file = self.settings.path.open("rb")
         except OSError as error:
-            raise _unreadable(self.settings.path, error) from error
+            raise unreadable(self.settings.path, error) from error
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of the file for one request, with the counts that the file gives.
@@ -202,6 +207,25 @@ class ReplayEngine:
             raise self._changed(request)
         return item
 
+    async def score(self, request: ScoreRequest, attempt: int) -> Completion:
+        """Return the scores of the file for one request. Sizes of texts are those of the task.
+
+        Raises:
+            ResponsesError: the line has another number of choices than the problem.
+        """
+        item = await self.generate(request, attempt)
+        if len(item.choices) != len(request.sizes):
+            sample = request.sample
+            raise ResponsesError(
+                f"{self.settings.path}: task {sample.task}, problem {sample.problem_id}: the line has "
+                f"{len(item.choices)} choices, wanted {len(request.sizes)}"
+            )
+        choices = [
+            replace(choice, chars=size.chars, bytes=size.bytes, words=size.words)
+            for choice, size in zip(item.choices, request.sizes, strict=True)
+        ]
+        return replace(item, choices=tuple(choices))
+
     def _changed(self, request: Request) -> ResponsesError:
         sample = request.sample
         return ResponsesError(
@@ -214,73 +238,3 @@ class ReplayEngine:
         file, self._file = self._file, None
         if file is not None:
             file.close()
-
-
-def response_lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Read a file of responses as (line number, offset in bytes, object). Only newlines separate lines.
-
-    Raises:
-        ResponsesError: the file cannot be read, or a line is no JSON object.
-    """
-    offset = 0
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, offset, _parse(path, number, line)
-                offset += len(line)
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: OSError) -> ResponsesError:
-    return ResponsesError(f"{path}: cannot be read: {error.strerror}")
-
-
-def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ResponsesError(f"{path}:{number}: not valid JSON: {error}") from error
-    if not isinstance(record, dict):
-        raise ResponsesError(f"{path}:{number}: wanted an object, found {type(record).__name__}")
-    return record
-
-
-def completion_of(record: Mapping[str, Any]) -> Completion:
-    """Return the completion of a line.
-
-    Raises:
-        KeyError, TypeError, ValueError: a field is missing or wrong.
-    """
-    finish: Any = record.get("finish_reason") or "stop"
-    if finish not in _KNOWN_FINISH:
-        raise ValueError(f"'finish_reason' is {finish!r}, wanted stop or length")
-    text = record["text"]
-    if not isinstance(text, str):
-        raise TypeError(f"'text' is {type(text).__name__}, wanted text")
-    return Completion(
-        sample=SampleId(str(record["task"]), str(record["problem_id"]), _count(record, "sample_index")),
-        turn=_count(record, "turn") if "turn" in record else 0,
-        seed=record.get("seed"),
-        prompt_digest=None,
-        text=text,
-        finish_reason=finish,
-        prompt_tokens=_tokens(record, "prompt_tokens"),
-        completion_tokens=_tokens(record, "completion_tokens"),
-        trace_tokens=_tokens(record, "trace_tokens"),
-        max_tokens=None,
-        attempt=0,
-        seconds=None,
-    )
-
-
-def _count(record: Mapping[str, Any], key: str) -> int:
-    value = record[key]
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise TypeError(f"'{key}' is {value!r}, wanted a whole number from 0")
-    return value
-
-
-def _tokens(record: Mapping[str, Any], key: str) -> int | None:
-    return None if record.get(key) is None else _count(record, key)

@@ -26,6 +26,11 @@ class CommonSettings:
         return True
 
     @property
+    def scores(self) -> bool:
+        """Return False: the engine cannot score given texts."""
+        return False
+
+    @property
     def share_key(self) -> tuple[object, int] | None:
         """Return None: there is nothing to keep between two models."""
         return None

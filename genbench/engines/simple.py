@@ -127,6 +127,11 @@ class SimpleSettings(CommonSettings):
         return record
 
     @property
+    def scores(self) -> bool:
+        """Return whether the class has a method `score`, see genbench.protocols.ScoringEngine."""
+        return callable(getattr(self.engine, "score", None))
+
+    @property
     def max_model_len(self) -> None:
         """Return None: nobody states a context."""
         return None

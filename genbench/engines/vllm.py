@@ -31,7 +31,7 @@ from genbench.engines.vllm_platform import (
 from genbench.engines.vllm_served import ServedModel
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.engines.watchdog import Watchdog
-from genbench.types import Completion, Request, SampleId
+from genbench.types import Completion, Request, SampleId, ScoreRequest
 
 
 class VllmEngine:
@@ -142,6 +142,10 @@ class VllmEngine:
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request, see `ServedModel.generate`."""
         return await self._own.generate(request, attempt)
+
+    async def score(self, request: ScoreRequest, attempt: int) -> Completion:
+        """Return the log-probabilities of given continuations, see `ServedModel.score`."""
+        return await self._own.score(request, attempt)
 
     async def _watch(self, watchdog: Watchdog) -> None:
         """Kill the engine's processes when it gives no token any more. Its requests then end with an error.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,10 +20,11 @@ from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 from genbench.engines.detokenize import TextDecoder
 from genbench.engines.environment import log_tail
 from genbench.engines.steps import StepStatistics
+from genbench.engines.vllm_score import PromptScorer, scored_completion
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.suite.config import Decoding
-from genbench.types import Completion, FinishReason, Request, SampleId
+from genbench.types import Completion, FinishReason, Request, SampleId, ScoreRequest
 
 
 class LoadedEngine(Protocol):
@@ -105,18 +107,9 @@ class ServedModel:
             RequestFailedError: this request failed. The engine goes on.
         """
         sample = request.sample
-        name = f"{sample.task}/{sample.problem_id}/{sample.sample_index}/{request.turn}/{attempt}"
-        started = time.monotonic()
-        self.requests[sample] = f"{name}/{self._number}" if self._number else name
-        try:
-            output, text = await self._final(request, self.requests[sample])
-        except EngineDeadError as error:
-            what = self._host.stall or "the engine died"
-            raise EngineDiedError(f"{what}:\n{log_tail(self._log)}") from error
-        except (EngineGenerateError, VLLMClientError, ValueError) as error:
-            raise RequestFailedError(f"request {name}: {error}") from error
-        finally:
-            del self.requests[sample]
+        name, started = self._request_id(request, attempt), time.monotonic()
+        with self._answering(sample, name):
+            output, text = await self._final(request, name)
         finish: FinishReason = output.finish_reason or "abort"
         if finish == "abort":
             raise EngineDiedError("the engine aborted a request that nobody cancelled")
@@ -135,6 +128,35 @@ class ServedModel:
             seconds=time.monotonic() - started,
             trace_opened=request.trace_opened,
         )
+
+    async def score(self, request: ScoreRequest, attempt: int) -> Completion:
+        """Return the log-probabilities of given continuations. Errors are those of `generate`."""
+        name, started, llm = self._request_id(request, attempt), time.monotonic(), self._host.llm
+        with self._answering(request.sample, f"{name}/0"):
+            if llm is None:
+                raise EngineDiedError("the engine is not running")
+            block = llm.vllm_config.cache_config.block_size
+            choices = await PromptScorer(llm, block, self._lora).score(request, name)
+        return scored_completion(request, attempt, choices, time.monotonic() - started)
+
+    def _request_id(self, request: Request, attempt: int) -> str:
+        sample = request.sample
+        name = f"{sample.task}/{sample.problem_id}/{sample.sample_index}/{request.turn}/{attempt}"
+        return f"{name}/{self._number}" if self._number else name
+
+    @contextmanager
+    def _answering(self, sample: SampleId, request_id: str) -> Iterator[None]:
+        """Keep the id of a sample's request while it runs, and turn vLLM's errors into ours."""
+        self.requests[sample] = request_id
+        try:
+            yield
+        except EngineDeadError as error:
+            what = self._host.stall or "the engine died"
+            raise EngineDiedError(f"{what}:\n{log_tail(self._log)}") from error
+        except (EngineGenerateError, VLLMClientError, ValueError) as error:
+            raise RequestFailedError(f"request {request_id}: {error}") from error
+        finally:
+            del self.requests[sample]
 
     async def _final(self, request: Request, request_id: str) -> tuple[Any, str]:
         """Return the request's only event and its text. Streamed output costs up to 2.3 times the wall time.

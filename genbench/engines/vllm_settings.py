@@ -84,6 +84,11 @@ class VllmSettings(CommonSettings):
     own_quantization: Any = None
 
     @property
+    def scores(self) -> bool:
+        """Return True: vLLM gives the log-probabilities of a prompt."""
+        return True
+
+    @property
     def lora(self) -> bool:
         """Tell whether the engine is loaded with LoRA on."""
         return self.share or self.adapter is not None

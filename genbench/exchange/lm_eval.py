@@ -16,6 +16,8 @@ from genbench.store.storedrun import StoredRun
 
 Written = list[Path]
 _FILTER = "none"
+_LM_EVAL_NAMES = {"acc_byte": "acc_bytes", "acc_pmi": "acc_mutual_info"}
+"""Measures that lm-eval has under another name."""
 
 
 def lm_eval(run: StoredRun, results: Results, output: Path) -> Written:
@@ -44,6 +46,9 @@ def lm_eval_line(sample: Sample, doc_id: int) -> dict[str, Any]:
     doc = {"problem_id": sample.problem_id, "sample_index": sample.sample_index, **sample.strata}
     prompt, target = sample.prompt or "", sample.reference or ""
     extracted = sample.verdict.extracted if sample.verdict else None
+    scored = sample.turns[-1].completion.choices
+    if scored:
+        return _scored_line(sample, doc_id, doc)
     return {
         "doc_id": doc_id,
         "doc": doc,
@@ -60,6 +65,28 @@ def lm_eval_line(sample: Sample, doc_id: int) -> dict[str, Any]:
     }
 
 
+def _scored_line(sample: Sample, doc_id: int, doc: dict[str, Any]) -> dict[str, Any]:
+    """Return a problem whose texts were scored, with (log-probability, greedy) of each."""
+    prompt, target = sample.prompt or "", sample.reference or ""
+    measures: dict[str, float] = dict(sample.verdict.detail.get("measures", {})) if sample.verdict else {}
+    named = {_LM_EVAL_NAMES.get(name, name): value for name, value in measures.items()}
+    scored = [[str(one.logprob), str(one.greedy)] for one in sample.turns[-1].completion.choices]
+    return {
+        "doc_id": doc_id,
+        "doc": doc,
+        "target": target,
+        "arguments": {f"gen_args_{place}": {"arg_0": prompt} for place in range(len(scored))},
+        "resps": [[pair] for pair in scored],
+        "filtered_resps": scored,
+        "filter": _FILTER,
+        "metrics": list(named),
+        "doc_hash": _digest(json.dumps(doc)),
+        "prompt_hash": _digest(prompt),
+        "target_hash": _digest(target),
+        **named,
+    }
+
+
 def lm_eval_results(run: StoredRun, results: Results) -> dict[str, Any]:
     """Return the content of a results file.
 
@@ -72,7 +99,7 @@ def lm_eval_results(run: StoredRun, results: Results) -> dict[str, Any]:
         "configs": {
             name: {
                 "task": name,
-                "output_type": "generate_until",
+                "output_type": "generate_until" if task.likelihood is None else _scored_type(task),
                 "repeats": task.k,
                 "generation_kwargs": manifest.tasks[name].decoding,
                 "metadata": {"version": manifest.tasks[name].version},
@@ -81,7 +108,7 @@ def lm_eval_results(run: StoredRun, results: Results) -> dict[str, Any]:
         },
         "versions": {name: manifest.tasks[name].version for name in results.tasks},
         "n-shot": dict.fromkeys(results.tasks, 0),
-        "higher_is_better": {name: dict.fromkeys(task.metrics, True) for name, task in results.tasks.items()},
+        "higher_is_better": {name: _better(task) for name, task in results.tasks.items()},
         "n-samples": {
             name: {"original": task.of, "effective": task.n} for name, task in results.tasks.items()
         },
@@ -109,7 +136,29 @@ def _task(name: str, task: TaskResults) -> dict[str, Any]:
             record[f"{metric},{_FILTER}"] = item.value
             spread = (item.ci[1] - item.ci[0]) / 4 if item.ci else "N/A"
             record[f"{metric}_stderr,{_FILTER}"] = spread
+    for metric, measure in (task.likelihood.measures if task.likelihood else {}).items():
+        name = _LM_EVAL_NAMES.get(metric, metric)
+        record[f"{name},{_FILTER}"] = measure.value
+        spread = (measure.ci[1] - measure.ci[0]) / 4 if measure.ci else "N/A"
+        record[f"{name}_stderr,{_FILTER}"] = spread
     return record
+
+
+def _scored_type(task: TaskResults) -> str:
+    """Return what lm-eval calls the kind of request of a scored task."""
+    measures = task.likelihood.measures if task.likelihood else {}
+    if "bits_per_byte" in measures:
+        return "loglikelihood_rolling"
+    return "multiple_choice" if "acc" in measures else "loglikelihood"
+
+
+def _better(task: TaskResults) -> dict[str, bool]:
+    """Return, for each metric by lm-eval's name, whether a higher value is better."""
+    measures = task.likelihood.measures if task.likelihood else {}
+    found = dict.fromkeys(task.metrics, True)
+    return found | {
+        _LM_EVAL_NAMES.get(name, name): not item.lower_is_better for name, item in measures.items()
+    }
 
 
 def _digest(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from genbench.engines.kind import EngineKind, ModelSource
+from genbench.engines.kind import EngineKind, EngineSettings, ModelSource
 from genbench.engines.kinds import engine_kind
 from genbench.errors import ConfigError, DataError, PromptError
 from genbench.models.prepared import PreparedModel, PromptedModel
@@ -49,7 +49,10 @@ def prepare_model(
     with _located(suite, name):
         model = _prompted(suite, name, tasks, kind or engine_kind(suite.config.engine, suite.folder))
         settings = model.found.settings(model.facts)
+        _check_scoring(suite, tasks, settings)
         decoding = {task: decoding_terms(found) for task, found in model.facts.decodings.items()}
+        for task, prefix in model.facts.prefixes.items():
+            decoding[task] |= {"request": "score", "prefix_token_id": prefix, "logprobs": "raw"}
         return PreparedModel(
             name=name,
             config=model.config,
@@ -61,6 +64,18 @@ def prepare_model(
             warnings=tuple(model.found.warnings(model.facts)),
             count=model.count,
             measure=model.measure,
+        )
+
+
+def _check_scoring(suite: Suite, tasks: Sequence[LoadedTask], settings: EngineSettings) -> None:
+    """Refuse scored tasks for an engine that cannot score given texts."""
+    scored = [task.name for task in tasks if task.is_scored]
+    if scored and not settings.scores:
+        kind = suite.config.engine.kind
+        raise ConfigError(
+            f"task {scored[0]} scores given texts, and engine.kind {kind} as it is set here gives no "
+            "log-probabilities by token id; use engine.kind vllm, or http with api: vllm and prompts: "
+            "token_ids"
         )
 
 

@@ -43,7 +43,9 @@ class Reasoning:
         return cls(traceformats.resolve(tags), record.end_tokens)
 
     def split(self, item: Completion) -> Answer:
-        """Return the completion's trace and answer."""
+        """Return the completion's trace and answer. Scores of given texts have neither."""
+        if item.choices:
+            return Answer("", "absent", "", False, item.choices)
         return traces.split(item.text, self.format, item.trace_opened, item.finish_reason, self.end_tokens)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from genbench.engines.kind import FoundModel, PromptFacts
+from genbench.models.continuations import ContinuationEncoder, Encoded
 from genbench.models.prepared import PromptedModel, PromptMeasure, Reasoning
-from genbench.models.prompts import Rendered, Renderer, check_vocabulary, fit
+from genbench.models.prompts import Rendered, Renderer, check_token_ids, fit
 from genbench.models.rendering import (
     stated_format,
     task_renderer,
@@ -23,7 +25,7 @@ from genbench.registry import load_object
 from genbench.suite.config import Decoding
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
-from genbench.types import Message
+from genbench.types import Ask, Message
 
 _PROMPTS_KEPT = 4096
 """Prompts that a model without a tokenizer keeps. To render one again costs microseconds."""
@@ -66,10 +68,22 @@ def _as_token_ids(
     chat_template = template_file(config, suite.folder) or getattr(tokenizer, "chat_template", None)
     fmt = trace_format(suite, chat_template, _added_tokens(tokenizer))
     renderers = {task.name: task_renderer(config, task, tokenizer, chat_template, fmt) for task in tasks}
+    encoders = {
+        task.name: scoring_encoder(renderers[task.name], tokenizer, found.context)
+        for task in tasks
+        if task.is_scored
+    }
+
+    def encode(task: str, ask: Ask) -> Encoded:
+        encoded = encoders[task].encode(ask)
+        for item in encoded.continuations:
+            ids = (*item.context, *item.token_ids)
+            check_token_ids(ids, found.vocab_size, tokenizer.convert_ids_to_tokens)
+        return encoded
 
     def render(task: str, messages: tuple[Message, ...]) -> Rendered:
         rendered = renderers[task].render(messages)
-        check_vocabulary(rendered, found.vocab_size, tokenizer.convert_ids_to_tokens)
+        check_token_ids(rendered.token_ids or (), found.vocab_size, tokenizer.convert_ids_to_tokens)
         return rendered
 
     def fitting(prompt_tokens: int, wanted: int) -> tuple[int, bool]:
@@ -80,8 +94,9 @@ def _as_token_ids(
         decoding=suite.config.decoding,
         trace_tags=trace_tags(fmt),
         eos_token_id=getattr(tokenizer, "eos_token_id", None),
+        prefixes={name: encoder.prefix for name, encoder in encoders.items()},
     )
-    maker = RequestMaker(render, fitting, suite.config.decoding.seed)
+    maker = RequestMaker(render, fitting, suite.config.decoding.seed, encode=encode)
     ends = Reasoning(fmt, _end_tokens(tokenizer))
     measure = PromptMeasure(partial(_counted, tokenizer), partial(_overhead, tokenizer, render))
     return PromptedModel(name, config, found, ends, maker, facts, TokenCounter(tokenizer), measure)
@@ -103,6 +118,13 @@ def _overhead(tokenizer: Any, render: Render, task: str) -> tuple[int, int]:
     one = len(render(task, (user,)).token_ids or ())
     three = len(render(task, (user, assistant, user)).token_ids or ())
     return one - own, max(0, -(-(three - one - 2 * own) // 2))
+
+
+def scoring_encoder(renderer: Renderer, tokenizer: Any, context: int | None) -> ContinuationEncoder:
+    """Return the encoder of a scored task. Under the style `chat` contexts go through the chat template."""
+    is_chat = renderer.style == "chat"
+    plain = renderer if is_chat else replace(renderer, style="plain", shots=())
+    return ContinuationEncoder(tokenizer, plain.text, is_chat, context)
 
 
 def _added_tokens(tokenizer: Any) -> list[str]:

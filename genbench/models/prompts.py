@@ -125,6 +125,14 @@ class Renderer:
         digest = hashlib.sha256(json.dumps(ids).encode()).hexdigest()
         return Rendered(text, tuple(ids), self.opens_trace(text), digest, tuple(whole))
 
+    def text(self, messages: Sequence[Message]) -> str:
+        """Return the text of a prompt, with the model's system prompt.
+
+        Raises:
+            PromptError: the chat template refuses the messages.
+        """
+        return self._text(self._with_system_prompt(messages))
+
     def _with_system_prompt(self, messages: Sequence[Message]) -> list[Message]:
         """Join the system messages of model and task. Many templates take only one, and only first."""
         parts = [message.content for message in messages if message.role == "system"]
@@ -226,7 +234,7 @@ def fit(prompt_tokens: int, max_tokens: int, context: int) -> tuple[int, bool]:
     return min(max_tokens, left), left < max_tokens
 
 
-def check_vocabulary(prompt: Rendered, vocab_size: int | None, token: Callable[[int], str]) -> None:
+def check_token_ids(ids: Sequence[int], vocab_size: int | None, token: Callable[[int], str]) -> None:
     """Refuse a prompt with a token that the model has no embedding for. An engine would crash on it.
 
     Args:
@@ -236,7 +244,7 @@ def check_vocabulary(prompt: Rendered, vocab_size: int | None, token: Callable[[
     Raises:
         PromptError: names the token.
     """
-    highest = max(prompt.token_ids or (0,))
+    highest = max(ids, default=0)
     if vocab_size is not None and highest >= vocab_size:
         raise PromptError(
             f"the prompt has the token {token(highest)!r} (id {highest}), and the model's embedding ends at "

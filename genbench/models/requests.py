@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from genbench.errors import PromptError
+from genbench.models.continuations import Encoded, PackedContinuations, sizes, text_digest
 from genbench.tasks.loaded import LoadedTask
-from genbench.types import Message, Problem, Request, SampleId
+from genbench.types import Ask, Message, Problem, Request, SampleId, ScoreRequest
 
 
 class Rendered(Protocol):
@@ -49,6 +50,10 @@ Render = Callable[[str, tuple[Message, ...]], Rendered]
 """(task name, messages) -> prompt."""
 Fit = Callable[[int, int], tuple[int, bool]]
 """(prompt tokens, max_tokens) -> (max_tokens that fit, whether that is less). May raise PromptError."""
+Encode = Callable[[str, Ask], Encoded]
+"""(task name, ask) -> the token ids of the texts that are scored. May raise PromptError."""
+_SHOWN_CHARS = 2_000
+"""Characters of a scored text that are shown to people. A document may be a whole book."""
 
 
 def sample_seed(run_seed: int, sample: SampleId, turn: int) -> int:
@@ -68,10 +73,19 @@ class RequestMaker:
         render: makes the prompt of a task's messages.
         fit: lowers max_tokens to what the context leaves.
         keep: how many rendered prompts are kept. None means as many as fit a budget of tokens.
+        encode: makes the token ids of texts that are scored. None: there is no tokenizer.
     """
 
-    def __init__(self, render: Render, fit: Fit, run_seed: int, keep: int | None = None) -> None:
+    def __init__(
+        self,
+        render: Render,
+        fit: Fit,
+        run_seed: int,
+        keep: int | None = None,
+        encode: Encode | None = None,
+    ) -> None:
         self._render, self._fit, self._run_seed, self._keep = render, fit, run_seed, keep
+        self._encode, self._packed = encode, PackedContinuations()
         self._first: dict[str, tuple[tuple[Message, ...], Rendered]] = {}
         self._tokens = 0
 
@@ -88,6 +102,8 @@ class RequestMaker:
         ask = task.ask(problem, sample_index, replies)
         if ask is None:
             return None
+        if ask.scoring is not None:
+            return self._score(task, problem, ask)
         turn = len(replies)
         try:
             rendered = self._rendered(task.name, problem, ask.messages, turn)
@@ -109,6 +125,42 @@ class RequestMaker:
             clamped=clamped,
             messages=rendered.messages,
         )
+
+    def _score(self, task: LoadedTask, problem: Problem, ask: Ask) -> ScoreRequest:
+        """Return the request of a problem whose texts are scored."""
+        assert ask.scoring is not None
+        found = self._encoded(task, problem, ask)
+        sample = SampleId(task.name, problem.problem_id, 0)
+        first = ask.scoring.choices[0]
+        shown = first.text if ask.scoring.is_document else first.context
+        longest = max(
+            found.continuations, key=lambda item: len(item.context) + len(item.token_ids), default=None
+        )
+        return ScoreRequest(
+            sample=sample,
+            turn=0,
+            token_ids=() if longest is None else (*longest.context, *longest.token_ids),
+            seed=sample_seed(self._run_seed, sample, 0),
+            max_tokens=1,
+            prompt_digest=found.digest,
+            prompt=shown if len(shown) <= _SHOWN_CHARS else f"{shown[:_SHOWN_CHARS]} …",
+            messages=ask.messages,
+            continuations=found.continuations,
+            sizes=sizes(ask.scoring),
+        )
+
+    def _encoded(self, task: LoadedTask, problem: Problem, ask: Ask) -> Encoded:
+        assert ask.scoring is not None
+        if self._encode is None:
+            return Encoded((), text_digest(ask.scoring))
+        kept = self._packed.get(task.name, problem.problem_id)
+        if kept is None:
+            try:
+                kept = self._encode(task.name, ask)
+            except PromptError as error:
+                raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
+            self._packed.keep(task.name, problem.problem_id, kept)
+        return kept
 
     def _limit(
         self, tokens: int, task: LoadedTask, problem: Problem, turn: int, wanted: int

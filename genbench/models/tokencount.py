@@ -43,6 +43,8 @@ async def trace_tokens(completion: Completion, answer: Answer, count: Count | No
     (`count` is None). An estimate would not be comparable with counts.
     """
     total = completion.completion_tokens
+    if completion.choices:  # given texts, which nobody reasoned about
+        return 0
     if total is None or not completion.text or answer.trace_status == "unclosed":
         return total
     if answer.trace_status == "absent":

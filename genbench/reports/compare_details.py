@@ -8,6 +8,7 @@ from itertools import chain
 
 from genbench.analysis.comparison_record import ComparedTask, JudgeFigures, StratumDifference
 from genbench.reports.figures import interval, p_text, points
+from genbench.reports.likelihood_text import difference_lines
 from genbench.reports.table import aligned
 from genbench.reports.why import signed, status_words
 from genbench.types import STATUSES
@@ -24,6 +25,7 @@ def details(task: ComparedTask) -> Iterator[str]:
         _rerun,
         _noise,
         _mcnemar,
+        _likelihood,
         _judge,
         _causes,
         _transitions,
@@ -100,6 +102,12 @@ def _mcnemar(task: ComparedTask) -> Iterator[str]:
             f"  right in both {table.both_right}, in base only {table.base_only}, in tuned only "
             f"{table.tuned_only}, in none {table.both_wrong}; exact McNemar p {p_text(table.p_two_sided)}"
         )
+
+
+def _likelihood(task: ComparedTask) -> Iterator[str]:
+    """Yield the differences of all measures of scored texts."""
+    if task.likelihood:
+        yield from difference_lines(task.likelihood)
 
 
 def _judge(task: ComparedTask) -> Iterator[str]:

@@ -19,6 +19,7 @@ from genbench.reports.by_length import THRESHOLD, LengthCurve, curve_words, heat
 from genbench.reports.figures import interval, p_text, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
+from genbench.reports.likelihood_text import likelihood_lines
 from genbench.reports.report_record import Report, ReportedRun
 from genbench.reports.why import signed, status_words
 from genbench.safetext.printable import printable
@@ -63,6 +64,7 @@ def html(
         alarms=_alarms(report),
         notes=list(_notes(report)),
         judged=_judged(report),
+        scored=_scored(report),
         look_head=HEAD,
         forest=_forest(report),
         groups=task_groups(report),
@@ -136,6 +138,16 @@ def _judged(report: Report) -> list[tuple[str, str, list[str]]]:
         for name in report.tasks
         for run in report.runs
         if (task := run.results.tasks.get(name)) and task.judge
+    ]
+
+
+def _scored(report: Report) -> list[tuple[str, str, list[str]]]:
+    """Return (task, run, lines) of every task whose texts were scored."""
+    return [
+        (name, run.name, likelihood_lines(task.likelihood))
+        for name in report.tasks
+        for run in report.runs
+        if (task := run.results.tasks.get(name)) and task.likelihood
     ]
 
 

@@ -10,6 +10,7 @@ from genbench.reports.adaptive_text import HEAD, adaptive_text, look_rows
 from genbench.reports.figures import interval, points
 from genbench.reports.judged_text import judged_lines
 from genbench.reports.lead import task_sentences
+from genbench.reports.likelihood_text import likelihood_lines
 from genbench.reports.report_record import Report, ReportedComparison, ReportedRun
 from genbench.reports.text import forgeable_words
 from genbench.reports.why import signed
@@ -29,6 +30,8 @@ def markdown(report: Report) -> str:
     lines += _folded("Scores", _score_table(report)) if compared else [*_score_table(report), ""]
     for run in report.runs:
         lines += _looks(run) if run.results.adaptive else []
+    scored = _likelihood_lines(report)
+    lines += _folded("Likelihood", scored) if scored else []
     judged = _judge_lines(report)
     lines += _folded("Judges", judged) if judged else []
     if report.published:
@@ -106,6 +109,16 @@ def _looks(run: ReportedRun) -> list[str]:
     rows = [[escaped(cell) for cell in row] for row in look_rows(record)]
     others = [f"- {escaped(line)}" for part in text for line in part.splitlines() if ":" in line]
     return _folded(f"Looks of {escaped(run.name)}", [*_table(HEAD, rows, 0), "", *others])
+
+
+def _likelihood_lines(report: Report) -> list[str]:
+    return [
+        "- " + escaped(f"{name}, {run.name}: {line}")
+        for name in report.tasks
+        for run in report.runs
+        if (task := run.results.tasks.get(name)) and task.likelihood
+        for line in likelihood_lines(task.likelihood)
+    ]
 
 
 def _judge_lines(report: Report) -> list[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from genbench.analysis.curves_record import Curves
 from genbench.queue.records import JobDetail, JobList
 from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.store.jsonrecord import JsonRecord
 
 SERVICE_RECORDS: Mapping[str, type[JsonRecord]] = {"jobs": JobList, "job": JobDetail}
 """By the name of the entry in `$defs` of the schema."""
-GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {**DECISION_RECORDS, **SERVICE_RECORDS}
+GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {**DECISION_RECORDS, "curves": Curves, **SERVICE_RECORDS}
 """The same for decisions, tracks and the queue together."""

@@ -13,6 +13,7 @@ from genbench.reports.adaptive_text import adaptive_text
 from genbench.reports.corpus_text import corpus_lines
 from genbench.reports.figures import interval, points
 from genbench.reports.judged_text import judged_lines
+from genbench.reports.likelihood_text import likelihood_lines
 from genbench.reports.table import aligned
 
 _HEAD = ("model", "task", "metric", "value", "95% CI", "re-run", "n x k", "status counts")
@@ -158,6 +159,7 @@ def _task_notices(task: TaskResults, brief: bool) -> list[str]:
     lines += _other_metrics(task, brief)
     lines += _measures(task)
     lines += corpus_lines(task.corpus)
+    lines += likelihood_lines(task.likelihood, brief=brief) if task.likelihood else []
     if not brief:
         lines += _instructions(task.instructions) if task.instructions else []
     lines += judged_lines(task.judge) if task.judge else []

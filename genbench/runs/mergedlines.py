@@ -15,6 +15,7 @@ from genbench.store.folder import RunFolder
 from genbench.store.jsonlines import Appender, read_lines
 from genbench.store.manifest_record import Manifest
 from genbench.store.records import renumbered
+from genbench.store.seal import completion_words
 from genbench.store.storedrun import ids_in_force
 from genbench.types import Completion
 
@@ -131,7 +132,7 @@ def _completions(
 def _is_new(item: Completion, folder: RunFolder, seen: dict[_Key, tuple[bytes, RunFolder]]) -> bool:
     """Return whether the sample's turn is the first with its identity. An equal second one is left out."""
     sample = item.sample
-    text = item.text.encode("utf-8", "surrogatepass")
+    text = completion_words(item).encode("utf-8", "surrogatepass")
     found = hashlib.blake2b(text + f"\0{item.finish_reason}\0{item.seed}".encode(), digest_size=16).digest()
     kept, where = seen.setdefault((sample.problem_id, sample.sample_index, item.turn), (found, folder))
     if kept != found:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from genbench.data.shard import Shard
 from genbench.draw.lengths import Lengths, read_lengths
@@ -69,6 +70,8 @@ class RunOptions:
     """The model of the suite whose keys models that are added take, all but its path."""
     against: str | Path | None = None
     """The stored run that an adaptive run is compared with."""
+    entry: Mapping[str, Any] | None = None
+    """A task of the command's own, as an entry of a suite. It goes without a suite file."""
     adaptive: bool = False
     """Draw in rounds, and stop each task when its comparison with `against` is decided."""
     finish: bool = False
@@ -87,9 +90,8 @@ def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
         ConfigError: the suite is wrong, or has no model of a given name.
     """
     if options.suite is None:
-        return quick_suite(options.models, options.tasks, options.k, options.overrides), [
-            model_name(text) for text in options.models
-        ]
+        suite = quick_suite(options.models, options.tasks, options.k, options.overrides, options.entry)
+        return suite, [model_name(text) for text in options.models]
     if options.k is not None:
         raise ConfigError("--k goes without a suite file; with one write --set tasks.NAME.k=K")
     named = [text.partition("=") for text in options.models]

@@ -17,6 +17,16 @@ from genbench.types import Estimate
 
 AnswersLike = Sequence[Sequence[str | None]]
 """Extracted answers, one sequence per problem, in the shape of the scores. None: nothing was extracted."""
+SCORED_METRICS = (
+    "acc_norm",
+    "acc_char",
+    "acc_token",
+    "acc_byte",
+    "acc_pmi",
+    "greedy",
+    "byte_probability",
+)
+"""Headlines of tasks that score given texts. Each is the mean of the scores, as `acc` is."""
 _METRIC = re.compile(r"(?P<kind>avg@|pass@|pass\^|maj@)(?P<k>k|[1-9][0-9]*)")
 
 
@@ -26,6 +36,8 @@ class Metric:
 
     kind: str
     k: int | None = None
+    name: str = "acc"
+    """The name of a metric of kind `acc`."""
 
     @property
     def is_mean(self) -> bool:
@@ -41,6 +53,8 @@ def parse_metric(name: str) -> Metric:
     """
     if name == "acc":
         return Metric("acc")
+    if name in SCORED_METRICS:
+        return Metric("acc", name=name)
     found = _METRIC.fullmatch(name)
     if found is None:
         raise InputError(f"unknown metric '{name}'; valid: acc, avg@k, pass@k, pass^k, maj@k (k or a number)")
@@ -206,7 +220,7 @@ def check_shapes(
 def _resolved(metric: Metric, scores: Scores, k: int | None) -> str:
     """Return the metric's name with its k, as in avg@8."""
     if metric.kind == "acc":
-        return "acc"
+        return metric.name
     drawn = "k" if scores.is_ragged else scores.k
     return f"{metric.kind}{metric.k or k or drawn}"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import asdict, replace
 from typing import Any, get_args
 
-from genbench.types import STATUSES, Completion, FinishReason, SampleId, TraceStatus, Verdict
+from genbench.types import STATUSES, ChoiceScore, Completion, FinishReason, SampleId, TraceStatus, Verdict
 
 Record = dict[str, Any]
 _LARGEST = 1 << 64
@@ -21,7 +22,7 @@ _TRACE_STATUSES: tuple[TraceStatus, ...] = get_args(TraceStatus)
 def completion_to_record(item: Completion) -> Record:
     """Return the record of completions.jsonl, with the keys of docs/architecture.md.
 
-    `prompt` is only written for turns after the first.
+    `prompt` is only written for turns after the first, and `choices` if given texts were scored.
     """
     record: Record = {
         "task": item.sample.task,
@@ -40,7 +41,41 @@ def completion_to_record(item: Completion) -> Record:
         "seconds": None if item.seconds is None else round(item.seconds, 4),
         "trace_opened": item.trace_opened,
     }
+    if item.choices:
+        record["choices"] = [choice_to_record(choice) for choice in item.choices]
     return record if item.prompt is None else record | {"prompt": item.prompt}
+
+
+def choice_to_record(item: ChoiceScore) -> Record:
+    """Return the JSON of one scored choice. A prior that was not asked for is left out."""
+    return {key: value for key, value in asdict(item).items() if value is not None}
+
+
+def choice_from_record(record: Any) -> ChoiceScore:
+    """Return the scored choice of a record.
+
+    Raises:
+        ValueError: a field is missing or wrong. Names the field.
+    """
+    if not isinstance(record, dict):
+        raise ValueError(f"'choices' has {_shown(record)}, wanted an object with 'logprob'")
+    return ChoiceScore(
+        logprob=_logprob(record, "logprob"),
+        tokens=_integer(record, "tokens"),
+        chars=_integer(record, "chars"),
+        bytes=_integer(record, "bytes"),
+        words=_integer(record, "words"),
+        greedy=record.get("greedy") is True,
+        prior=_logprob(record, "prior") if record.get("prior") is not None else None,
+        merged=record.get("merged") is True,
+    )
+
+
+def _logprob(record: Record, key: str) -> float:
+    value = record.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -math.inf < value <= 0:
+        raise ValueError(f"'{key}' is {_shown(value)}, wanted a finite number up to 0")
+    return float(value)
 
 
 def renumbered(item: Completion, attempts_before: int) -> Completion:
@@ -69,6 +104,7 @@ def completion_from_record(record: Record) -> Completion:
         seconds=_optional_number(record, "seconds", _MOST_SECONDS),
         trace_opened=bool(record.get("trace_opened")),
         prompt=_optional_text(record, "prompt"),
+        choices=tuple(choice_from_record(choice) for choice in record.get("choices") or ()),
     )
 
 

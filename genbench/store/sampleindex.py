@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
+from genbench.store.seal import completion_words
 from genbench.types import Completion
 
 T = TypeVar("T")
@@ -176,5 +177,5 @@ class SampleIndex:
 
 
 def _digest(item: Completion) -> int:
-    text = f"{item.turn}\0{item.text}".encode("utf-8", "surrogatepass")
+    text = f"{item.turn}\0{completion_words(item)}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

@@ -27,7 +27,7 @@ class Seal:
 
     def add_completion(self, item: Completion) -> None:
         """Add a line of completions.jsonl."""
-        self._add(f"{item.turn}\0{item.text}", item.sample.problem_id, item.sample.sample_index)
+        self._add(f"{item.turn}\0{completion_words(item)}", item.sample.problem_id, item.sample.sample_index)
 
     def add_verdict(self, item: Verdict) -> None:
         """Add a line of verdicts.jsonl."""
@@ -44,6 +44,13 @@ class Seal:
     def record(self) -> SealRecord:
         """Return the record for results.json."""
         return SealRecord(lines=self._lines, digest=f"{self._sum:016x}")
+
+
+def completion_words(item: Completion) -> str:
+    """Return what a completion says as one text: its text, or its scores of given texts."""
+    if not item.choices:
+        return item.text
+    return "\0".join(f"{one.logprob!r} {one.tokens} {one.greedy} {one.prior!r}" for one in item.choices)
 
 
 def broken(kind: str, now: SealRecord, then: SealRecord) -> str | None:

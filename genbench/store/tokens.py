@@ -33,7 +33,7 @@ class TokenCount:
     def add(self, item: Completion, max_tokens: int) -> None:
         """Add a completion of a task whose limit is `max_tokens` tokens."""
         self.items += 1
-        found = degeneracy_of(item.text)
+        found = None if item.choices else degeneracy_of(item.text)
         if found is not None and item.finish_reason != "error":
             self.degenerate[found] += 1
         self.clamped += item.max_tokens is not None and item.max_tokens < max_tokens

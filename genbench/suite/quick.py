@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,11 @@ _NAME_CHARS = 60
 
 
 def quick_suite(
-    models: Sequence[str], tasks: Sequence[str], k: int | None, overrides: Sequence[str] = ()
+    models: Sequence[str],
+    tasks: Sequence[str],
+    k: int | None,
+    overrides: Sequence[str] = (),
+    entry: Mapping[str, Any] | None = None,
 ) -> Suite:
     """Return the suite of `genbench run --model M --task T --k K`.
 
@@ -25,6 +29,7 @@ def quick_suite(
         tasks: names of tasks.
         k: samples of each problem. None means each task's own.
         overrides: `key=value` texts, as in `--set`.
+        entry: a task of the command's own, instead of tasks by name. Its models get plain prompts.
 
     Raises:
         ConfigError: no model or no task, two models of one name, or a wrong value.
@@ -37,11 +42,12 @@ def quick_suite(
         if name in paths:
             raise ConfigError(f"--model {text}: two models are called '{name}'; write --model NAME=PATH")
         paths[name] = path
+    style = {} if entry is None else {"prompt_style": "plain"}
     sizes: dict[str, Any] = {} if k is None else {"k": k}
     raw = {
         "name": _plain("-".join(tasks))[:_NAME_CHARS],
-        "models": {name: {"path": path} for name, path in paths.items()},
-        "tasks": [{"task": task, **sizes} for task in tasks],
+        "models": {name: {"path": path, **style} for name, path in paths.items()},
+        "tasks": [{"task": task, **sizes} for task in tasks] if entry is None else [dict(entry)],
     }
     lines: dict[tuple[str | int, ...], int | str] = {("models",): "--model", ("tasks",): "--task"}
     return checked_suite(raw, Path(_PLACE), overrides, lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from genbench import registry
 from genbench.errors import ConfigError
 from genbench.protocols import Task
-from genbench.stats.estimates import parse_metric
+from genbench.stats.estimates import SCORED_METRICS, parse_metric
 from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite
 from genbench.tasks.kinds import JUDGE
@@ -31,11 +31,31 @@ def check_verifier(suite: Suite, entry: TaskEntry, task: Task) -> None:
         raise ConfigError(f"{entry_place(suite, entry, *keys)}: {error}") from error
 
 
+def check_scored(suite: Suite, entry: TaskEntry, k: int) -> None:
+    """Refuse keys of a scored task that only mean something when an answer is drawn."""
+    if k != 1:
+        raise ConfigError(
+            f"{entry_place(suite, entry, 'k')}: k is {k}, wanted 1: scores of given texts do not vary; leave "
+            "k out"
+        )
+    given = entry.decoding.model_dump(exclude_none=True)
+    if given:
+        raise ConfigError(
+            f"{entry_place(suite, entry, 'decoding')}: decoding.{next(iter(given))} is set, but nothing is "
+            "drawn in a scored task; leave decoding out"
+        )
+
+
 def check_metrics(suite: Suite, entry: TaskEntry, task: Task, k: int) -> None:
     """Refuse metrics that do not exist or do not go with `k`, and a headline that no comparison can test."""
     for place, metric in enumerate(entry.metrics or task.info.metrics):
         try:
             check_metric(metric, k, str(suite.folder))
+            if metric in SCORED_METRICS and metric not in task.info.metrics:
+                raise ConfigError(
+                    f"'{metric}' is no metric of this task; leave it out: a scored task has it next to its "
+                    "headline in any case"
+                )
         except ConfigError as error:
             raise type(error)(f"{entry_place(suite, entry, 'metrics', place)}: metrics: {error}") from error
     if not is_built_in(task.info.headline):

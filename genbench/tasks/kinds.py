@@ -12,6 +12,10 @@ JUDGE = "judge"
 """The verifier of tasks that an LLM judge grades. It is not a class of genbench.verifiers."""
 
 
+LIKELIHOOD = "likelihood"
+"""The kind of tasks in which a model scores given texts and draws nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A preset that `kind:` names. A suite can replace its verifier, prompt and columns."""
@@ -67,6 +71,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "ifbench": Kind("ifbench", lists_instructions=True),
         "json_schema": Kind("json_schema", wants_reference=False),
         "code": Kind("code"),
+        LIKELIHOOD: Kind(LIKELIHOOD),
         JUDGE: Kind(JUDGE, wants_reference=False),
     }
 )

@@ -9,11 +9,17 @@ from pathlib import Path
 from genbench.data.local import RecentFile
 from genbench.data.subset import nested_subset
 from genbench.errors import ConfigError, nearest
-from genbench.suite.config import TaskEntry
+from genbench.suite.config import Decoding, TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k
 from genbench.tasks.askcache import AskCache
-from genbench.tasks.entry_checks import check_metrics, check_reference, check_verifier, entry_place
+from genbench.tasks.entry_checks import (
+    check_metrics,
+    check_reference,
+    check_scored,
+    check_verifier,
+    entry_place,
+)
 from genbench.tasks.loaded import LoadedTask
 from genbench.tasks.make import make_task
 from genbench.tasks.rows import task_rows, with_examples, with_texts
@@ -69,6 +75,9 @@ def load_task(
     task = make_task(suite, entry)
     decoding = suite.config.decoding_of(entry)
     k = entry.k or task.info.k
+    if task.info.is_scored:
+        check_scored(suite, entry, k)
+        decoding = Decoding(temperature=0.0, top_p=1.0, max_tokens=1, seed=decoding.seed)
     check_k(k, decoding, entry_place(suite, entry))
     check_verifier(suite, entry, task)
     check_metrics(suite, entry, task, k)

@@ -58,6 +58,11 @@ class LoadedTask:
         return own | self.entry.verifier_options
 
     @property
+    def is_scored(self) -> bool:
+        """Return whether the model scores given texts instead of drawing an answer."""
+        return self.task.info.is_scored
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         """Return the metrics to estimate. The headline metric is always among them."""
         found = self.entry.metrics or self.task.info.metrics
@@ -78,7 +83,7 @@ class LoadedTask:
         if own and len(own) == len(self.problems):
             return sum(own) / len(own)
         counts = [len(problem.row.get("options", ())) for problem in self.problems]
-        if self.task.info.chance is not None or not all(counts):
+        if self.task.info.chance is not None or not all(count > 1 for count in counts):
             return self.task.info.chance
         return sum(1 / count for count in counts) / len(counts) if counts else None
 

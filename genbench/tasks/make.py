@@ -11,11 +11,11 @@ from genbench.suite.config import IMPORTED, TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.checked import checked_task
-from genbench.tasks.custom import custom_task
 from genbench.tasks.entry_checks import entry_place
 from genbench.tasks.imported import imported_task
 from genbench.tasks.page import DEFAULT_PROTOCOL
 from genbench.tasks.pagetask import page_factory
+from genbench.tasks.scored_own import own_task, with_rule
 
 
 def make_task(suite: Suite, entry: TaskEntry) -> Task:
@@ -24,8 +24,12 @@ def make_task(suite: Suite, entry: TaskEntry) -> Task:
     Raises:
         ConfigError: an unknown name or kind, wrong options, or a plug-in that is not a task.
     """
+    return with_rule(_made(suite, entry), entry)
+
+
+def _made(suite: Suite, entry: TaskEntry) -> Task:
     if entry.task is None:
-        return custom_task(entry)
+        return own_task(entry)
     where = entry_place(suite, entry)
     try:
         if entry.names_page:

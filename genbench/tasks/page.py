@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from genbench.stats.likelihood import Rule
 from genbench.suite.block import Strict
 from genbench.suite.config import DecodingOverride
 from genbench.tasks.fields import Fields
-from genbench.tasks.kinds import KINDS
+from genbench.tasks.kinds import KINDS, LIKELIHOOD
 from genbench.tasks.options import Order
 
 DEFAULT_PROTOCOL = "genbench"
@@ -71,10 +72,28 @@ class Examples(Strict):
     split: str
     columns: tuple[str, ...] = Field(min_length=1, description="columns that are read, in digest order")
     by: str | None = Field(None, description="only rows whose column has the value of the question's row")
-    count: int = Field(5, ge=1)
+    count: int = Field(5, ge=0)
     text: str = Field(description="the text of one exemplar, with {column} and {options}")
     options: str = Field("options", description="the column of its options")
     row: str | None = Field(None, pattern=Target, description="module:function that completes a row")
+
+
+class Scored(Strict):
+    """How a model scores given texts, for kind likelihood. `fields.options` names their columns."""
+
+    metric: Rule = Field("acc", description="what makes the score of a problem, and the headline")
+    choices: tuple[str, ...] = Field((), description="the same texts for every row, such as no and yes")
+    letters: bool = Field(False, description="whether letters are scored, with the texts in the prompt")
+    contexts: str | None = Field(None, description="column with one context for each text")
+    delimiter: str = Field(" ", description="what separates context and text")
+    prior: str | None = Field(None, description="context without the question, for acc_pmi")
+    counted: str | None = Field(None, description="column whose bytes and words count for the text")
+    window: int | None = Field(None, ge=2, description="tokens of a document that are scored at a time")
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the text is a document, which is scored in windows."""
+        return self.metric == "byte_probability"
 
 
 class PublishedBlock(Strict):
@@ -137,6 +156,7 @@ class Page(Strict):
     )
     options_as: str = Field("{letter}) {text}", description="how one option is shown, on a line of its own")
     examples: Examples | None = None
+    scored: Scored | None = Field(None, description="the texts that are scored, for kind likelihood")
     turns_before: tuple[tuple[str, str], ...] = Field(
         (), description="exemplars as earlier turns of the chat"
     )
@@ -169,6 +189,8 @@ class Page(Strict):
             raise ValueError("give 'hub' with the repository of the rows")
         if self.kind is not None and self.kind not in KINDS:
             raise ValueError(f"kind: no kind is called '{self.kind}'; valid: {', '.join(KINDS)}")
+        if (self.kind == LIKELIHOOD) != (self.scored is not None):
+            raise ValueError("'scored' belongs to kind likelihood, which needs it")
         if self.hub.configs and not isinstance(self.hub.rows, dict | None):
             raise ValueError("hub.rows: with several configs, give the number of rows by config")
         return self

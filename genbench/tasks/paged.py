@@ -13,6 +13,7 @@ from genbench.tasks.fields import read_instructions, read_options, read_text, ri
 from genbench.tasks.kinds import Kind
 from genbench.tasks.options import LETTERS, letters, listed, option_order
 from genbench.tasks.page import Page
+from genbench.tasks.scored import scored_ask, scored_row
 from genbench.tasks.single_turn import Readings, RowReader, read_each
 from genbench.tasks.template import Template
 from genbench.types import Ask, Message, Problem
@@ -33,7 +34,8 @@ class PagePrompt:
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the columns that the prompt shows by their own names."""
-        made = (*(_MADE if self.lists_options else ("question", "examples")), *self.page.texts)
+        lists = self.lists_options or self.page.scored is not None
+        made = (*(_MADE if lists else ("question", "examples")), *self.page.texts)
         return tuple(name for name in self.template.names if name not in made)
 
     def shown(self, row: Row, question: Any, where: str) -> dict[str, Any]:
@@ -137,6 +139,8 @@ class PageTask:
         """Return the question. There is no second turn."""
         if replies:
             return None
+        if self.page.scored is not None:
+            return self._scored_ask(problem.row)
         row, reference, order = problem.row, problem.row["reference"], None
         options: Sequence[str] = ()
         if self.kind.lists_options:
@@ -151,6 +155,12 @@ class PageTask:
         for question, answer in self.page.turns_before:
             messages += [Message("user", question), Message("assistant", answer)]
         return Ask((*messages, Message("user", text)), reference, order)
+
+    def _scored_ask(self, row: Row) -> Ask:
+        """Return the texts of a problem that a model scores."""
+        values = dict(row["shown"]) | {"options": listed(row["options"], self.page.options_as)}
+        context = self.prompt.template.render(values, f"task {self.info.name}")
+        return scored_ask(self.page, row, context, self.page.system)
 
     def _placed(self, rows: Sequence[Row]) -> list[Row]:
         """Return the rows with their numbers, without those that do not belong to the task."""
@@ -190,10 +200,17 @@ class PageTask:
 
     def _read(self, place: int, row: Row) -> Problem:
         where, fields = self._where(row), self.page.fields
-        question = read_text(column_of(row, fields.question, where), f"{where}: column '{fields.question}'")
+        asks = self.page.scored is None or "question" in self.prompt.template.names
+        cell = column_of(row, fields.question, where) if asks else ""
+        question = read_text(cell, f"{where}: column '{fields.question}'") if asks else ""
         shown = self.prompt.shown(row, question, where)
         shown["examples"] = self.prompt.examples(row, self.example_rows, where)
-        kept: dict[str, Any] = {"shown": shown, "reference": self._reference(row, where)}
+        strata = self._strata(row, where)
+        group = None if fields.group is None else str(column_of(row, fields.group, where))
+        if self.page.scored is not None:
+            kept = scored_row(self.page, row, shown, where)
+            return Problem(self.info.name, self._id(row, where), kept, strata, group)
+        kept = {"shown": shown, "reference": self._reference(row, where)}
         if self.kind.lists_options:
             kept["options"] = read_options(row, fields.options, where, repeated=True)
             kept["also"] = () if fields.also is None else tuple(column_of(row, fields.also, where))
@@ -204,8 +221,6 @@ class PageTask:
             raise DataError(f"{where}: the reference is empty")
         if isinstance(self.page.chance, str):
             kept["chance"] = column_of(row, self.page.chance, where)
-        strata = self._strata(row, where)
-        group = None if fields.group is None else str(column_of(row, fields.group, where))
         return Problem(self.info.name, self._id(row, where), kept, strata, group)
 
     def _where(self, row: Row) -> str:

@@ -47,14 +47,17 @@ def page_task(file: PageFile, protocol: str, options: Mapping[str, Any]) -> Page
     """
     given = dict(options)
     configs = _configs(file, given)
-    order = given.pop("order", None)
+    order, window = given.pop("order", None), given.pop("window", None)
     page = file.chosen(protocol, given)
+    if window is not None:
+        page, given = _with_window(file, page, window), {**given, "window": window}
     if configs is not None:
         page = page.model_copy(update={"hub": page.hub.model_copy(update={"configs": configs})})
     kind = KINDS[page.kind or ""]
     if order is not None:
         page = page.model_copy(update={"order": _order(file, page, kind.lists_options, order)})
-    template = Template.parse(page.prompt or kind.prompt, f"{file.path}: prompt")
+    text = page.prompt if page.prompt is not None else kind.prompt
+    template = Template.parse(text, f"{file.path}: prompt")
     prompt = PagePrompt(template, page, kind.lists_options)
     info = page_info(file, page, protocol, given, prompt)
     return PageTask(info, page, kind, prompt, page_function(page.row, file.path))
@@ -112,6 +115,9 @@ def page_info(
     """
     kind = KINDS.get(page.kind or "")
     verifier = {key: value for key, value in page.verifier.items() if key != "use"}
+    if page.scored is not None:
+        page = page.model_copy(update={"headline": page.scored.metric, "metrics": (page.scored.metric,)})
+        verifier = {"rule": page.headline}
     varies = kind is not None and kind.lists_options and page.order == "per_sample"
     return TaskInfo(
         name=file.name,
@@ -132,6 +138,7 @@ def page_info(
         family=page.family,
         languages=page.languages,
         macro=page.macro,
+        is_scored=page.scored is not None,
     )
 
 
@@ -190,6 +197,15 @@ def _defaults(page: Page) -> dict[str, Any]:
     return {name: next(iter(values)) for name, values in page.options.items()}
 
 
+def _with_window(file: PageFile, page: Page, window: Any) -> Page:
+    """Return the page with another window for its documents."""
+    if page.scored is None or not page.scored.is_document:
+        raise ConfigError(f"task {file.name}: no option 'window'; it scores no documents")
+    if isinstance(window, bool) or not isinstance(window, int) or window < 2:
+        raise ConfigError(f"task {file.name}: window is {window!r}, wanted a number of tokens from 2")
+    return page.model_copy(update={"scored": page.scored.model_copy(update={"window": window})})
+
+
 def _order(file: PageFile, page: Page, lists_options: bool, order: str) -> str:
     if not lists_options:
         raise ConfigError(f"task {file.name}: no option 'order'; its questions list no options")
@@ -200,7 +216,13 @@ def _order(file: PageFile, page: Page, lists_options: bool, order: str) -> str:
 
 def _version(file: PageFile, page: Page, protocol: str, options: Mapping[str, Any]) -> str:
     """Return the version: the page's own, then the options off their default, then the protocol."""
-    changed = [str(value) for name, value in sorted(options.items()) if str(value) != file.values(name)[0]]
+    window = options.get("window")
+    changed = [
+        str(value)
+        for name, value in sorted(options.items())
+        if name != "window" and str(value) != file.values(name)[0]
+    ]
+    changed += [] if window is None else [f"window{window}"]
     version = "-".join([page.version, *changed])
     return version if protocol == DEFAULT_PROTOCOL else f"{version}+{protocol}"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any, BinaryIO
 
-from genbench.types import Answer, Case, Finding, SampleId
+from genbench.types import Answer, Case, ChoiceScore, Finding, SampleId
 
 HEADER = struct.Struct("<I")
 """The length of the body in bytes."""
@@ -37,12 +37,16 @@ def case_to_record(case: Case) -> dict[str, Any]:
         "answers": [[answer.text, answer.trace_status, answer.truncated] for answer in case.answers],
         "reference": case.reference,
         "question": case.question,
+        **({"choices": [astuple(choice) for choice in case.answer.choices]} if case.answer.choices else {}),
     }
 
 
 def case_from_record(record: dict[str, Any]) -> Case:
     """Return the case that `case_to_record` wrote. Its traces are empty."""
-    answers = tuple(Answer(text, status, "", truncated) for text, status, truncated in record["answers"])
+    choices = tuple(ChoiceScore(*choice) for choice in record.get("choices", ()))
+    answers = tuple(
+        Answer(text, status, "", truncated, choices) for text, status, truncated in record["answers"]
+    )
     return Case(SampleId(*record["sample"]), answers, record["reference"], record["question"])
 
 

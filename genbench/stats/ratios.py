@@ -1,0 +1,136 @@
+"""Means and ratios of sums over problems, of one run or of two paired runs, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+
+from genbench.stats.intervals import LEVEL, expanded_tail, t_quantile
+from genbench.stats.resample import RESAMPLES, cluster
+from genbench.stats.scores import Floats
+
+_CHUNK = 200_000
+"""Indices that are drawn at once."""
+
+Transform = Callable[[float], float]
+"""An increasing function of a ratio, such as the exponential of nats per word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A value with its interval and its standard error. They are None for a single cluster."""
+
+    value: float
+    ci: tuple[float, float] | None
+    se: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A paired difference with its interval and its two-sided p value."""
+
+    base: float
+    tuned: float
+    difference: float
+    ci: tuple[float, float] | None
+    p_two_sided: float | None
+
+
+def mean_bounds(values: Floats, groups: Sequence[str | None] | None, level: float = LEVEL) -> Bounds:
+    """Return the mean of values (n,) of any size, with the t interval of whole clusters."""
+    clusters = cluster(values, groups)
+    se = clusters.se
+    if se is None:
+        return Bounds(clusters.mean, None)
+    half = t_quantile(level, clusters.count) * se
+    return Bounds(clusters.mean, (clusters.mean - half, clusters.mean + half), se)
+
+
+def mean_difference(
+    base: Floats, tuned: Floats, groups: Sequence[str | None] | None, level: float = LEVEL
+) -> Difference:
+    """Return the mean of the differences (n,) of two runs, with the t interval of whole clusters."""
+    found = mean_bounds(tuned - base, groups, level)
+    p = None
+    if found.se is not None:
+        count = cluster(base, groups).count
+        p = 1.0 if found.value == 0 else 0.0
+        if found.se > 0:
+            p = float(2 * stdtr(count - 1, -abs(found.value) / found.se))
+    return Difference(float(base.mean()), float(tuned.mean()), found.value, found.ci, p)
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Two sums over the same units (n,): nats, and what they are divided by."""
+
+    nats: Floats
+    units: Floats
+
+    @property
+    def value(self) -> float:
+        """Return the ratio of the sums."""
+        return float(self.nats.sum() / self.units.sum())
+
+    def clustered(self, groups: Sequence[str | None] | None) -> Ratio:
+        """Return the sums by cluster."""
+        if groups is None:
+            return self
+        return Ratio(cluster(self.nats, groups).totals, cluster(self.units, groups).totals)
+
+
+def ratio_bounds(
+    found: Ratio, groups: Sequence[str | None] | None, transform: Transform, *, seed: int
+) -> Bounds:
+    """Return a ratio of sums, with the expanded percentile interval of resampled clusters (documents)."""
+    own = found.clustered(groups)
+    if len(own.nats) < 2:
+        return Bounds(transform(found.value), None)
+    ratios = _resampled([own], seed)[0]
+    return Bounds(transform(found.value), _between(ratios, len(own.nats), transform))
+
+
+def ratio_difference(
+    base: Ratio,
+    tuned: Ratio,
+    groups: Sequence[str | None] | None,
+    transform: Transform,
+    *,
+    seed: int,
+) -> Difference:
+    """Return the difference of two ratios of the same units. Both are resampled together."""
+    left, right = base.clustered(groups), tuned.clustered(groups)
+    values = transform(base.value), transform(tuned.value)
+    if len(left.nats) < 2:
+        return Difference(*values, values[1] - values[0], None, None)
+    drawn = _resampled([left, right], seed)
+    changed = np.vectorize(transform)
+    differences = changed(drawn[1]) - changed(drawn[0])
+    ci = _between(differences, len(left.nats), float)
+    below, above = float((differences <= 0).mean()), float((differences >= 0).mean())
+    p = min(1.0, 2 * max(min(below, above), 1 / (RESAMPLES + 1)))
+    return Difference(*values, values[1] - values[0], ci, p)
+
+
+def _between(values: Floats, count: int, transform: Transform) -> tuple[float, float]:
+    tail = expanded_tail(count)
+    low, high = (float(value) for value in np.quantile(values, [tail, 1 - tail]))
+    return transform(low), transform(high)
+
+
+def _resampled(ratios: Sequence[Ratio], seed: int) -> list[Floats]:
+    """Return the ratios (resamples,) of samples of whole units. All ratios have the same samples."""
+    rng, count = np.random.default_rng(seed), len(ratios[0].nats)
+    found = [np.empty(RESAMPLES) for _ in ratios]
+    chunk = max(1, _CHUNK // count)
+    for start in range(0, RESAMPLES, chunk):
+        rows = min(chunk, RESAMPLES - start)
+        drawn = rng.integers(0, count, size=(rows, count))
+        for place, ratio in enumerate(ratios):
+            found[place][start : start + rows] = ratio.nats[drawn].sum(axis=1) / ratio.units[drawn].sum(
+                axis=1
+            )
+    return found

@@ -1,0 +1,75 @@
+"""Curves of checkpoints from the folders of a sweep, and their tables and page."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from genbench.analysis.curves import curves
+from genbench.analysis.curves_record import Curves
+from genbench.cli import app
+from genbench.errors import InputError
+from genbench.reports.curves_page import curves_page
+from genbench.reports.curves_text import curves_text
+from tests.ready_runs import RIGHT, WRONG, MakeRun
+
+Sweep = Callable[[str, list[int]], Path]
+
+
+@pytest.fixture
+def sweep(make_run: MakeRun, tmp_path: Path) -> Sweep:
+    """Make a folder of checkpoints by their numbers of right problems."""
+
+    def make(name: str, right: list[int]) -> Path:
+        for place, count in enumerate(right):
+            own = make_run(f"{name}-{place}", lambda i, count=count: [RIGHT if i < count else WRONG] * 4)
+            target = tmp_path / name / f"step-{place}"
+            shutil.copytree(own, target)
+            manifest = json.loads((target / "manifest.json").read_text())
+            manifest["track"] = {"name": name, "kind": "step", "position": 100 * place, "role": "point"}
+            (target / "manifest.json").write_text(json.dumps(manifest))
+        return tmp_path / name
+
+    return make
+
+
+def test_a_curve_has_the_checkpoints_by_step(sweep: Sweep) -> None:
+    [curve] = curves([sweep("a", [2, 4, 5, 8])]).curves
+    assert [(point.step, point.value) for point in curve.points] == [
+        (0, pytest.approx(2 / 12)),
+        (100, pytest.approx(4 / 12)),
+        (200, pytest.approx(5 / 12)),
+        (300, pytest.approx(8 / 12)),
+    ]
+    assert (curve.monotonicity, curve.is_share) == (pytest.approx(1.0), True)
+    assert curve.signal_to_noise is not None and curve.signal_to_noise > 3
+
+
+def test_several_runs_are_ranked_and_shown(sweep: Sweep, tmp_path: Path) -> None:
+    record = curves([sweep("a", [2, 4, 8]), sweep("b", [3, 3, 3])])
+    assert [point.agreement for point in record.ranks[0].points] == [0.0, 1.0, 1.0]
+    assert Curves.model_validate(record.to_json()) == record
+    text = curves_text(record)
+    assert "Share of pairs of series in the order of the last step" in text
+    page = curves_page(record)
+    assert page.count("<polyline") == 2 and "higher is better" in page
+    found = CliRunner().invoke(
+        app, ["curves", str(tmp_path / "a"), "--task", "sums", "-o", str(tmp_path / "c.html")]
+    )
+    assert found.exit_code == 0 and (tmp_path / "c.html").is_file()
+
+
+def test_folders_without_steps_and_unknown_names_are_refused(make_run: MakeRun, sweep: Sweep) -> None:
+    plain = make_run("p", lambda i: [RIGHT] * 4)
+    with pytest.raises(InputError, match="no finished checkpoints with a training step"):
+        curves([plain.parent])
+    folder = sweep("a", [1, 2])
+    with pytest.raises(InputError, match="no task 'sum'; did you mean 'sums'"):
+        curves([folder], ["sum"])
+    with pytest.raises(InputError, match="no measure 'bpb_gold'"):
+        curves([folder], [], ["bpb_gold"])

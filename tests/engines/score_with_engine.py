@@ -1,0 +1,103 @@
+"""Scores crafted continuations with a real vLLM engine and with transformers, and prints both as JSON.
+
+It is a program of its own, because vLLM reads variables when it is imported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+from genbench.engines import environment
+from genbench.engines.vllm_settings import VllmSettings
+from genbench.errors import RequestFailedError
+from genbench.suite.config import Decoding
+from genbench.suite.shipped import folder
+from genbench.types import Continuation, SampleId, ScoreRequest, TextSize
+from tests.engines.score_cases import VOCABULARY, named_cases
+
+
+def write_checkpoint(place: Path) -> None:
+    """Write a random Llama of eight layers in float32, with the tokenizer of a shipped checkpoint."""
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=8,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        max_position_embeddings=1024,
+        initializer_range=0.15,
+    )
+    LlamaForCausalLM(config).save_pretrained(place)
+    AutoTokenizer.from_pretrained(folder("checkpoints") / "tiny-base").save_pretrained(place)
+
+
+def reference(model: Any, item: Continuation) -> tuple[float, bool]:
+    """Return the sum of log-probabilities and whether greedy decoding gives the tokens."""
+    with torch.no_grad():
+        logits = model(torch.tensor([[*item.context, *item.token_ids]])).logits[0].float()
+    own = torch.log_softmax(logits, dim=-1)[len(item.context) - 1 : -1]
+    wanted = torch.tensor(item.token_ids)
+    return float(own[torch.arange(len(wanted)), wanted].sum()), bool((own.argmax(dim=-1) == wanted).all())
+
+
+def request(name: str, items: Sequence[Continuation]) -> ScoreRequest:
+    """Return a request with texts of five characters."""
+    sizes = tuple(TextSize(5, 5, 1) for _ in range(1 + max(item.choice for item in items)))
+    return ScoreRequest(SampleId("t", name, 0), 0, (), 0, 1, "d", continuations=tuple(items), sizes=sizes)
+
+
+async def work(place: Path) -> dict[str, Any]:
+    """Return the scores of every case: twice, without the prefix cache, and those of transformers."""
+    from genbench.engines.vllm import VllmEngine
+    from genbench.engines.vllm_score import PromptScorer
+
+    decodings = {"t": Decoding(temperature=0.0, max_tokens=1)}
+    settings = VllmSettings(
+        place,
+        place,
+        None,
+        "float32",
+        False,
+        1024,
+        32,
+        2048,
+        decodings,
+        extra={"enforce_eager": True},  # compilation takes most of the start
+        work=place / "work",
+    )
+    engine, model = VllmEngine(settings), LlamaForCausalLM.from_pretrained(place, dtype=torch.float32)
+    await engine.start()
+    found: dict[str, Any] = {"block": engine.llm.vllm_config.cache_config.block_size}  # type: ignore[union-attr]
+    plain = PromptScorer(engine.llm, 10**9, None)  # type: ignore[arg-type]  no context has a whole block
+    for name, items in named_cases().items():
+        first, second = [(await engine.score(request(name, items), attempt)).choices for attempt in (1, 2)]
+        without = await plain.score(request(name, items), f"plain/{name}")
+        found[name] = {
+            "scores": [[one.logprob, one.tokens, one.greedy, one.prior] for one in first],
+            "again": [[one.logprob, one.tokens, one.greedy, one.prior] for one in second],
+            "plain": [[one.logprob, one.tokens, one.greedy, one.prior] for one in without],
+            "reference": [reference(model, item) for item in items],
+        }
+    try:
+        await engine.score(request("long", [Continuation(0, (1,) * 1020, (5,) * 20)]), 1)
+    except RequestFailedError as error:
+        found["refused"] = str(error)
+    await engine.close()
+    return found
+
+
+if __name__ == "__main__":
+    environment.prepare()
+    folder_ = Path(sys.argv[1])
+    write_checkpoint(folder_)
+    (folder_ / "found.json").write_text(json.dumps(asyncio.run(work(folder_))))

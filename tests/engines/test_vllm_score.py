@@ -1,0 +1,63 @@
+"""Scores of given continuations by a real vLLM engine, against the log-softmax of transformers in float32."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engines.score_cases import BLOCK, named_cases
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # torch warns of its own modules
+]
+ROOT = Path(__file__).resolve().parents[2]
+PLAIN = [name for name in named_cases() if "+" in name or name == "labels"]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The scores of one engine, which is started once for all tests."""
+    place = tmp_path_factory.mktemp("llama")
+    program = [sys.executable, "-m", "tests.engines.score_with_engine", str(place)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    record: dict[str, Any] = json.loads((place / "found.json").read_text())
+    return record
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_sums_and_greedy_are_those_of_transformers(found: dict[str, Any], name: str) -> None:
+    for scores in (found[name]["scores"], found[name]["again"]):
+        for item, score, wanted in zip(named_cases()[name], scores, found[name]["reference"], strict=True):
+            assert score[0] == pytest.approx(wanted[0], abs=1e-3)
+            assert score[1:3] == [len(item.token_ids), wanted[1]]
+
+
+def test_reading_the_prefix_cache_changes_no_bit(found: dict[str, Any]) -> None:
+    for name in named_cases():
+        assert found[name]["scores"] == found[name]["plain"], name
+        assert found[name]["again"] == found[name]["plain"], name
+
+
+def test_the_block_of_the_engine_is_the_one_that_the_cases_are_made_for(found: dict[str, Any]) -> None:
+    assert found["block"] == BLOCK
+
+
+def test_priors_belong_to_their_choice_and_windows_are_added(found: dict[str, Any]) -> None:
+    first, second = found["priors"]["scores"]
+    wanted = [score for score, _ in found["priors"]["reference"]]
+    assert [first[0], second[0], first[3], second[3]] == pytest.approx(wanted, abs=1e-3)
+    [document] = found["windows"]["scores"]
+    assert document[0] == pytest.approx(sum(score for score, _ in found["windows"]["reference"]), abs=5e-3)
+    assert document[1] == 300
+
+
+def test_the_engine_refuses_what_does_not_fit(found: dict[str, Any]) -> None:
+    assert found["refused"].startswith("request t/long")
