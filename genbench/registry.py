@@ -50,6 +50,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "set": "genbench.verifiers.set:SetVerifier",
             "recited": "genbench.verifiers.recited:RecitedVerifier",
             "code": "genbench.verifiers.code:CodeVerifier",
+            "function_calls": "genbench.verifiers.function_calls:FunctionCallVerifier",
             "filtered_match": "genbench.verifiers.filtered_match:FilteredMatchVerifier",
             "likelihood": "genbench.verifiers.likelihood:LikelihoodVerifier",
         },

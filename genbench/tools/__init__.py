@@ -1,0 +1,1 @@
+"""Function calls: what models write, what functions are offered, and simulated functions that answer."""

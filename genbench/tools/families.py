@@ -1,0 +1,299 @@
+"""Parsers of function calls by model family: the text of a reply -> its calls.
+
+vLLM has parsers of the same names. They need a tokenizer and vLLM itself, which is not there when verdicts
+are made again, and several pass over calls that do not parse. These parsers need the text only, and a call
+that does not parse makes the whole reply broken.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from genbench.errors import ConfigError, nearest
+from genbench.tools.calls import Call, CallError, Parsed
+from genbench.tools.code_calls import code_calls
+from genbench.tools.official import Language
+from genbench.tools.python_calls import python_calls
+
+AUTO = "auto"
+"""The name under which the family is told by the first mark in the reply."""
+
+Documents = Sequence[Mapping[str, Any]]
+Parser = Callable[[str, Documents], list[Call]]
+
+_LONGEST = 400_000
+_TAG = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+_XML_FUNCTION = re.compile(r"<function=([^>\n]+)>(.*?)</function>", re.DOTALL)
+_XML_PARAMETER = re.compile(r"<parameter=([^>\n]+)>(.*?)</parameter>", re.DOTALL)
+_MISTRAL_CALL = re.compile(r"\s*([\w.\-]+)\s*(?:\[CALL_ID\][\w\-]*)?\s*(?:\[ARGS\])?\s*(?=\{)")
+_HARMONY = re.compile(
+    r"to=functions\.([\w.\-]+)[^<]*(?:<\|channel\|>[^<]*)?(?:<\|constrain\|>[^<]*)?<\|message\|>"
+    r"(.*?)(?:<\|call\|>|<\|end\|>|<\|start\|>|\Z)",
+    re.DOTALL,
+)
+_DEEPSEEK = re.compile(r"<｜tool▁call▁begin｜>(.*?)<｜tool▁sep｜>(.*?)<｜tool▁call▁end｜>", re.DOTALL)
+_FENCED_JSON = re.compile(r"\A(.*?)\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
+_PYTHON_LIST = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
+_DECODER = json.JSONDecoder()
+
+
+def _hermes(text: str, documents: Documents) -> list[Call]:
+    """Read `<tool_call>{"name": …, "arguments": {…}}</tool_call>` (Hermes, Qwen2.5, Qwen3, SmolLM3)."""
+    del documents
+    bodies = [match[1] for match in _TAG.finditer(text)]
+    if text.count("<tool_call>") != len(bodies):
+        raise CallError("a <tool_call> is not closed")
+    return [_call_of(_json(body)) for body in bodies]
+
+
+def _qwen3_coder(text: str, documents: Documents) -> list[Call]:
+    """Read `<function=NAME><parameter=KEY>value</parameter></function>` (Qwen3-Coder).
+
+    Values are texts. The function's own document says which of them are numbers, lists and the like.
+    """
+    found = []
+    matches = list(_XML_FUNCTION.finditer(text))
+    if text.count("<function=") != len(matches):
+        raise CallError("a <function=…> is not closed")
+    for match in matches:
+        name, body = match[1].strip(), match[2]
+        if body.count("<parameter=") != len(_XML_PARAMETER.findall(body)):
+            raise CallError("a <parameter=…> is not closed")
+        types = _types_of(name, documents)
+        arguments = {
+            key.strip(): _typed(value, types.get(key.strip())) for key, value in _XML_PARAMETER.findall(body)
+        }
+        found.append(Call(name, arguments))
+    return found
+
+
+def _llama(text: str, documents: Documents) -> list[Call]:
+    """Read `{"name": …, "parameters": {…}}`, several with semicolons or as a list (Llama 3, xLAM)."""
+    del documents
+    body = text.split("<|python_tag|>", 1)[-1].strip()
+    for token in ("<|eom_id|>", "<|eot_id|>"):
+        body = body.removesuffix(token).rstrip()
+    if body.startswith("<function="):
+        return [Call(match[1].strip(), _arguments(_json(match[2]))) for match in _XML_FUNCTION.finditer(body)]
+    if body.startswith("["):
+        return _calls_of_list(_json(body))
+    found, place = [], 0
+    while place < len(body):
+        value, place = _json_at(body, place)
+        found.append(_call_of(value))
+        while place < len(body) and body[place] in "; \n\t,":
+            place += 1
+    return found
+
+
+def _mistral(text: str, documents: Documents) -> list[Call]:
+    """Read `[TOOL_CALLS][{…}]` and the newer `[TOOL_CALLS]name[ARGS]{…}` (Mistral)."""
+    del documents
+    found: list[Call] = []
+    for part in text.split("[TOOL_CALLS]")[1:]:
+        body = part.strip().removesuffix("</s>").rstrip()
+        if body.startswith("["):
+            value, place = _json_at(body, 0)
+            found += _calls_of_list(value)
+        else:
+            head = _MISTRAL_CALL.match(body)
+            if head is None:
+                raise CallError("[TOOL_CALLS] is followed by no call")
+            value, place = _json_at(body, head.end())
+            found.append(Call(head[1], _arguments(value)))
+        if body[place:].strip(" \n;"):
+            raise CallError("something follows a call")
+    return found
+
+
+def _pythonic(text: str, documents: Documents) -> list[Call]:
+    """Read `[f(x=1), g()]` (Llama 4, OLMo 3, ToolACE, and BFCL's prompt form)."""
+    del documents
+    body = text.strip("`\n ")
+    for start, end in (("<|python_start|>", "<|python_end|>"), ("<function_calls>", "</function_calls>")):
+        if start in body:
+            inside, closed, _ = body.partition(start)[2].partition(end)
+            if not closed and end == "</function_calls>":
+                raise CallError("<function_calls> is not closed")
+            body = inside.strip()
+    if not body.startswith("["):
+        body = f"[{','.join(line for line in body.splitlines() if line.strip())}]"
+    return list(python_calls(body))
+
+
+def _gpt_oss(text: str, documents: Documents) -> list[Call]:
+    """Read `<|channel|>commentary to=functions.NAME<|message|>{…}<|call|>` (gpt-oss)."""
+    del documents
+    matches = list(_HARMONY.finditer(text))
+    if text.count("to=functions.") != len(matches):
+        raise CallError("a call of the commentary channel has no message")
+    return [Call(match[1], _arguments(_json(match[2]))) for match in matches]
+
+
+def _deepseek(text: str, documents: Documents) -> list[Call]:
+    """Read the calls between DeepSeek's own tokens, of V3 (with a fence) and of V3.1."""
+    del documents
+    matches = list(_DEEPSEEK.finditer(text))
+    if text.count("<｜tool▁call▁begin｜>") != len(matches):
+        raise CallError("a call is not closed")
+    found = []
+    for match in matches:
+        name, body = match[1].strip(), match[2].strip()
+        fenced = _FENCED_JSON.match(body)
+        if fenced is not None:
+            name, body = fenced[1].strip() or name, fenced[2]
+        found.append(Call(name, _arguments(_json(body))))
+    return found
+
+
+FAMILIES: Mapping[str, Parser] = MappingProxyType(
+    {
+        "hermes": _hermes,
+        "qwen3_coder": _qwen3_coder,
+        "llama": _llama,
+        "mistral": _mistral,
+        "pythonic": _pythonic,
+        "gpt_oss": _gpt_oss,
+        "deepseek": _deepseek,
+    }
+)
+"""The parsers by name. `auto` takes the one whose mark comes first in the reply."""
+
+_MARKS: tuple[tuple[str, str], ...] = (
+    (r"<tool_call>\s*<function=", "qwen3_coder"),
+    (r"<tool_call>", "hermes"),
+    (r"<function=[^>\n]+>\s*<parameter=", "qwen3_coder"),
+    (r"<function=[^>\n]+>\s*\{", "llama"),
+    (r"<\|python_tag\|>", "llama"),
+    (r"\[TOOL_CALLS\]", "mistral"),
+    (r"to=functions\.", "gpt_oss"),
+    (r"<｜tool▁calls?▁begin｜>", "deepseek"),
+    (r"<\|python_start\|>|<function_calls>", "pythonic"),
+)
+_WHOLE: tuple[tuple[str, str], ...] = (
+    (r"\[\s*[A-Za-z_][\w.]*\s*\(", "pythonic"),
+    (r"[A-Za-z_][\w.]*\(\s*(?:\w+\s*=[^\n]*)?\)\s*\Z", "pythonic"),
+    (r"(?:\[\s*)?\{\s*\"(?:name|type|function)\"", "llama"),
+)
+"""Marks that count at the beginning of a reply only."""
+
+
+def check_family(name: str) -> None:
+    """Raise ConfigError if there is no parser of a name."""
+    if name != AUTO and name not in FAMILIES:
+        raise ConfigError(f"parser is '{name}'{nearest(name, (AUTO, *FAMILIES))}")
+
+
+def family_of(text: str) -> str | None:
+    """Return the family whose mark comes first in a reply, or None if it has no mark of a call."""
+    found = [(match.start(), place, name) for place, (mark, name) in enumerate(_MARKS)
+             if (match := re.search(mark, text))]  # fmt: skip
+    if found:
+        return min(found)[2]
+    return next((name for mark, name in _WHOLE if re.match(mark, text.strip("`\n "))), None)
+
+
+def parse(text: str, family: str = AUTO, documents: Documents = (), language: Language = "python") -> Parsed:
+    """Return the calls of a reply.
+
+    Args:
+        text: the reply without its trace.
+        family: a name of FAMILIES, or `auto`.
+        documents: the functions that were offered, for families whose values have no types.
+        language: the language of calls that are written as code.
+    """
+    if len(text) > _LONGEST:
+        return Parsed(broken=f"the reply has more than {_LONGEST} characters")
+    marked = family_of(text)
+    if marked is None:
+        return Parsed(broken=_looks_like(text, documents))
+    chosen = marked if family == AUTO else family
+    try:
+        if chosen == "pythonic" and language != "python":
+            calls = list(code_calls(text.strip("`\n ").removeprefix("[").removesuffix("]"), language))
+        else:
+            calls = FAMILIES[chosen](text, documents)
+    except CallError as error:
+        return Parsed(broken=str(error))
+    if not calls:
+        return Parsed(broken=f"the reply has a mark of {marked}, and the parser {chosen} found no call")
+    return Parsed(tuple(calls))
+
+
+def _looks_like(text: str, documents: Documents) -> str | None:
+    """Return why a text without a mark looks like a call all the same, or None if it does not."""
+    names = [str(document.get("name")) for document in documents]
+    for name in dict.fromkeys([*names, *(name.replace(".", "_") for name in names)]):
+        if re.search(rf"(?<![\w.]){re.escape(name)}\s*\(\s*(?:\w+\s*=|\))", text):
+            return f"'{name}(' is in the text, and the text is no list of calls"
+        if re.search(rf"\{{\s*\"name\"\s*:\s*\"{re.escape(name)}\"", text):
+            return f"a JSON object with the name '{name}' is in the text, without the marks of a call"
+    if "<tool_call" in text or "</tool_call>" in text or _PYTHON_LIST.search(text):
+        return "the text has the marks of a call, and no call could be read"
+    return None
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text.strip())
+    except (ValueError, RecursionError):
+        raise CallError("the JSON of a call does not parse") from None
+
+
+def _json_at(text: str, place: int) -> tuple[Any, int]:
+    try:
+        return _DECODER.raw_decode(text, place)
+    except (ValueError, RecursionError):
+        raise CallError("the JSON of a call does not parse") from None
+
+
+def _calls_of_list(value: Any) -> list[Call]:
+    if not isinstance(value, list):
+        raise CallError("the calls are no list")
+    return [_call_of(item) for item in value]
+
+
+def _call_of(value: Any) -> Call:
+    """Return the call that a JSON object describes."""
+    if isinstance(value, dict) and isinstance(value.get("function"), dict):
+        value = value["function"]
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        raise CallError("a call is no object with a 'name'")
+    given = [value[key] for key in ("arguments", "parameters", "args") if key in value]
+    if not given:
+        raise CallError("a call has no 'arguments'")
+    return Call(value["name"], _arguments(given[0]))
+
+
+def _arguments(value: Any) -> dict[str, Any]:
+    """Return arguments, which some models write as text of JSON."""
+    if isinstance(value, str):
+        value = _json(value)
+    if not isinstance(value, dict):
+        raise CallError("the arguments of a call are no object")
+    return value
+
+
+def _types_of(name: str, documents: Documents) -> dict[str, str]:
+    """Return the declared type of each parameter of a function."""
+    for document in documents:
+        if str(document.get("name")).replace(".", "_") == name.replace(".", "_"):
+            properties = (document.get("parameters") or {}).get("properties") or {}
+            return {key: str(value.get("type", "string")) for key, value in properties.items()}
+    return {}
+
+
+def _typed(text: str, kind: str | None) -> Any:
+    """Return the value of a text by its declared type. Texts of type string, or of no known type, stay."""
+    value = text.removeprefix("\n").removesuffix("\n")
+    if kind in (None, "string", "String", "any", "char"):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        lowered = value.strip().lower()
+        return {"true": True, "false": False}.get(lowered, value)
