@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from genbench.cli import jobs, schedule, worker
+from genbench.cli import jobs, schedule, serve, worker
 
-__all__ = ["jobs", "schedule", "worker"]
+__all__ = ["jobs", "schedule", "serve", "worker"]

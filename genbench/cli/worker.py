@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -37,8 +38,9 @@ def worker(
 ) -> None:
     """Draw the runs of the queue, each in a process of its own.
 
-    Also submits what schedules ask for. Ctrl-C or SIGTERM stops all runs cleanly and gives their jobs back. A
-    worker that is killed loses nothing: its runs go on, and another worker takes them over.
+    Also submits what schedules ask for, and sends messages to $GENBENCH_WEBHOOK_URL if it is set. Ctrl-C or
+    SIGTERM stops all runs cleanly and gives their jobs back. A worker that is killed loses nothing: its runs
+    go on, and another worker takes them over.
     """
     workers = lazy_module("queue.worker")
     names = tuple(str(number) for number in range(slots)) if gpus is None else device_names(gpus)
@@ -50,8 +52,10 @@ def worker(
         pass_variables=tuple(pass_variable),
     )
     with lazy_module("queue.database").open_queue(ledger) as queue:
-        chores = lazy_module("queue.chores").Chores(queue, say=_say)
-        running = workers.Worker(queue, options, say=_say, chores=chores.run)
+        chores = lazy_module("queue.chores").Chores(
+            queue, say=_say, ledger=options.ledger, webhook=_webhook()
+        )
+        running = workers.Worker(queue, options, say=_say, chores=chores.run, finished=chores.finished)
         _stop_on_signals(running)
         _say(f"worker {running.identity.id}: {len(names)} slots of {queue.where}")
         running.run()
@@ -75,6 +79,13 @@ def device_names(text: str) -> tuple[str, ...]:
     if not found or len(set(found)) != len(found):
         raise typer.BadParameter(f"{text!r}: names a device twice, or none", param_hint="--gpus")
     return tuple(found)
+
+
+def _webhook() -> Any:
+    """Return where messages are sent, by the environment, or None."""
+    delivery = lazy_module("queue.delivery")
+    url = os.environ.get(delivery.URL_VARIABLE)
+    return delivery.Webhook(url, os.environ.get(delivery.SECRET_VARIABLE, "")) if url else None
 
 
 def _stop_on_signals(running: Any) -> None:

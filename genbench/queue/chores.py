@@ -1,4 +1,4 @@
-"""What a worker does besides running jobs: schedules."""
+"""What a worker does besides running jobs: schedules, messages about changes, and sending of messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import time
 from collections.abc import Callable
 
 from genbench.errors import GenbenchError
+from genbench.ledger.database import open_ledger
 from genbench.queue.database import Queue
+from genbench.queue.delivery import Webhook, deliver
+from genbench.queue.news import tell_changes
+from genbench.queue.records import Job
 from genbench.queue.schedules import run_schedules
 
 _EVERY_S = 20.0
@@ -16,12 +20,23 @@ class Chores:
     """The regular work of a queue. Every worker does it, and the database sees to it that it is done once.
 
     Args:
+        ledger: the ledger of the queue, as in `open_ledger`.
+        webhook: where messages are sent. Without it they are only shown.
         say: called with a line for the operator's log.
         every_s: seconds between two rounds.
     """
 
-    def __init__(self, queue: Queue, *, say: Callable[[str], None], every_s: float = _EVERY_S) -> None:
+    def __init__(
+        self,
+        queue: Queue,
+        *,
+        say: Callable[[str], None],
+        ledger: str | None = None,
+        webhook: Webhook | None = None,
+        every_s: float = _EVERY_S,
+    ) -> None:
         self._queue, self._say, self._every_s = queue, say, every_s
+        self._ledger, self._webhook = ledger, webhook
         self._last: float | None = None
 
     def run(self) -> None:
@@ -30,8 +45,23 @@ class Chores:
         if self._last is not None and now - self._last < self._every_s:
             return
         self._last = now
+        self._told(lambda: run_schedules(self._queue))
+        webhook = self._webhook
+        if webhook is not None:
+            self._told(lambda: deliver(self._queue, webhook))
+
+    def finished(self, job: Job) -> None:
+        """Write a message about the changes that a finished job brought to its track."""
+        if job.track:
+            self._told(lambda: self._news(job.track))
+
+    def _news(self, track: str) -> list[str]:
+        with open_ledger(self._ledger, create=False) as ledger:
+            return [f"{track}: a message about changes"] if tell_changes(ledger, self._queue, track) else []
+
+    def _told(self, work: Callable[[], list[str]]) -> None:
         try:
-            for line in run_schedules(self._queue):
+            for line in work():
                 self._say(line)
         except GenbenchError as error:
-            self._say(f"schedules: {error}")
+            self._say(f"worker: {error}")

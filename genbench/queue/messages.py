@@ -100,6 +100,21 @@ def due_messages(queue: Queue, clock: float) -> list[Message]:
         ]
 
 
+def reserve_message(queue: Queue, message: Message, clock: float) -> bool:
+    """Reserve a message for one sender for a minute. Return False if another sender has it."""
+    table = tables.message
+    with queue.write() as connection:
+        row = connection.execute(select(table).where(table.c.id == message.id)).first()
+        if row is None or row.state != "waiting" or row.next_try - row.wait_s <= clock < row.next_try:
+            return False
+        connection.execute(
+            update(table)
+            .where(table.c.id == message.id)
+            .values(wait_s=FIRST_WAIT_S, next_try=clock + FIRST_WAIT_S)
+        )
+        return True
+
+
 def note_sent(queue: Queue, number: int) -> None:
     """Write down that a message arrived."""
     with queue.write() as connection:

@@ -61,6 +61,7 @@ class Worker:
     Args:
         say: called with a line for the operator's log.
         chores: called between steps, about every second, such as schedules and messages.
+        finished: called with each job that finished.
     """
 
     def __init__(
@@ -70,8 +71,10 @@ class Worker:
         *,
         say: Callable[[str], None] = print,
         chores: Callable[[], None] | None = None,
+        finished: Callable[[Job], None] | None = None,
     ) -> None:
         self._queue, self._options, self._say, self._chores = queue, options, say, chores
+        self._finished = finished
         self.identity = WorkerIdentity.of_this_process()
         self._watch = LeaseWatch(options.lease_s)
         self._jobs: dict[int, RunningJob] = {}
@@ -241,6 +244,8 @@ class Worker:
         )
         if over is not None:
             self._say(f"job {item.job.id}: {over}")
+            if over == "finished" and self._finished is not None:
+                self._finished(item.job)
             del self._jobs[item.job.id]
         else:
             item.next_stage()

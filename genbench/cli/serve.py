@@ -1,0 +1,133 @@
+"""The commands of the service: serve and token."""
+
+from __future__ import annotations
+
+import ipaddress
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from genbench.cli.app import SERVICE, app, examples
+from genbench.cli.options import LedgerOption, NotesOption
+from genbench.cli.output import lazy_module, print_lines
+
+token_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(token_app, name="token", rich_help_panel=SERVICE)
+
+
+@app.command(
+    rich_help_panel=SERVICE,
+    epilog=examples(
+        "genbench serve",
+        "genbench serve --suites suites --models /ckpt",
+        "genbench serve --host 0.0.0.0 --trusted-host eval.example.org",
+    ),
+)
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8321,
+    trusted_host: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Name under which clients reach it. Repeatable.")
+    ] = [],  # noqa: B006
+    suites: Annotated[
+        Path | None, typer.Option(help="Folder of suites that clients may submit, by name.")
+    ] = None,
+    models: Annotated[
+        list[Path], typer.Option(metavar="DIR", help="Folder of checkpoints for clients. Repeatable.")
+    ] = [],  # noqa: B006
+    runs: Annotated[Path, typer.Option(metavar="DIR", help="Folder below which jobs write.")] = Path("runs"),
+    ledger: LedgerOption = None,
+    notes: NotesOption = None,
+) -> None:
+    """Serve the pages and the API of a team.
+
+    Listens on this machine only. Another address needs a token and a trusted host. Drawing needs a worker.
+    """
+    states = lazy_module("service.state")
+    with (
+        lazy_module("ledger.database").open_ledger(ledger, notes) as opened,
+        lazy_module("queue.database").open_queue(ledger) as queue,
+    ):
+        _check_address(host, trusted_host, queue)
+        service = states.Service(
+            ledger=opened,
+            queue=queue,
+            runs=runs.resolve(),
+            suites={} if suites is None else states.suites_in(suites),
+            roots=tuple(path.resolve() for path in models),
+            hosts=frozenset({"127.0.0.1", "localhost", "[::1]", *(name.lower() for name in trusted_host)}),
+        )
+        application = lazy_module("service.app").make_app(service)
+        print(f"http://{host}:{port}/  (Ctrl-C ends it; draw jobs with: genbench worker)", file=sys.stderr)
+        _listen(application, host, port)
+
+
+def _listen(application: Any, host: str, port: int) -> None:
+    import uvicorn  # noqa: PLC0415
+
+    uvicorn.run(
+        application, host=host, port=port, log_level="warning", server_header=False, proxy_headers=False
+    )
+
+
+def _check_address(host: str, trusted: list[str], queue: Any) -> None:
+    """Refuse an address that others reach, unless there is a token and a trusted host."""
+    try:
+        is_local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_local = host == "localhost"
+    if is_local:
+        return
+    if not lazy_module("service.tokens").has_tokens(queue):
+        raise typer.BadParameter(
+            "others reach this address: make a token first, genbench token add NAME --scope submit",
+            param_hint=f"--host {host}",
+        )
+    if not trusted:
+        raise typer.BadParameter(
+            "others reach this address: say its name with --trusted-host NAME", param_hint=f"--host {host}"
+        )
+
+
+@token_app.callback()
+def token() -> None:
+    """Make and revoke tokens of the service.
+
+    With the first token, reading needs one too.
+    """
+
+
+@token_app.command("add", epilog=examples("genbench token add ci --scope submit --days 90"))
+def token_add(
+    name: Annotated[str, typer.Argument(help="Who or what uses it. It is the author of what it does.")],
+    scope: Annotated[str, typer.Option(help="read; or submit: also jobs and changes.")] = "read",
+    days: Annotated[float | None, typer.Option(help="Days after which it expires.")] = 90,
+    ledger: LedgerOption = None,
+) -> None:
+    """Make a token and print it. It is shown only now."""
+    with lazy_module("queue.database").open_queue(ledger) as queue:
+        print_lines([lazy_module("service.tokens").add_token(queue, name, scope, days)])
+
+
+@token_app.command("list", epilog=examples("genbench token list"))
+def token_list(ledger: LedgerOption = None) -> None:
+    """List tokens by name, with their scope and last use."""
+    with lazy_module("queue.database").open_queue(ledger) as queue:
+        entries = lazy_module("service.tokens").list_tokens(queue)
+    for item in entries:
+        end = "never" if item.expires is None else time.strftime("%Y-%m-%d", time.localtime(item.expires))
+        state = "revoked" if item.revoked else f"expires {end}"
+        print_lines([f"{item.name}: {item.scope}, {state}, last used {item.used or 'never'}"])
+
+
+@token_app.command("revoke", epilog=examples("genbench token revoke ci"))
+def token_revoke(
+    name: Annotated[str, typer.Argument(help="Name of the token.")], ledger: LedgerOption = None
+) -> None:
+    """Make a token worthless at once."""
+    with lazy_module("queue.database").open_queue(ledger) as queue:
+        lazy_module("service.tokens").revoke_token(queue, name)
+    print_lines([f"{name}: revoked"])

@@ -1,0 +1,105 @@
+"""Finding of what a path names. What is not there is a 404, and a run whose files are gone a 410."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import Annotated
+
+from fastapi import Path
+from sqlalchemy import select
+
+from genbench.errors import InputError
+from genbench.ledger import tables
+from genbench.ledger.database import Ledger
+from genbench.ledger.history import track_history
+from genbench.ledger.listing import ListedRun, ListedTrack, list_ledger
+from genbench.service.problems import GoneError, NotFoundError
+from genbench.store.track_record import position_label
+
+Name = Annotated[str, Path(max_length=200)]
+"""A name in a path: a track, a task, a change or a uid. It is looked up and never becomes a file name."""
+
+
+def read_tracks(ledger: Ledger) -> list[ListedTrack]:
+    """Return all tracks by name."""
+    return list(list_ledger(ledger).tracks)
+
+
+def require_track(ledger: Ledger, name: str) -> None:
+    """Check that there is a track.
+
+    Raises:
+        NotFoundError: there is none, with the nearest name.
+    """
+    try:
+        track_history(ledger, name, tasks=(), last=1)
+    except InputError as error:
+        raise NotFoundError(str(error)) from error
+
+
+def require_change(ledger: Ledger, track: str, change: str) -> None:
+    """Check that a track has a change.
+
+    Raises:
+        NotFoundError: there is no such track, or it has no such change.
+    """
+    require_track(ledger, track)
+    history = track_history(ledger, track, tasks=(), last=1)
+    if change not in {item.id for item in history.changes}:
+        raise NotFoundError(f"track {track}: no change '{change[:50]}'")
+
+
+def read_runs(ledger: Ledger, track: str | None, start: int, limit: int) -> list[ListedRun]:
+    """Return some runs, newest first."""
+    own, run, location = tables.track, tables.run, tables.location
+    query = (
+        select(run, own.c.name.label("track"), own.c.kind)
+        .join(own, own.c.id == run.c.track_id)
+        .order_by(run.c.created.desc(), run.c.id.desc())
+        .offset(start)
+        .limit(limit)
+    )
+    if track is not None:
+        query = query.where(own.c.name == track)
+    with ledger.read() as connection:
+        rows = connection.execute(query).all()
+        paths: dict[int, list[str]] = {}
+        places = select(location.c.run_id, location.c.path).where(
+            location.c.present, location.c.run_id.in_([row.id for row in rows])
+        )
+        for row in connection.execute(places.order_by(location.c.path)):
+            paths.setdefault(row.run_id, []).append(row.path)
+    return [
+        ListedRun(
+            uid=row.uid,
+            track=row.track or None,
+            label=position_label(row.kind, row.position) if row.track else None,
+            role=row.role,
+            model=row.model,
+            state=row.state,
+            created=row.created,
+            kept=row.kept,
+            paths=tuple(paths.get(row.id, ())),
+        )
+        for row in rows
+    ]
+
+
+def run_folder(ledger: Ledger, uid: str) -> FilePath:
+    """Return a folder of a run that the ledger knows. A client names only the uid.
+
+    Raises:
+        NotFoundError: the ledger has no such run.
+        GoneError: none of its folders is there.
+    """
+    run, location = tables.run, tables.location
+    with ledger.read() as connection:
+        known = connection.execute(select(run.c.id).where(run.c.uid == uid)).scalar()
+        if known is None:
+            raise NotFoundError(f"the ledger has no run '{uid[:50]}'")
+        places = select(location.c.path).where(location.c.run_id == known).order_by(location.c.path)
+        found = [FilePath(row.path) for row in connection.execute(places)]
+    for path in found:
+        if (path / "manifest.json").is_file():
+            return path
+    raise GoneError(f"run {uid}: its folder is not there any more ({found[0] if found else 'no folder'})")

@@ -1,0 +1,83 @@
+"""Errors of the API in the form of RFC 9457. Their detail is the sentence that the command line prints."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from genbench.errors import GenbenchError, InputError, NotComparableError
+from genbench.queue.jobs import QueueFullError
+from genbench.safetext.printable import printable
+
+MEDIA = "application/problem+json"
+_RETRY_S = 60
+
+
+class Problem(BaseModel):
+    """What went wrong with a request (RFC 9457)."""
+
+    type: str = Field(description="always about:blank: `status` says the kind")
+    title: str = Field(description="the name of the status")
+    status: int = Field(description="the status of the response")
+    detail: str = Field(description="what is wrong and what to do, as the command line says it")
+
+
+class NotFoundError(InputError):
+    """The thing that a path names is not there."""
+
+
+class GoneError(InputError):
+    """The thing was there, and its files were deleted."""
+
+
+class ConflictError(InputError):
+    """The request contradicts an earlier one, or the state of what it changes."""
+
+
+def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    """Return the response for an error."""
+    title = HTTPStatus(status).phrase
+    body = Problem(type="about:blank", title=title, status=status, detail=printable(detail))
+    return JSONResponse(body.model_dump(), status, headers, media_type=MEDIA)
+
+
+def install(app: FastAPI) -> None:
+    """Make an application answer every error as a problem."""
+    app.add_exception_handler(GenbenchError, _on_genbench)
+    app.add_exception_handler(RequestValidationError, _on_validation)
+    app.add_exception_handler(HTTPException, _on_http)
+
+
+def _on_genbench(_: Request, error: Exception) -> JSONResponse:
+    match error:
+        case NotFoundError():
+            return problem(404, str(error))
+        case GoneError():
+            return problem(410, str(error))
+        case ConflictError() | NotComparableError():
+            return problem(409, str(error))
+        case QueueFullError():
+            return problem(429, str(error), {"Retry-After": str(_RETRY_S)})
+        case InputError():
+            return problem(422, str(error))
+        case _:
+            return problem(500, str(error))
+
+
+def _on_validation(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first: Any = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    status = 400 if first["type"] in ("json_invalid",) else 422
+    return problem(status, f"{where}: {first['msg']}")
+
+
+def _on_http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return problem(error.status_code, str(error.detail), dict(error.headers or {}))

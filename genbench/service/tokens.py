@@ -1,0 +1,131 @@
+"""Tokens: who may read, and who may submit jobs and close changes. Only their digests are stored."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from sqlalchemy import func, insert, select, update
+
+from genbench.errors import InputError, nearest
+from genbench.queue import tables
+from genbench.queue.database import Queue
+from genbench.store.manifest import now
+from genbench.suite.block import NAME_PATTERN
+
+Scope = Literal["read", "submit"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+"""From least to most. Each scope includes those before it."""
+PREFIX = "gb_"
+_DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who makes a request, and what they may do. `scope` is None if they may do nothing."""
+
+    name: str
+    scope: Scope | None
+
+    def may(self, wanted: Scope) -> bool:
+        """Return whether the caller has a scope, or one that includes it."""
+        return self.scope is not None and SCOPES.index(self.scope) >= SCOPES.index(wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEntry:
+    """What is known of a token. The token itself is not."""
+
+    name: str
+    scope: str
+    created: str
+    expires: float | None
+    used: str | None
+    revoked: bool
+
+
+def add_token(queue: Queue, name: str, scope: str, days: float | None) -> str:
+    """Make a token and return it. It cannot be shown again.
+
+    Args:
+        days: days after which it expires. None means never.
+
+    Raises:
+        InputError: the name or the scope is wrong, or a token of that name is there.
+    """
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise InputError(f"token '{name}': use letters, digits, '.', '_' and '-'")
+    if scope not in SCOPES:
+        raise InputError(f"--scope {scope}: unknown scope{nearest(scope, SCOPES)}")
+    if days is not None and not 0 < days <= 36_500:
+        raise InputError(f"--days {days:g}: wanted more than 0")
+    token = PREFIX + secrets.token_urlsafe(32)
+    with queue.write() as connection:
+        known = connection.execute(select(tables.token.c.name).where(tables.token.c.name == name)).first()
+        if known is not None:
+            raise InputError(f"there is a token '{name}'; revoke names nothing twice, so take another name")
+        values = {
+            "name": name,
+            "digest": _digest(token),
+            "scope": scope,
+            "created": now(),
+            "expires": None if days is None else time.time() + days * _DAY_S,
+            "used": None,
+            "revoked": False,
+        }
+        connection.execute(insert(tables.token).values(values))
+    return token
+
+
+def list_tokens(queue: Queue) -> list[TokenEntry]:
+    """Return what is known of all tokens, by name."""
+    table = tables.token
+    with queue.read() as connection:
+        rows = connection.execute(select(table).order_by(table.c.name)).all()
+    return [
+        TokenEntry(row.name, row.scope, row.created, row.expires, row.used, bool(row.revoked)) for row in rows
+    ]
+
+
+def revoke_token(queue: Queue, name: str) -> None:
+    """Make a token worthless at once.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    table = tables.token
+    with queue.write() as connection:
+        if not connection.execute(update(table).where(table.c.name == name).values(revoked=True)).rowcount:
+            names = [row.name for row in connection.execute(select(table.c.name))]
+            raise InputError(f"there is no token '{name}'{nearest(name, names)}")
+
+
+def has_tokens(queue: Queue) -> bool:
+    """Return whether any token was ever made. From then on, reading needs one too."""
+    with queue.read() as connection:
+        return bool(connection.execute(select(func.count()).select_from(tables.token)).scalar())
+
+
+def caller_of(queue: Queue, token: str) -> Caller | None:
+    """Return whose token this is, or None if it is unknown, revoked or expired.
+
+    The token is looked up by its SHA-256, so the time of the search says nothing about the token.
+    """
+    table = tables.token
+    with queue.read() as connection:
+        row = connection.execute(select(table).where(table.c.digest == _digest(token))).first()
+    if row is None or row.revoked or (row.expires is not None and time.time() >= row.expires):
+        return None
+    moment = now()
+    if row.used is None or row.used[:13] != moment[:13]:  # once an hour, so that reading seldom writes
+        with queue.write() as connection:
+            connection.execute(update(table).where(table.c.name == row.name).values(used=moment))
+    return Caller(row.name, row.scope)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

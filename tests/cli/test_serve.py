@@ -1,0 +1,38 @@
+"""`genbench serve` and `token`: addresses that are refused, and tokens that are shown once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from genbench.cli import serve
+
+from .conftest import Outcome
+
+Cli = Callable[..., Outcome]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GENBENCH_LEDGER", str(tmp_path / "ledger.sqlite3"))
+    return tmp_path
+
+
+def test_an_address_that_others_reach_needs_a_token_and_a_name(genbench: Cli) -> None:
+    without = genbench("serve", "--host", "0.0.0.0")
+    assert without.code == 2 and "genbench token add" in without.err
+    token = genbench("token", "add", "ci", "--scope", "submit").out.strip()
+    assert token.startswith("gb_") and len(token) > 40
+    unnamed = genbench("serve", "--host", "0.0.0.0")
+    assert unnamed.code == 2 and "--trusted-host" in unnamed.err
+    listed = genbench("token", "list").out
+    assert listed.startswith("ci: submit, expires ") and token not in listed
+    assert genbench("token", "revoke", "ci").out == "ci: revoked\n"
+    assert "revoked" in genbench("token", "list").out and callable(serve.serve)
+
+
+def test_a_folder_of_suites_that_is_not_there_is_refused(genbench: Cli, place: Path) -> None:
+    done = genbench("serve", "--suites", place / "none")
+    assert done.code == 2 and "no such folder" in done.err

@@ -1,0 +1,52 @@
+"""A service over a small ledger and an empty queue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from genbench.ledger.add import add
+from genbench.ledger.database import open_ledger
+from genbench.queue.database import open_queue
+from genbench.service.app import make_app
+from genbench.service.state import Service, suites_in
+from genbench.service.tokens import add_token
+from tests.ledger.synthetic import flat, make_run
+from tests.queue.test_spec import SUITE
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    for night in range(3):
+        make_run(tmp_path / "runs" / f"n{night}", {"math": flat(20, 2, 0.5, night)}, position=20_000 + night)
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "nightly.yaml").write_text(SUITE)
+    (tmp_path / "suites" / "rows.jsonl").write_text(json.dumps({"question": "1+1?", "reference": "2"}) + "\n")
+    (tmp_path / "ckpt" / "one").mkdir(parents=True)
+    with open_ledger(tmp_path / "l.sqlite3") as ledger, open_queue(tmp_path / "l.sqlite3") as queue:
+        add(ledger, [tmp_path / "runs"])
+        yield Service(
+            ledger=ledger,
+            queue=queue,
+            runs=tmp_path / "runs",
+            suites=suites_in(tmp_path / "suites"),
+            roots=((tmp_path / "ckpt").resolve(),),
+        )
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[TestClient]:
+    """A client without a token."""
+    with TestClient(make_app(service), base_url="http://127.0.0.1:8321") as opened:
+        yield opened
+
+
+@pytest.fixture
+def writer(service: Service, client: TestClient) -> TestClient:
+    """The same client with a token that may submit."""
+    client.headers["Authorization"] = f"Bearer {add_token(service.queue, 'ci', 'submit', 1)}"
+    return client

@@ -1,0 +1,108 @@
+"""Who is let in: tokens, scopes, the Host header, sizes, rates and headers of every response."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+
+import pytest
+from starlette.testclient import TestClient
+
+from genbench.errors import InputError
+from genbench.service.access import require
+from genbench.service.app import make_app
+from genbench.service.guard import MOST_BODY, POLICY, Guard
+from genbench.service.problems import MEDIA
+from genbench.service.state import Service
+from genbench.service.tokens import Caller, add_token, caller_of, list_tokens, revoke_token
+
+TRACKS, JOBS = "/api/v1/tracks", "/api/v1/jobs"
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_reading_is_open_until_a_token_is_made_and_writing_never(
+    client: TestClient, service: Service
+) -> None:
+    assert client.get(TRACKS).status_code == 200
+    assert client.post(JOBS, json={"suite": "nightly"}).status_code == 401
+    token = add_token(service.queue, "reader", "read", None)
+    refused = client.get(TRACKS)
+    assert refused.status_code == 401 and refused.headers["content-type"] == MEDIA
+    assert client.get("/").status_code == 401
+    assert client.get("/api/v1/health").status_code == 200
+    assert client.get(TRACKS, headers=bearer(token)).status_code == 200
+    denied = client.post(JOBS, json={"suite": "nightly"}, headers=bearer(token))
+    assert denied.status_code == 403 and "needs a token of scope submit" in denied.json()["detail"]
+    assert callable(require)
+
+
+def test_a_browser_reads_with_the_token_as_password_and_never_writes_with_it(
+    client: TestClient, service: Service
+) -> None:
+    token = add_token(service.queue, "ada", "submit", 1)
+    basic = {"Authorization": "Basic " + base64.b64encode(f"ada:{token}".encode()).decode()}
+    assert client.get("/", headers=basic).status_code == 200
+    assert client.post(JOBS, json={"suite": "nightly"}, headers=basic).status_code == 401
+    assert client.get("/", headers={"Authorization": "Basic %%%"}).status_code == 401
+
+
+def test_a_revoked_or_expired_token_is_worthless(service: Service) -> None:
+    token = add_token(service.queue, "ci", "submit", 1)
+    assert caller_of(service.queue, token) == Caller("ci", "submit")
+    assert list_tokens(service.queue)[0].used is not None
+    revoke_token(service.queue, "ci")
+    assert caller_of(service.queue, token) is None
+    assert caller_of(service.queue, add_token(service.queue, "short", "read", 1e-9)) is None
+    for wrong in (("ci", "read", 1), ("a/b", "read", 1), ("x", "root", 1), ("x", "read", 0)):
+        with pytest.raises(InputError):
+            add_token(service.queue, *wrong)
+    with pytest.raises(InputError, match="there is no token 'shor'; did you mean 'short'"):
+        revoke_token(service.queue, "shor")
+
+
+@pytest.mark.parametrize("host", ["evil.example", "", "127.0.0.1.evil.example", "127.0.0.1:x", "user@evil"])
+def test_a_foreign_host_header_is_refused(client: TestClient, host: str) -> None:
+    assert client.get(TRACKS, headers={"Host": host}).status_code == 400
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:1", "LOCALHOST", "[::1]:8321"])
+def test_the_own_host_is_answered(client: TestClient, host: str) -> None:
+    assert client.get(TRACKS, headers={"Host": host}).status_code == 200
+
+
+def test_a_large_body_is_refused_also_if_it_says_nothing_of_its_size(writer: TestClient) -> None:
+    assert writer.post(JOBS, content=b"x" * (MOST_BODY + 1)).status_code == 413
+    assert writer.post(JOBS, headers={"Content-Length": "many"}, content=b"x").status_code == 413
+
+
+def test_too_many_requests_in_a_second_wait(service: Service) -> None:
+    with TestClient(make_app(replace(service, most_per_second=3)), base_url="http://localhost") as client:
+        codes = [client.get("/api/v1/health").status_code for _ in range(4)]
+    assert codes == [200, 200, 200, 429]
+
+
+def test_every_response_forbids_scripts_and_sniffing(client: TestClient) -> None:
+    for path in ("/", TRACKS, "/nothing", "/queue", "/style.css"):
+        headers = client.get(path).headers
+        assert headers["content-security-policy"] == POLICY
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in headers
+    assert callable(Guard)
+
+
+@pytest.mark.parametrize("path", ["..%2f..%2fetc%2fpasswd", "%2e%2e", "%00", "a'b", "\u202e", "x" * 300])
+def test_no_name_in_a_path_becomes_a_file(client: TestClient, path: str) -> None:
+    for prefix in ("/runs/", "/tracks/", "/api/v1/runs/", "/api/v1/tracks/"):
+        for suffix in ("", "/results", "/trend", "/changes"):
+            assert client.get(f"{prefix}{path}{suffix}").status_code in (404, 422)
+
+
+def test_a_token_is_in_no_answer(writer: TestClient, service: Service) -> None:
+    token = writer.headers["Authorization"].partition(" ")[2]
+    writer.post(JOBS, json={"suite": "nightly", "night": "2026-11-20"})
+    for path in ("/", "/queue", "/jobs/1", JOBS, f"{JOBS}/1", "/api/v1/metrics", f"{JOBS}/1/log"):
+        assert token not in writer.get(path).text
+    assert token not in repr(list_tokens(service.queue))
