@@ -47,8 +47,9 @@ def close_stage(
         case "done":
             return None
         case "failed":
-            tail = "\n".join(log_lines(item.job))
-            return _end(queue, worker, item, "failed", f"{outcome.note}\n{tail}".strip())
+            log = log_lines(item.job)
+            last = f": {log[-1]}" if log else ""
+            return _end(queue, worker, item, "failed", "\n".join([outcome.note + last, *log]))
         case _:
             return _give_back(queue, worker, item, outcome, clock)
 

@@ -50,7 +50,7 @@ class Service:
         Raises:
             InputError: it is a path outside the roots, or is not there. Which of them is not said.
         """
-        if _HUB.fullmatch(text) and not text.startswith("/"):
+        if _HUB.fullmatch(text) and not Path(text).exists():
             return text
         real = Path(text).resolve() if text.startswith("/") and "\0" not in text else None
         if real is None or not any(real.is_relative_to(root) for root in self.roots) or not real.is_dir():

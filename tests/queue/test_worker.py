@@ -72,7 +72,7 @@ def test_bad_input_fails_at_once_with_the_log_and_a_message(queue: Queue, tmp_pa
     worked(queue, tmp_path, "print('no task nope'); sys.exit(2)").run()
     job = get_job(queue, 1)
     assert (job.state, job.exit_code, job.starts) == ("failed", 2, 1)
-    assert job.error.startswith("exit code 2\n") and job.error.endswith("no task nope")
+    assert job.error.startswith("exit code 2: no task nope\n") and job.error.endswith("no task nope")
     assert [message.kind for message in list_messages(queue)] == ["failed"]
 
 

@@ -1,0 +1,125 @@
+"""The commands that hand a run in shards to a cluster's scheduler."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from genbench.cli.app import SERVICE, app, examples
+from genbench.cli.options import ModelOption, SetOption, SuiteArgument, TaskOption
+from genbench.cli.output import lazy_module, print_lines
+
+launch_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(launch_app, name="launch", rich_help_panel=SERVICE)
+
+RunDirOption = Annotated[Path, typer.Option(help="Folder of the run, which all machines see.")]
+ShardsOption = Annotated[int, typer.Option(help="Parts of the run, each a job of its own.")]
+GpusOption = Annotated[int, typer.Option(help="GPUs of one part. 0 for the CPU build and for servers.")]
+CpusOption = Annotated[int, typer.Option(help="CPU cores of one part.")]
+HoursOption = Annotated[float, typer.Option(help="Time limit of one job. A part may take several jobs.")]
+SetupOption = Annotated[
+    list[str], typer.Option(metavar="LINE", help="Line of shell before the command. Repeatable.")
+]
+
+
+@launch_app.callback()
+def launch() -> None:
+    """Draw a run in parts on a cluster.
+
+    Prints what the cluster's own scheduler is to be told. genbench schedules nothing there.
+    """
+
+
+@launch_app.command(
+    "slurm",
+    epilog=examples(
+        "genbench launch slurm suite.yaml --run-dir /scratch/runs/n --shards 8 --gpus 2 > run.sh",
+        "genbench launch slurm suite.yaml --run-dir /scratch/n --shards 8 --option=--partition=h100 --submit",
+    ),
+)
+def launch_slurm(
+    suite: SuiteArgument,
+    run_dir: RunDirOption,
+    shards: ShardsOption,
+    gpus: GpusOption = 1,
+    cpus: CpusOption = 8,
+    hours: HoursOption = 4.0,
+    model: ModelOption = [],  # noqa: B006
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    setup: SetupOption = [],  # noqa: B006
+    option: Annotated[
+        list[str], typer.Option(metavar="TEXT", help="Further option of sbatch. Repeatable.")
+    ] = [],  # noqa: B006
+    submit: Annotated[bool, typer.Option("--submit", help="Send it with sbatch instead.")] = False,
+) -> None:
+    """Print a script that submits a job array and the job that joins its parts."""
+    plan = _plan(suite, run_dir, shards, gpus, cpus, hours, model, task, set_, setup)
+    slurm = lazy_module("launch.slurm")
+    scripts = slurm.slurm_scripts(plan, tuple(option))
+    if not submit:
+        print(scripts.text(), end="")
+        return
+    plan.run_dir.mkdir(parents=True, exist_ok=True)
+    draw, join = slurm.submit_slurm(scripts)
+    print_lines([f"job array {draw}, joined by job {join}"])
+
+
+@launch_app.command(
+    "k8s",
+    epilog=examples(
+        "genbench launch k8s /data/suite.yaml --run-dir /data/runs/n --shards 8 --image reg/genbench:0.2 "
+        "--claim shared > jobs.json"
+    ),
+)
+def launch_k8s(
+    suite: SuiteArgument,
+    run_dir: RunDirOption,
+    shards: ShardsOption,
+    image: Annotated[str, typer.Option(help="Container image with genbench.")],
+    claim: Annotated[str, typer.Option(help="Volume claim that all pods may write.")],
+    mount: Annotated[str, typer.Option(help="Where the volume is mounted, here and in the pods.")] = "/data",
+    gpus: GpusOption = 1,
+    cpus: CpusOption = 8,
+    hours: HoursOption = 24.0,
+    model: ModelOption = [],  # noqa: B006
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    setup: SetupOption = [],  # noqa: B006
+) -> None:
+    """Print an indexed Job and the Job that joins its parts, as JSON."""
+    plan = _plan(suite, run_dir, shards, gpus, cpus, hours, model, task, set_, setup)
+    kubernetes = lazy_module("launch.kubernetes")
+    print(kubernetes.kubernetes_manifest(plan, image=image, claim=claim, mount=mount), end="")
+    for line in kubernetes.kubernetes_steps(plan):
+        print(line, file=sys.stderr)
+
+
+def _plan(
+    suite: str,
+    run_dir: Path,
+    shards: int,
+    gpus: int,
+    cpus: int,
+    hours: float,
+    model: list[str],
+    task: list[str],
+    set_: list[str],
+    setup: list[str],
+) -> Any:
+    """Return the plan of a command's options."""
+    pairs = [*(f"--model={text}" for text in model), *(f"--task={text}" for text in task)]
+    plan = lazy_module("launch.plan").ShardPlan(
+        suite,
+        run_dir,
+        shards,
+        gpus,
+        cpus,
+        hours,
+        (*pairs, *(f"--set={text}" for text in set_)),
+        tuple(setup),
+    )
+    return plan.checked(tuple(model), tuple(set_))
