@@ -37,7 +37,7 @@ def launch() -> None:
     "slurm",
     epilog=examples(
         "genbench launch slurm suite.yaml --run-dir /scratch/runs/n --shards 8 --gpus 2 > run.sh",
-        "genbench launch slurm suite.yaml --run-dir /scratch/n --shards 8 --option=--partition=h100 --submit",
+        "genbench launch slurm suite.yaml --run-dir /scratch/n --shards 8 --submit",
     ),
 )
 def launch_slurm(

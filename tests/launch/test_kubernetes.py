@@ -16,9 +16,9 @@ from genbench.launch.plan import ShardPlan
 PLAN = ShardPlan("/data/night.yaml", Path("/data/runs/n"), 8, gpus=2, setup=("export HF_HUB_OFFLINE=1",))
 
 
-def manifest(plan: ShardPlan = PLAN, **changed: str) -> Any:
+def manifest(**changed: str) -> Any:
     names = {"image": "reg.example.org/genbench:0.2", "claim": "shared", "mount": "/data"}
-    return json.loads(kubernetes_manifest(plan, **{**names, **changed}))
+    return json.loads(kubernetes_manifest(PLAN, **{**names, **changed}))
 
 
 def test_each_index_draws_its_part_and_the_second_job_waits() -> None:
