@@ -221,11 +221,8 @@ def speed(arguments: argparse.Namespace) -> None:
 
 def max_difference(left: Results, right: Results) -> float:
     """Return the largest difference of two log-probabilities."""
-    return max(
-        abs(a[0] - b[0])
-        for one, other in zip(left, right, strict=True)
-        for a, b in zip(one, other, strict=True)
-    )
+    pairs = [pair for one, other in zip(left, right, strict=True) for pair in zip(one, other, strict=True)]
+    return max(abs(float(a[0]) - float(b[0])) for a, b in pairs)
 
 
 def rows(arguments: argparse.Namespace) -> None:

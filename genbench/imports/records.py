@@ -10,7 +10,7 @@ from genbench.store.jsonrecord import JsonRecord
 class ImportedRecord(JsonRecord):
     """One task that was imported."""
 
-    task: str
+    task: str = Field(description="name of the task in the original")
     level: str = Field(description="1, 1c, 2, 2c, 3 or 4 (see `genbench import-task --report`)")
     door: int = Field(description="1: definition read; 2: rows by foreign code; 3: also scored by it")
     output: str = Field(description="generate_until, multiple_choice, loglikelihood …")
@@ -26,24 +26,24 @@ class ImportedRecord(JsonRecord):
 class RefusedRecord(JsonRecord):
     """One task that cannot be imported as asked."""
 
-    task: str
-    level: str
-    reason: str
+    task: str = Field(description="name of the task in the original")
+    level: str = Field(description="its level, as in the tasks that were imported")
+    reason: str = Field(description="why it cannot be imported, and what to do")
 
 
 class ImportRecord(JsonRecord):
     """What an import wrote, and what it refused."""
 
     suite: str = Field(description="the suite file that lists the tasks")
-    imported: tuple[ImportedRecord, ...]
-    refused: tuple[RefusedRecord, ...]
+    imported: tuple[ImportedRecord, ...] = Field(description="the tasks that were imported")
+    refused: tuple[RefusedRecord, ...] = Field(description="the tasks that were not")
 
 
 class FamilyRecord(JsonRecord):
     """The tasks of one family: a top folder of the definitions."""
 
-    family: str
-    tasks: int
+    family: str = Field(description="name of the folder")
+    tasks: int = Field(description="number of its tasks")
     levels: dict[str, int] = Field(description="tasks by level")
     outputs: dict[str, int] = Field(description="tasks by kind of output")
 
@@ -51,11 +51,11 @@ class FamilyRecord(JsonRecord):
 class LevelReport(JsonRecord):
     """The levels of all definitions of a folder."""
 
-    root: str
-    tasks: int
-    groups: int
+    root: str = Field(description="the folder that was read")
+    tasks: int = Field(description="number of tasks")
+    groups: int = Field(description="number of groups of tasks")
     levels: dict[str, dict[str, int]] = Field(description="by level: tasks by kind of output")
-    families: tuple[FamilyRecord, ...]
+    families: tuple[FamilyRecord, ...] = Field(description="the same by family")
     refused: dict[str, int] = Field(description="why tasks cannot be imported, with their number")
     code: dict[str, int] = Field(description="which keys have Python functions, with the number of tasks")
     defects: dict[str, tuple[str, ...]] = Field(description="tasks with known defects")

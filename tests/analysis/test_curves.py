@@ -40,13 +40,9 @@ def sweep(make_run: MakeRun, tmp_path: Path) -> Sweep:
 
 def test_a_curve_has_the_checkpoints_by_step(sweep: Sweep) -> None:
     [curve] = curves([sweep("a", [2, 4, 5, 8])]).curves
-    assert [(point.step, point.value) for point in curve.points] == [
-        (0, pytest.approx(2 / 12)),
-        (100, pytest.approx(4 / 12)),
-        (200, pytest.approx(5 / 12)),
-        (300, pytest.approx(8 / 12)),
-    ]
-    assert (curve.monotonicity, curve.is_share) == (pytest.approx(1.0), True)
+    assert [point.step for point in curve.points] == [0, 100, 200, 300]
+    assert [point.value for point in curve.points] == pytest.approx([2 / 12, 4 / 12, 5 / 12, 8 / 12])
+    assert curve.monotonicity == pytest.approx(1.0) and curve.is_share is True
     assert curve.signal_to_noise is not None and curve.signal_to_noise > 3
 
 

@@ -144,7 +144,7 @@ def test_what_the_hub_refuses_is_said_with_a_remedy(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_out_of_reach_and_not_cached_says_how_to_mirror(tmp_path: Path) -> None:
-    asked = [{"revision": COMMIT}, {"revision": COMMIT, "files": [FILE]}]
+    asked: list[dict[str, Any]] = [{"revision": COMMIT}, {"revision": COMMIT, "files": [FILE]}]
     answer, of_files = load(tmp_path, "http://127.0.0.1:9", *asked)
     assert "is not in the cache and the hub cannot be asked" in of_files["error"]
     assert "DIR/org/toy/default/train.parquet" in answer["error"]

@@ -77,8 +77,9 @@ async def work(place: Path) -> dict[str, Any]:
     )
     engine, model = VllmEngine(settings), LlamaForCausalLM.from_pretrained(place, dtype=torch.float32)
     await engine.start()
-    found: dict[str, Any] = {"block": engine.llm.vllm_config.cache_config.block_size}  # type: ignore[union-attr]
-    plain = PromptScorer(engine.llm, 10**9, None)  # type: ignore[arg-type]  no context has a whole block
+    assert engine.llm is not None
+    found: dict[str, Any] = {"block": engine.llm.vllm_config.cache_config.block_size}
+    plain = PromptScorer(engine.llm, 10**9, None)  # no context has a whole block
     for name, items in named_cases().items():
         first, second = [(await engine.score(request(name, items), attempt)).choices for attempt in (1, 2)]
         without = await plain.score(request(name, items), f"plain/{name}")

@@ -69,7 +69,7 @@ def parsed(line: str) -> tuple[Any, list[str]]:
     while words and not words[0].startswith("-") and hasattr(command, "commands"):
         assert words[0] in command.commands, f"no command '{words[0]}'"
         command = command.commands[words.pop(0)]
-    return command, [word for word in words if word.startswith("-")]
+    return command, [word.partition("=")[0] for word in words if word.startswith("-")]
 
 
 @pytest.mark.parametrize("page", [page for page in TEXTS if page.name != "command.md"], ids=name)

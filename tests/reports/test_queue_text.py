@@ -27,7 +27,10 @@ def test_lists_and_details_say_what_to_know(tmp_path: Path) -> None:
             JobList(format=1, queue="q", jobs=tuple(list_jobs(queue)), workers=(worker,), schedules=())
         )
         events = tuple(job_events(queue, job.id))
-    assert set(SERVICE_RECORDS.values()) == {JobList, JobDetail}
+    assert sorted(item.__name__ for item in SERVICE_RECORDS.values()) == [
+        JobDetail.__name__,
+        JobList.__name__,
+    ]
     assert "waits for 1 free device" in listed and "h:1:a   working      2  0,1      3 s ago" in listed
     text = queue_text(JobDetail(format=1, job=cancelled, created=False, events=events, log=("line",)))
     assert text.startswith("job 1: cancelled, t1 n1\n") and "cancelled (eve)" in text and "    line" in text
