@@ -97,7 +97,7 @@ def curves(
     """Show the measures of checkpoints by training step.
 
     Measures that tell checkpoints apart come first: by the change over the noise of one step. Several
-    training runs are also ranked: how early is their order the one at the end?
+    training runs are also ranked. The step is shown from which their order is that of the end.
     """
     record = lazy_module("analysis.curves").curves(run_dirs, task, measure)
     print_record(record, "curves_text", as_json)
