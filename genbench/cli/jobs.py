@@ -141,7 +141,7 @@ def jobs(
         list[str], typer.Option(help="queued, running, finished, failed or cancelled. Repeatable.")
     ] = [],  # noqa: B006
     track: Annotated[str | None, typer.Option(help="Only jobs of this track.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many jobs.")] = 30,
+    newest: Annotated[int, typer.Option(min=1, max=1000, help="How many of the newest jobs are shown.")] = 30,
     ledger: LedgerOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -155,7 +155,7 @@ def jobs(
         record = records.JobList(
             format=1,
             queue=opened.where,
-            jobs=tuple(queue.list_jobs(opened, states=states, track=track, limit=limit)),
+            jobs=tuple(queue.list_jobs(opened, states=states, track=track, limit=newest)),
             workers=tuple(queue.list_workers(opened)),
             schedules=tuple(lazy_module("queue.schedules").list_schedules(opened)),
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from genbench.exchange.partfile import write_parts
 from genbench.store.jsonlines import encode, replace
 from genbench.store.manifest_record import TaskRecord
 from genbench.store.storedrun import StoredRun
+from genbench.store.walltime import wall_seconds
 
 Written = list[Path]
 SCHEMA, SAMPLE_SCHEMA = "0.2.1", "instance_level_eval_0.2.1"
@@ -41,7 +41,7 @@ def every_eval_record(run: StoredRun, results: Results) -> dict[str, Any]:
         "schema_version": SCHEMA,
         "evaluation_id": f"{manifest.suite.name}/{manifest.model.name}/{manifest.run_id}",
         "evaluation_timestamp": str(manifest.created),
-        "retrieved_timestamp": str(int(time.time())),
+        "retrieved_timestamp": str(int(wall_seconds())),
         "source_metadata": {
             "source_name": "genbench",
             "source_type": "evaluation_run",

@@ -191,7 +191,7 @@ def _annotations(connection: Connection, name: str) -> tuple[Annotation, ...]:
     query = (
         select(annotation)
         .where(annotation.c.track == name)
-        .order_by(annotation.c.position, annotation.c.at, annotation.c.id)
+        .order_by(annotation.c.position, annotation.c.at, annotation.c.kind, annotation.c.id)
     )
     return tuple(Annotation(**row._mapping) for row in connection.execute(query))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ import httpx
 from genbench.errors import InputError
 from genbench.queue.database import Queue
 from genbench.queue.messages import Message, due_messages, note_failure, note_sent, reserve_message
+from genbench.store.walltime import wall_seconds
 
 URL_VARIABLE = "GENBENCH_WEBHOOK_URL"
 SECRET_VARIABLE = "GENBENCH_WEBHOOK_SECRET"
@@ -68,8 +68,8 @@ def deliver(queue: Queue, webhook: Webhook, clock: float | None = None) -> list[
         One line for each message that was tried.
     """
     lines: list[str] = []
-    for message in due_messages(queue, time.time() if clock is None else clock)[:_AT_ONCE]:
-        now = time.time() if clock is None else clock
+    for message in due_messages(queue, wall_seconds() if clock is None else clock)[:_AT_ONCE]:
+        now = wall_seconds() if clock is None else clock
         if not reserve_message(queue, message, now):
             continue
         try:

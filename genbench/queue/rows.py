@@ -12,6 +12,7 @@ from genbench.queue import tables
 from genbench.queue.records import Job, JobEvent, Worker
 from genbench.queue.spec import spec_of
 from genbench.store.manifest import now
+from genbench.store.walltime import wall_seconds
 
 _PLAIN = (
     *("id", "state", "track", "label", "run_dir", "priority", "slots", "max_hours", "owner", "fence"),
@@ -21,9 +22,8 @@ _PLAIN = (
 
 def job_of(row: Any) -> Job:
     """Return the job of a row."""
-    return Job(
-        **{name: getattr(row, name) for name in _PLAIN}, spec=spec_of(row.spec), wait=_wait(row, time.time())
-    )
+    plain = {name: getattr(row, name) for name in _PLAIN}
+    return Job(**plain, spec=spec_of(row.spec), wait=_wait(row, wall_seconds()))
 
 
 def is_due(row: Any, clock: float) -> bool:
@@ -55,7 +55,7 @@ def _local(moment: float) -> str:
 def worker_of(row: Any) -> Worker:
     """Return the worker of a row."""
     names = ("id", "host", "pid", "slots", "devices", "state", "beat", "started")
-    return Worker(**{name: getattr(row, name) for name in names}, seen_s=round(time.time() - row.seen, 1))
+    return Worker(**{name: getattr(row, name) for name in names}, seen_s=round(wall_seconds() - row.seen, 1))
 
 
 def require_job(connection: Connection, number: int) -> Any:

@@ -22,6 +22,7 @@ from genbench.queue.records import Schedule
 from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec, spec_of, spec_text
 from genbench.runs.track import tonight
 from genbench.store.manifest import now
+from genbench.store.walltime import wall_utc
 from genbench.suite.block import NAME_PATTERN
 
 _BY = "schedule"
@@ -61,7 +62,7 @@ def add_schedule(
         raise InputError(f"schedule '{name}': use letters, digits, '.', '_' and '-'")
     if not 0 < deadline_hours <= 24 * 31:
         raise InputError(f"--deadline-hours {deadline_hours:g}: wanted more than 0 and at most 744")
-    start = (clock or datetime.now(UTC)).astimezone(UTC)
+    start = (clock or wall_utc()).astimezone(UTC)
     next(firings(cron, zone, start))
     placed = checked_spec(spec.model_copy(update={"night": "2000-01-01"}))
     values: dict[str, Any] = {
@@ -127,7 +128,7 @@ def run_schedules(queue: Queue, clock: datetime | None = None) -> list[str]:
     Returns:
         One line for each thing that was done.
     """
-    present = (clock or datetime.now(UTC)).astimezone(UTC)
+    present = (clock or wall_utc()).astimezone(UTC)
     done: list[str] = []
     for schedule in list_schedules(queue):
         try:

@@ -33,6 +33,7 @@ from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec
 from genbench.service.access import caller, require, service
 from genbench.service.problems import ConflictError, NotFoundError
 from genbench.service.state import Service
+from genbench.store.walltime import wall_seconds
 
 router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
 _STREAM_S = 300.0
@@ -106,7 +107,7 @@ def post_job(
             known, is_new = _insert(connection, own, placed, who, body.priority)
             if idempotency_key is not None:
                 values = {"owner": who, "key": idempotency_key, "body": digest, "job_id": known}
-                connection.execute(insert(tables.idempotency).values(values | {"at": time.time()}))
+                connection.execute(insert(tables.idempotency).values(values | {"at": wall_seconds()}))
             response.status_code = 201 if is_new else 200
         else:
             response.status_code = 200

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-import time
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,6 +14,7 @@ from genbench.errors import InputError, nearest
 from genbench.queue import tables
 from genbench.queue.database import Queue
 from genbench.store.manifest import now
+from genbench.store.walltime import wall_seconds
 from genbench.suite.block import NAME_PATTERN
 
 Scope = Literal["read", "submit"]
@@ -73,7 +73,7 @@ def add_token(queue: Queue, name: str, scope: str, days: float | None) -> str:
             "digest": _digest(token),
             "scope": scope,
             "created": now(),
-            "expires": None if days is None else time.time() + days * _DAY_S,
+            "expires": None if days is None else wall_seconds() + days * _DAY_S,
             "used": None,
             "revoked": False,
         }
@@ -118,7 +118,7 @@ def caller_of(queue: Queue, token: str) -> Caller | None:
     table = tables.token
     with queue.read() as connection:
         row = connection.execute(select(table).where(table.c.digest == _digest(token))).first()
-    if row is None or row.revoked or (row.expires is not None and time.time() >= row.expires):
+    if row is None or row.revoked or (row.expires is not None and wall_seconds() >= row.expires):
         return None
     moment = now()
     if row.used is None or row.used[:13] != moment[:13]:  # once an hour, so that reading seldom writes
