@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import genbench as genbench_package
 from genbench.cli import countline, ledger
 from genbench.cli.app import app
 from genbench.ledger.changes import change_id, open_change
@@ -130,6 +131,8 @@ def test_without_a_ledger_reading_says_how_to_make_one(genbench: Cli, place: Pat
 def test_without_sqlalchemy_the_pip_line_is_told(
     genbench: Cli, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The import within this test puts another module into the package. The attribute is set back as well.
+    monkeypatch.setattr(genbench_package, "ledger", sys.modules["genbench.ledger"])
     for name in [name for name in sys.modules if name.startswith(("genbench.ledger", "sqlalchemy"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
