@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect, text
+from sqlalchemy import func, inspect, select, text
 
 from genbench.errors import InputError
 from genbench.ledger.add import add, rebuild
@@ -72,7 +72,8 @@ def test_on_postgres_queue_and_ledger_share_a_database(tmp_path: Path) -> None:
         with queue.write() as connection:
             context = MigrationContext.configure(connection, opts={"compare_type": True})
             assert compare_metadata(context, METADATA) == []
-            assert inspect(connection).default_schema_name == SCHEMA
+            assert connection.scalar(select(func.current_schema())) == SCHEMA
+            assert "job" in inspect(connection).get_table_names(schema=SCHEMA)
             migrate(connection, "base")
             migrate(connection, HEAD)
         assert count_jobs(queue) == {}
