@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from genbench.verifiers.sampling import refuted
@@ -100,7 +102,9 @@ def test_a_polynomial_is_never_refuted_against_itself_in_another_order(
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(-500, 500), st.integers(1, 99), st.integers(-500, 500), st.integers(1, 99))
+@example(1, 32, 1, 33)
+@example(495, 99, 494, 99)
 def test_fractions_are_refuted_exactly_when_they_are_far_apart(a: int, b: int, c: int, d: int) -> None:
-    gap = abs(a / b - c / d)
-    far = gap > 1e-3 * max(1.0, abs(a / b), abs(c / d))
+    one, two = Fraction(a, b), Fraction(c, d)
+    far = abs(one - two) > Fraction(2, 100_000) * max(abs(one), abs(two))
     assert refuted(f"\\frac{{{a}}}{{{b}}}", f"\\frac{{{c}}}{{{d}}}") == far
