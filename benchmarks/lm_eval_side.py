@@ -95,7 +95,7 @@ def main():
                             for key, value in item.filtered_resps.items()
                         }
                     )
-        except Exception as error:
+        except Exception as error:  # foreign code: the task is listed as failed, with the error
             record["failed"] = f"{type(error).__name__}: {error}"
         out.write(json.dumps(record, default=float) + "\n")
         out.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -69,12 +70,13 @@ def _member(source: Path, packed: zipfile.ZipFile, name: str) -> Mapping[str, An
         if packed.getinfo(name).file_size > _MOST_BYTES:
             raise InputError(f"{source}: {name} is larger than {_MOST_BYTES:,} bytes")
         found = json.loads(packed.read(name))
-    except NotImplementedError as error:
+    except NotImplementedError as error:  # zipfile's error for a method that it lacks, such as Zstandard
         raise InputError(
             f"{source}: {name} is compressed by a method that this Python cannot read ({error}); convert the "
             "log: inspect log convert --to json"
         ) from error
-    except (ValueError, RecursionError, zipfile.BadZipFile, KeyError) as error:
+    # RuntimeError: the member is encrypted, or the JSON is nested too deeply.
+    except (ValueError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile, KeyError) as error:
         raise InputError(f"{source}: {name} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise InputError(f"{source}: {name}: wanted a JSON object")

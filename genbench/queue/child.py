@@ -126,6 +126,7 @@ class JobProcess:
         pid = self._pid()
         if pid is None:
             return
+        # The process ended meanwhile, or its number belongs to a process of another user by now.
         with suppress(ProcessLookupError, PermissionError):
             if number == signal.SIGKILL:
                 os.killpg(pid, number)

@@ -11,7 +11,7 @@ import pytest
 
 from genbench.analysis.compare import compare
 from genbench.errors import InputError
-from genbench.exchange.foreign_logs import inspect_metrics
+from genbench.exchange.foreign_logs import inspect_metrics, read_inspect
 from genbench.exchange.reading import ImportChoice, import_scores
 
 
@@ -83,6 +83,30 @@ def test_what_is_no_log_is_refused(tmp_path: Path, text: str, words: str) -> Non
     with pytest.raises(InputError, match=words):
         import_scores(tmp_path / "log.json", tmp_path / "s.jsonl")
     assert not (tmp_path / "s.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (
+            30 + len("header.json"),
+            0xFF,
+            "cannot be read",
+        ),  # the first block of a deflate stream, of no known kind
+        (8, 93, "this Python cannot read"),  # the number of a compression method, in the header of the member
+    ],
+)
+def test_a_damaged_log_is_one_message(tmp_path: Path, place: int, value: int, words: str) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("header.json", json.dumps({"eval": {"task": "t" * 200}}))
+    raw = bytearray(path.read_bytes())
+    raw[place] = value
+    if place == 8:  # the directory at the end repeats it
+        raw[raw.index(b"PK\x01\x02") + 10] = value
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=words):
+        read_inspect(path)
 
 
 def test_records_of_every_eval_ever_are_samples_in_their_order(tmp_path: Path) -> None:
