@@ -146,18 +146,15 @@ def test_a_dry_engine_takes_over_what_waits_in_another(draws: list[Draw]) -> Non
     """The slow engine computes one sample at a time and has 39 in its own queue."""
     drawer = Drawer()
 
-    async def work() -> tuple[float, Slots]:
-        loop = asyncio.get_running_loop()
+    async def work() -> Slots:
         slow, fast = Slots("slow", 1, 0.3), Slots("fast", 40, 0.001)
-        began = loop.time()
         await together(shared(drawer, 64, lanes=2), DrawQueue(draws), slow, fast)
-        return loop.time() - began, slow
+        return slow
 
-    seconds, slow = asyncio.run(work())
+    slow = asyncio.run(work())
     samples = [sample for _, sample in drawer.drawn]
     assert len(samples) == len(set(samples)) == 80
     assert slow.aborted and Counter(name for name, _ in drawer.drawn)["slow"] < 10
-    assert seconds < 4.0  # 40 samples at 0.3 s each would take 12 s
 
 
 class Leased(Slots):

@@ -51,7 +51,7 @@ def test_a_cage_whose_opener_was_killed_ends_with_its_run(run: subprocess.Popen[
         assert ours.is_running()
         run.kill()
         run.wait()
-        assert watcher.wait(20) == 0
+        assert watcher.wait(60) == 0
         assert not ours.is_running() or ours.status() == psutil.STATUS_ZOMBIE
         assert other.is_running()
     finally:
@@ -143,7 +143,7 @@ def test_descendants_are_found_when_they_start_and_stay_known_when_their_parent_
     family.look()
     assert {parent.pid, grandchild.pid} <= {pid for pid, _ in family.members}
     print("end", file=parent.stdin, flush=True)
-    parent.wait(10)
+    parent.wait(60)
     family.look()
     found = {pid for pid, _ in family.members}
     assert parent.pid not in found and grandchild.pid in found
@@ -162,6 +162,6 @@ def test_stopped_processes_are_killed_with_all_that_they_started() -> None:
     for pid in (parent.pid, grandchild.pid):
         os.kill(pid, signal.SIGSTOP)
     guard.kill_with_descendants([parent.pid])
-    assert parent.wait(10) == -signal.SIGKILL
+    assert parent.wait(60) == -signal.SIGKILL
     wait_for(lambda: not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE)
     parent.communicate()

@@ -92,7 +92,7 @@ def test_a_drained_worker_stops_its_jobs_and_gives_them_back(queue: Queue, tmp_p
     thread = in_background(worker)
     wait_until_started(queue)
     worker.stop()
-    thread.join(10)
+    thread.join(60)
     job = get_job(queue, 1)
     assert (job.state, job.attempts) == ("queued", 0)
     assert events(queue)[-1] == "returned"
@@ -103,7 +103,7 @@ def test_a_cancelled_job_is_stopped_and_stays_so(queue: Queue, tmp_path: Path) -
     thread = in_background(worked(queue, tmp_path, "time.sleep(60)", lease_s=0.2))
     wait_until_started(queue)
     cancel_job(queue, 1, by="bob")
-    thread.join(10)
+    thread.join(60)
     assert get_job(queue, 1).state == "cancelled"
 
 

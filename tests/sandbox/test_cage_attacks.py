@@ -159,9 +159,9 @@ def test_an_endless_loop_that_ignores_every_signal_ends_in_time(run_tier: Run) -
         "    try: signal.signal(s, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
         "while True: pass"
     )
-    began = time.monotonic()
-    assert run_tier(text, limits=Limits(wall_s=0.5)).verdict == "timeout"
-    assert time.monotonic() - began < 5
+    grade = run_tier(text, limits=Limits(wall_s=0.5))
+    assert grade.verdict == "timeout"
+    assert grade.wall_s < 5
 
 
 def test_a_stopped_process_ends_in_time(run_tier: Run) -> None:
@@ -177,9 +177,10 @@ def test_a_program_cannot_stretch_its_time_beyond_its_tests(run_tier: Run) -> No
         "for i in range(200):\n    board.start(i)\n    time.sleep(0.2)\n"
     )
     tests = [("", "x")] * 3
-    began = time.monotonic()
-    assert run_tier(forge, *tests, limits=Limits(wall_s=0.3)).verdict == "timeout"
-    assert time.monotonic() - began < 5
+    grade = run_tier(forge, *tests, limits=Limits(wall_s=0.3))
+    assert grade.verdict == "timeout"
+    # The seconds of the program itself: 200 starts take 40 s. The wait for a sole turn does not count.
+    assert grade.wall_s < 10
 
 
 def test_memory_is_capped(run_tier: Run) -> None:
@@ -250,9 +251,9 @@ def _named(name: str) -> int:
 
 
 def _wait_for(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not holds():
-        assert time.monotonic() < end, "waited ten seconds"
+        assert time.monotonic() < end, "waited a minute"
         time.sleep(0.05)
 
 

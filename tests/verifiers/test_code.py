@@ -169,9 +169,9 @@ def test_in_the_pool_cages_die_with_their_workers() -> None:
 
     before = cages()
     assert [found.score for found in asyncio.run(run())] == [1.0] * 6
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while cages() - before:
-        assert time.monotonic() < end, "a cage outlived its worker by ten seconds"
+        assert time.monotonic() < end, "a cage outlived its worker by a minute"
         time.sleep(0.05)
 
 

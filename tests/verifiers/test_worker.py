@@ -44,7 +44,7 @@ class Process:
     def end(self) -> int:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.close()
-        code = self.process.wait(timeout=10)
+        code = self.process.wait(timeout=60)
         self.process.stdout.close()
         return code
 
