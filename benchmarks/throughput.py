@@ -141,7 +141,8 @@ class Shared(VllmEngine):
     async def start(self) -> None:
         if self._bench.llm is None:
             with environment.output_to(self.settings.log):
-                self._bench.llm = self._load()
+                # In a thread, as the engine itself does: vLLM's output handler must not start before StepWatch.
+                self._bench.llm = await asyncio.to_thread(self._load)
             Meter(self._bench, self._bench.llm)
         self.llm = self._bench.llm
         self.decoder = TextDecoder.of(self.llm.get_tokenizer())
