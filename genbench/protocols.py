@@ -44,6 +44,8 @@ class HubDataset:
     """Several configs, whose rows are joined in this order. `config` is then not used."""
     config_column: str = ""
     """Column that each row of several configs gets: the name of its config. The digest begins with it."""
+    by_hand: str = ""
+    """How to make the mirror, for a repository that `datasets` cannot read. Empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ class TaskInfo:
     """Datasets whose texts a task puts into rows that it generates."""
     is_scored: bool = False
     """Whether the model scores given texts instead of drawing an answer. Then k is 1."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """By value of that stratum, its weight in the macro mean. Empty: all count alike."""
 
 
 @runtime_checkable

@@ -53,6 +53,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "function_calls": "genbench.verifiers.function_calls:FunctionCallVerifier",
             "filtered_match": "genbench.verifiers.filtered_match:FilteredMatchVerifier",
             "likelihood": "genbench.verifiers.likelihood:LikelihoodVerifier",
+            "tool_loop": "genbench.verifiers.tool_loop:ToolLoopVerifier",
         },
         "metric": dict.fromkeys(
             ("acc", "avg@k", "pass@k", "pass^k", "maj@k"), "genbench.stats.estimates:estimate"

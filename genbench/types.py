@@ -35,10 +35,23 @@ OURS: frozenset[Status] = frozenset({"unscored", "verifier_error", "engine_error
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a chat."""
+    """One message of a chat. `name` is the function whose result a message of role `tool` is."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """The functions that a sample is offered, as documents (name, description, parameters).
+
+    `form` says how: `template` by the chat template or the server, `prompt` as text in the system message,
+    `auto` by the template if it takes tools, else as text.
+    """
+
+    documents: tuple[Mapping[str, Any], ...]
+    form: Literal["auto", "template", "prompt"] = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +69,9 @@ class Problem:
     strata: Mapping[str, str] = field(default_factory=dict)
     group: str | None = None
     turns: int = 1
-    """User turns of the conversation. Each is asked with the earlier answers as context."""
+    """Completions of the conversation. Each is asked with the earlier answers as context."""
+    ends_early: bool = False
+    """`turns` is only the most. The task says after each answer whether the conversation goes on."""
     recipe: Mapping[str, Any] | None = None
     """What a generated prompt is made from, as JSON. The run folder has it instead of the prompt."""
 
@@ -97,6 +112,7 @@ class Ask:
     order: tuple[int, ...] | None = None
     max_tokens: int | None = None
     scoring: Scoring | None = None
+    tools: ToolOffer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +144,8 @@ class Request:
     """The chat that the prompt was rendered from, for servers that render it themselves."""
     structured: Mapping[str, Any] | None = None
     """The constraint on the text: {"choice": [...]} or {"regex": "..."}. None: unconstrained."""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """Tool schemas, for servers that render the chat themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +216,8 @@ class Completion:
     """The prompt of a later turn, for people. The first turn's is in asks.jsonl, once for all samples."""
     choices: tuple[ChoiceScore, ...] = ()
     """The scores of given texts, if nothing was drawn."""
+    final: bool = False
+    """The conversation ended here, before the problem's last turn. Only problems that end early have it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,28 @@ class ProblemValues:
 
     values: Floats
     clusters: Sequence[Hashable]
+    parts: Sequence[str] = ()
+    """The stratum of each problem, if the strata of the task have weights."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """The weight of each stratum in the value of the task. Empty: every problem counts alike."""
 
 
-def problem_values(table: VerdictTable, metric: str, task: str) -> ProblemValues | None:
+def problem_values(
+    table: VerdictTable,
+    metric: str,
+    task: str,
+    by: str | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> ProblemValues | None:
     """Return the metric of each problem, or None if samples are missing or no problem has enough of them.
 
     It is also None for an adaptive run, because means over strata and tasks have plain intervals.
 
     A problem without a group is a cluster of its own. A group is one cluster in all tasks.
+
+    Args:
+        by: the stratum that has weights.
+        weights: the weight of each of its values.
     """
     if table.lacking or not table.problems or table.counts is not None:
         return None
@@ -41,7 +55,8 @@ def problem_values(table: VerdictTable, metric: str, task: str) -> ProblemValues
         ("problem", task, problem.problem_id) if problem.group is None else ("group", problem.group)
         for problem in table.problems
     ]
-    return ProblemValues(values, clusters)
+    parts = [problem.strata.get(by or "", "") for problem in table.problems] if weights else ()
+    return ProblemValues(values, clusters, parts, dict(weights or {}))
 
 
 def macro_record(table: VerdictTable, found: ProblemValues | None, by: str | None) -> MacroRecord | None:
@@ -53,7 +68,10 @@ def macro_record(table: VerdictTable, found: ProblemValues | None, by: str | Non
     if len({parts[place] for place in kept}) < 2:
         return None
     mean = mean_over_parts(
-        found.values[kept], [str(parts[place]) for place in kept], [found.clusters[place] for place in kept]
+        found.values[kept],
+        [str(parts[place]) for place in kept],
+        [found.clusters[place] for place in kept],
+        weights=found.weights or None,
     )
     return MacroRecord(**_fields(mean), by=by)
 
@@ -76,12 +94,29 @@ def _group(tasks: Sequence[str], values: Sequence[ProblemValues | None]) -> Grou
         return GroupRecord(tasks=tuple(tasks), macro=None, micro=None)
     joined = np.concatenate([item.values for item in known])
     clusters = [cluster for item in known for cluster in item.clusters]
-    parts = [task for task, item in zip(tasks, known, strict=True) for _ in item.clusters]
+    parts, weights = _group_parts(tasks, known)
+    macro = mean_over_parts(joined, parts, clusters, weights=weights)
     return GroupRecord(
         tasks=tuple(tasks),
-        macro=MeanRecord(**_fields(mean_over_parts(joined, parts, clusters))),
+        macro=MeanRecord(**{**_fields(macro), "parts": len(tasks)}),
         micro=MeanRecord(**_fields(mean_over_parts(joined, ["all"] * len(parts), clusters))),
     )
+
+
+def _group_parts(tasks: Sequence[str], known: Sequence[ProblemValues]) -> tuple[list[str], dict[str, float]]:
+    """Return the part of each problem of a group, and the weight of each part.
+
+    A task is one part, or one part for each of its strata if these have weights. Each task weighs the same.
+    """
+    parts: list[str] = []
+    weights: dict[str, float] = {}
+    for task, item in zip(tasks, known, strict=True):
+        own = [f"{task}\0{part}" for part in item.parts] if item.weights else [task] * len(item.clusters)
+        parts += own
+        present = {part: item.weights[part] for part in dict.fromkeys(item.parts)} if item.weights else {}
+        total = sum(present.values())
+        weights |= {f"{task}\0{part}": weight / total for part, weight in present.items()} or {task: 1.0}
+    return parts, weights
 
 
 def _fields(mean: PartsMean) -> dict[str, Any]:

@@ -43,8 +43,9 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
     extra = part_records(table, seed, item.version, judged=described.judge is not None)
     if table.forgeable:
         extra["forgeable"] = table.forgeable
-    values = problem_values(table, headline, stored.name)
-    macro = macro_record(table, values, item.task.task.info.macro)
+    info = item.task.task.info
+    values = problem_values(table, headline, stored.name, info.macro, info.weights)
+    macro = macro_record(table, values, info.macro)
     if macro is not None:
         extra["macro"] = macro
     if described.judge is not None:

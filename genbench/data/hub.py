@@ -59,6 +59,11 @@ def _read(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path |
     """Return the rows, the file or folder of the mirror, and the commit of the hub."""
     if dataset.configs:
         return _read_configs(dataset, data_dir)
+    if data_dir is None and dataset.by_hand:
+        raise DataError(
+            f"{_name(dataset)}: the files of the repository are no dataset. {dataset.by_hand}, and give "
+            "--data-dir DIR"
+        )
     if data_dir is not None and (downloaded := _downloaded(dataset, data_dir)):
         return [row for path in downloaded for row in read_rows(path, dataset.columns)], data_dir, None
     if data_dir is not None:
@@ -121,6 +126,8 @@ def mirror_file(dataset: HubDataset, data_dir: Path) -> Path:
 
 def how_to_mirror(dataset: HubDataset, data_dir: Path) -> str:
     """Return the commands that put the dataset into a mirror, for a machine with network."""
+    if dataset.by_hand:
+        return f"{dataset.by_hand}, and give --data-dir {data_dir}"
     stem = _stem(dataset, data_dir)
     log_in = " (gated: accept its terms on its page on the hub and run `hf auth login` first)"
     return (

@@ -108,18 +108,20 @@ class Generation:
         self.began(draw.sample)
         done = self.stored.setdefault(draw.sample, [])
         replies = [self.split(completion).text for completion in done]
-        while (request := self._request(draw, replies)) is not None:
+        request = self._request(draw, replies)
+        while request is not None:
             completion = await self._complete(engine, request)
             answer = self.split(completion)
             seen = request.prompt if request.turn else None
             of_trace = await self.count_trace(completion, answer)
-            completion = replace(completion, trace_tokens=of_trace, prompt=seen)
+            replies.append(answer.text)
+            has_failed = completion.finish_reason == "error"
+            request = None if has_failed else self._request(draw, replies)
+            ended = request is None and not has_failed and len(replies) < draw.problem.turns
+            completion = replace(completion, trace_tokens=of_trace, prompt=seen, final=ended)
             self._keep(completion)
             self.limit.note(draw, completion)
             done.append(completion)
-            replies.append(answer.text)
-            if completion.finish_reason == "error":
-                break
         del self.stored[draw.sample]
         self.offer(draw, done)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from genbench.engines.http_body import plain, whole_number, without_surrogates
 from genbench.engines.http_settings import HttpSettings
+from genbench.engines.http_tools import chat_messages, tagged_calls
 from genbench.engines.http_tries import Transient
 from genbench.errors import EngineError
 from genbench.types import FinishReason, Request
@@ -49,9 +50,11 @@ def body(settings: HttpSettings, request: Request) -> dict[str, Any]:
     if settings.prompts == "token_ids":
         record["prompt"] = list(request.token_ids)
     else:
-        record["messages"] = [{"role": item.role, "content": item.content} for item in request.messages]
+        record["messages"] = chat_messages(request)
         if request.messages and request.messages[-1].role == "assistant":
             record |= _continuation(settings, request)
+        if request.tools:
+            record["tools"] = [dict(tool) for tool in request.tools]
     return record | (_vllm_fields(settings, request) if settings.api == "vllm" else {})
 
 
@@ -127,9 +130,14 @@ def _chat_text(settings: HttpSettings, choice: Mapping[str, Any]) -> str | None:
     A trace that the server parsed out of it is put back in front.
     """
     message = choice.get("message")
-    if not isinstance(message, dict) or ("content" not in message and not _trace(message)):
+    if not isinstance(message, dict):
+        return None
+    calls = tagged_calls(message)
+    if "content" not in message and not _trace(message) and not calls:
         return None
     trace, content = _trace(message), message.get("content")
+    if calls and isinstance(content, str | None):
+        content = f"{content}\n{calls}" if content else calls
     if not (isinstance(content, str | None) and isinstance(trace, str | None)):
         return None
     if not trace:

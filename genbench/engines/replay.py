@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from array import array
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,10 +22,15 @@ _COMPLETIONS_A_STEP = 100
 
 
 class ResponseIndex:
-    """Where the line of each (problem, sample, turn) of one task begins in the file, in bytes."""
+    """Where the line of each (problem, sample, turn) of one task begins in the file, in bytes.
 
-    def __init__(self, k: int, turns: Mapping[str, int]) -> None:
-        self._k, self._turns = k, turns
+    Args:
+        turns: the turns of each problem.
+        ends_early: the problems whose conversation may have fewer turns.
+    """
+
+    def __init__(self, k: int, turns: Mapping[str, int], ends_early: Collection[str] = ()) -> None:
+        self._k, self._turns, self._ends_early = k, turns, ends_early
         self._starts: dict[str, int] = {}
         self._offsets = array("q")
         for problem_id, count in turns.items():
@@ -48,9 +53,13 @@ class ResponseIndex:
         return None if offset < 0 else offset
 
     def is_whole(self, problem_id: str) -> bool:
-        """Tell whether all samples of a problem have all their turns."""
-        start = self._starts[problem_id]
-        return -1 not in self._offsets[start : start + self._k * self._turns[problem_id]]
+        """Tell whether all samples of a problem have all their turns.
+
+        A conversation that may end early has an unknown number of turns. It needs the first one.
+        """
+        start, turns = self._starts[problem_id], self._turns[problem_id]
+        step = turns if problem_id in self._ends_early else 1
+        return -1 not in self._offsets[start : start + self._k * turns : step]
 
     def _place(self, problem_id: str, sample_index: int, turn: int) -> int:
         return self._starts[problem_id] + sample_index * self._turns[problem_id] + turn
@@ -198,6 +207,9 @@ class ReplayEngine:
             await asyncio.sleep(0)
         sample = request.sample
         offset = self.settings.index[sample.task].find(sample.problem_id, sample.sample_index, request.turn)
+        if offset is None and request.turn:
+            goes_on = f"the conversation goes on after turn {request.turn - 1}; add turn {request.turn}"
+            raise ResponsesError(f"{self.settings.path}: {sample}: {goes_on}")
         try:
             self._file.seek(-1 if offset is None else offset)
             item = completion_of(json.loads(self._file.readline()))

@@ -53,6 +53,8 @@ def prepare_model(
         decoding = {task: decoding_terms(found) for task, found in model.facts.decodings.items()}
         for task, prefix in model.facts.prefixes.items():
             decoding[task] |= {"request": "score", "prefix_token_id": prefix, "logprobs": "raw"}
+        for task, form in model.tool_forms.items():
+            decoding[task]["tools"] = form
         return PreparedModel(
             name=name,
             config=model.config,

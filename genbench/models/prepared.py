@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from genbench.engines.kind import EngineSettings, FoundModel, PromptFacts
@@ -74,6 +74,8 @@ class PromptedModel:
     facts: PromptFacts
     count: Count | None
     measure: PromptMeasure | None = None
+    tool_forms: Mapping[str, str] = field(default_factory=dict)
+    """How functions are offered, by task. Tasks without functions are left out."""
 
 
 @dataclass(frozen=True, slots=True)

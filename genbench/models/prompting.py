@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from genbench.engines.kind import FoundModel, PromptFacts
+from genbench.errors import PromptError
 from genbench.models.continuations import ContinuationEncoder, Encoded
 from genbench.models.prepared import PromptedModel, PromptMeasure, Reasoning
 from genbench.models.prompts import Rendered, Renderer, check_token_ids, fit
@@ -25,7 +26,7 @@ from genbench.registry import load_object
 from genbench.suite.config import Decoding
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded import LoadedTask
-from genbench.types import Ask, Message
+from genbench.types import Ask, Message, ToolOffer
 
 _PROMPTS_KEPT = 4096
 """Prompts that a model without a tokenizer keeps. To render one again costs microseconds."""
@@ -48,14 +49,15 @@ def _as_messages(suite: Suite, name: str, tasks: Sequence[LoadedTask], found: Fo
     fmt = stated_format(suite)
     renderer = Renderer(None, system_prompt=config.system_prompt)
     maker = RequestMaker(
-        lambda task, messages: renderer.render(messages),
+        lambda task, messages, tools: renderer.render(messages, tools),
         lambda prompt, wanted: (wanted, False),
         suite.config.decoding.seed,
         keep=_PROMPTS_KEPT,
     )
     decodings = {task.name: task.decoding for task in tasks}
     facts = PromptFacts(decodings, suite.config.decoding, trace_tags(fmt))
-    return PromptedModel(name, config, found, Reasoning(fmt, ()), maker, facts, None)
+    forms = _tool_forms(tasks, lambda task: renderer)
+    return PromptedModel(name, config, found, Reasoning(fmt, ()), maker, facts, None, tool_forms=forms)
 
 
 def _as_token_ids(
@@ -81,8 +83,8 @@ def _as_token_ids(
             check_token_ids(ids, found.vocab_size, tokenizer.convert_ids_to_tokens)
         return encoded
 
-    def render(task: str, messages: tuple[Message, ...]) -> Rendered:
-        rendered = renderers[task].render(messages)
+    def render(task: str, messages: tuple[Message, ...], tools: ToolOffer | None) -> Rendered:
+        rendered = renderers[task].render(messages, tools)
         check_token_ids(rendered.token_ids or (), found.vocab_size, tokenizer.convert_ids_to_tokens)
         return rendered
 
@@ -99,7 +101,8 @@ def _as_token_ids(
     maker = RequestMaker(render, fitting, suite.config.decoding.seed, encode=encode)
     ends = Reasoning(fmt, _end_tokens(tokenizer))
     measure = PromptMeasure(partial(_counted, tokenizer), partial(_overhead, tokenizer, render))
-    return PromptedModel(name, config, found, ends, maker, facts, TokenCounter(tokenizer), measure)
+    forms = _tool_forms(tasks, lambda task: renderers[task])
+    return PromptedModel(name, config, found, ends, maker, facts, TokenCounter(tokenizer), measure, forms)
 
 
 def _counted(tokenizer: Any, texts: Sequence[str]) -> list[int]:
@@ -115,8 +118,8 @@ def _overhead(tokenizer: Any, render: Render, task: str) -> tuple[int, int]:
     """Return the tokens of the template around one message, and around each further one."""
     user, assistant = Message("user", "a"), Message("assistant", "a")
     (own,) = _counted(tokenizer, ["a"])
-    one = len(render(task, (user,)).token_ids or ())
-    three = len(render(task, (user, assistant, user)).token_ids or ())
+    one = len(render(task, (user,), None).token_ids or ())
+    three = len(render(task, (user, assistant, user), None).token_ids or ())
     return one - own, max(0, -(-(three - one - 2 * own) // 2))
 
 
@@ -125,6 +128,24 @@ def scoring_encoder(renderer: Renderer, tokenizer: Any, context: int | None) -> 
     is_chat = renderer.style == "chat"
     plain = renderer if is_chat else replace(renderer, style="plain", shots=())
     return ContinuationEncoder(tokenizer, plain.text, is_chat, context)
+
+
+def _tool_forms(tasks: Sequence[LoadedTask], renderer: Callable[[str], Renderer]) -> dict[str, str]:
+    """Return how functions are offered, for each task that offers any.
+
+    Raises:
+        PromptError: the chat template must take them and does not. Names the task.
+    """
+    found: dict[str, str] = {}
+    for task in tasks:
+        ask = task.ask(task.problems[0], 0, ()) if task.problems else None
+        if ask is None or ask.tools is None:
+            continue
+        try:
+            found[task.name] = renderer(task.name).tool_form(ask.tools)
+        except PromptError as error:
+            raise PromptError(f"{task.where}: {error}") from None
+    return found
 
 
 def _added_tokens(tokenizer: Any) -> list[str]:

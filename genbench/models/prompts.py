@@ -11,7 +11,8 @@ from datetime import date
 from typing import Any, Literal, Protocol
 
 from genbench.errors import PromptError, nearest
-from genbench.types import Message
+from genbench.tools.documents import prompt_text, tool_schema
+from genbench.types import Message, ToolOffer
 
 Style = Literal["chat", "plain", "few_shot"]
 
@@ -21,6 +22,8 @@ TEMPLATE_DATE = date(2025, 1, 1)
 _OURS = ("conversation", "chat_template", "tokenize", "add_generation_prompt", "continue_final_message")
 """Arguments of apply_chat_template that a suite may not set."""
 _ALWAYS = ("tools", "documents")
+_TOOL_VARIABLES = ("xml_tools", "tools")
+"""Variables under which chat templates take tools. SmolLM3's takes `xml_tools`."""
 _ENDS_SHOT = "\n\n"
 _QUESTION, _ANSWER = "Question:", "Answer:"
 
@@ -52,6 +55,8 @@ class Rendered:
     """SHA-256 of the token ids, or of the text if there are none."""
     messages: tuple[Message, ...] = ()
     """What it was rendered from, with the model's system prompt."""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """The tool schemas that a server renders. Empty if the prompt contains them."""
 
 
 def _opens_nothing(text: str) -> bool:
@@ -99,20 +104,53 @@ class Renderer:
         """Return texts that end a completion, since a base model goes on with exemplars of its own."""
         return (f"{_ENDS_SHOT}{_QUESTION}",) if self.style == "few_shot" else ()
 
-    def render(self, messages: Sequence[Message]) -> Rendered:
+    def tool_form(self, offer: ToolOffer) -> str:
+        """Return how functions are offered: `template: VARIABLE`, `server`, or `prompt`. It is a term.
+
+        Raises:
+            PromptError: the template must take them, and there is none that takes tools.
+        """
+        if offer.form != "prompt" and self.style == "chat":
+            if self.tokenizer is None:
+                return "server"
+            variable = self._tool_variable()
+            if variable is not None:
+                return f"template: {variable}"
+        if offer.form == "template":
+            raise PromptError(
+                "the chat template takes no tools; set the task's options: {form: prompt}, or name a "
+                "chat_template that has the variable 'tools'"
+            )
+        return "prompt"
+
+    def _tool_variable(self) -> str | None:
+        """Return the variable under which the chat template takes tools, or None if it takes none."""
+        words = set(re.findall(r"[A-Za-z_]\w*", self.chat_template or ""))
+        return next((name for name in _TOOL_VARIABLES if name in words), None)
+
+    def render(self, messages: Sequence[Message], offer: ToolOffer | None = None) -> Rendered:
         """Return the prompt for `messages` (system, then user and assistant in turn).
 
         If the last message is the assistant's, it is the beginning of the answer.
 
+        Args:
+            offer: the functions that the model may call.
+
         Raises:
-            PromptError: the chat template refuses the messages, or a text is not valid Unicode.
+            PromptError: the chat template refuses the messages or the tools, or a text is not valid Unicode.
         """
+        form = None if offer is None else self.tool_form(offer)
+        schemas = () if offer is None or form == "prompt" else tuple(map(tool_schema, offer.documents))
+        if offer is not None and form == "prompt":
+            messages = [Message("system", prompt_text(offer.documents)), *_without_tool_roles(messages)]
         begun = [message for message in messages[-1:] if message.role == "assistant"]
         whole = self._with_system_prompt(messages[: len(messages) - len(begun)])
-        text = self._text(whole)
+        text = self._text(whole, schemas)
         for message in begun:
             text = self._begun(text, message.content)
         whole += begun
+        if self.tokenizer is None and schemas:
+            text = f"{json.dumps(schemas, ensure_ascii=False)}\n\n{text}"
         try:
             encoded = text.encode()
         except UnicodeEncodeError as error:
@@ -120,7 +158,7 @@ class Renderer:
                 f"the prompt has half of a surrogate pair at character {error.start}"
             ) from error
         if self.tokenizer is None:
-            return Rendered(text, None, False, hashlib.sha256(encoded).hexdigest(), tuple(whole))
+            return Rendered(text, None, False, hashlib.sha256(encoded).hexdigest(), tuple(whole), schemas)
         ids = self._token_ids(text)
         digest = hashlib.sha256(json.dumps(ids).encode()).hexdigest()
         return Rendered(text, tuple(ids), self.opens_trace(text), digest, tuple(whole))
@@ -141,14 +179,14 @@ class Renderer:
         rest = [message for message in messages if message.role != "system"]
         return [Message("system", "\n\n".join(parts)), *rest] if parts else rest
 
-    def _text(self, messages: Sequence[Message]) -> str:
+    def _text(self, messages: Sequence[Message], schemas: Sequence[Mapping[str, Any]] = ()) -> str:
         if self.style == "few_shot":
             return self._few_shot_text(messages)
         if self.style == "plain" or (len(messages) == 1 and self.tokenizer is None):
             return "\n\n".join(message.content for message in messages)
         if self.tokenizer is None:
             return "\n\n".join(f"{message.role}: {message.content}" for message in messages)
-        return self._chat_text(self.tokenizer, messages)
+        return self._chat_text(self.tokenizer, messages, schemas)
 
     def _begun(self, text: str, beginning: str) -> str:
         """Return a prompt with the beginning of its answer."""
@@ -170,8 +208,18 @@ class Renderer:
         parts += [f"{_QUESTION} {question}\n{_ANSWER} {answer}" for question, answer in earlier]
         return _ENDS_SHOT.join([*parts, f"{_QUESTION} {last[0]}\n{_ANSWER}"])
 
-    def _chat_text(self, tokenizer: ChatTokenizer, messages: Sequence[Message]) -> str:
-        conversation = [{"role": message.role, "content": message.content} for message in messages]
+    def _chat_text(
+        self, tokenizer: ChatTokenizer, messages: Sequence[Message], schemas: Sequence[Mapping[str, Any]]
+    ) -> str:
+        conversation = [
+            {"role": message.role, "content": message.content}
+            | ({"name": message.name} if message.name else {})
+            for message in messages
+        ]
+        variable = self._tool_variable() if schemas else None
+        # Templates with `xml_tools` show each function itself, those with `tools` unpack `function`.
+        listed = [schema["function"] if variable == "xml_tools" else schema for schema in schemas]
+        tools = {} if variable is None else {variable: listed}
         try:
             # strftime_now is a global of transformers' templates. A variable of that name replaces it.
             found = tokenizer.apply_chat_template(
@@ -179,7 +227,7 @@ class Renderer:
                 chat_template=self.chat_template,
                 add_generation_prompt=True,
                 tokenize=False,
-                **{"strftime_now": TEMPLATE_DATE.strftime} | dict(self.chat_template_kwargs),
+                **{"strftime_now": TEMPLATE_DATE.strftime} | tools | dict(self.chat_template_kwargs),
             )
         except Exception as error:  # a template is a program that came with the checkpoint
             roles = ", ".join(message.role for message in messages)
@@ -212,6 +260,22 @@ class Renderer:
             if name not in words and name not in _ALWAYS:
                 hint = nearest(name, _variables(words))
                 raise PromptError(f"chat_template_kwargs: the chat template has no '{name}'{hint}")
+
+
+def _without_tool_roles(messages: Sequence[Message]) -> list[Message]:
+    """Return messages with each run of results as one message of the user, for models without tool roles."""
+    found: list[Message] = []
+    results: list[dict[str, str]] = []
+    for message in [*messages, None]:
+        if message is not None and message.role == "tool":
+            results.append({"role": "tool", "name": message.name, "content": message.content})
+            continue
+        if results:
+            found.append(Message("user", json.dumps(results, ensure_ascii=False)))
+            results = []
+        if message is not None:
+            found.append(message)
+    return found
 
 
 def _variables(words: set[str]) -> list[str]:

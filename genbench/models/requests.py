@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from genbench.errors import PromptError
 from genbench.models.continuations import Encoded, PackedContinuations, sizes, text_digest
 from genbench.tasks.loaded import LoadedTask
-from genbench.types import Ask, Message, Problem, Request, SampleId, ScoreRequest
+from genbench.types import Ask, Message, Problem, Request, SampleId, ScoreRequest, ToolOffer
 
 
 class Rendered(Protocol):
@@ -41,13 +41,18 @@ class Rendered(Protocol):
         """Return the messages that the prompt was rendered from."""
         ...
 
+    @property
+    def tools(self) -> tuple[Mapping[str, Any], ...]:
+        """Return the tool schemas that a server renders. Empty if the prompt contains them."""
+        ...
+
 
 _TOKENS_KEPT = 20_000_000
 """Tokens of rendered prompts that are kept, in 160 MB and more. Benchmarks of long prompts have ten times as
 many, and render each prompt again when it is sent."""
 
-Render = Callable[[str, tuple[Message, ...]], Rendered]
-"""(task name, messages) -> prompt."""
+Render = Callable[[str, tuple[Message, ...], ToolOffer | None], Rendered]
+"""(task name, messages, functions that are offered) -> prompt."""
 Fit = Callable[[int, int], tuple[int, bool]]
 """(prompt tokens, max_tokens) -> (max_tokens that fit, whether that is less). May raise PromptError."""
 Encode = Callable[[str, Ask], Encoded]
@@ -86,7 +91,7 @@ class RequestMaker:
     ) -> None:
         self._render, self._fit, self._run_seed, self._keep = render, fit, run_seed, keep
         self._encode, self._packed = encode, PackedContinuations()
-        self._first: dict[str, tuple[tuple[Message, ...], Rendered]] = {}
+        self._first: dict[str, tuple[Ask, Rendered]] = {}
         self._tokens = 0
 
     def request(
@@ -106,7 +111,7 @@ class RequestMaker:
             return self._score(task, problem, ask)
         turn = len(replies)
         try:
-            rendered = self._rendered(task.name, problem, ask.messages, turn)
+            rendered = self._rendered(task.name, problem, ask, turn)
         except PromptError as error:
             raise PromptError(f"task {task.name}, problem {problem.problem_id}: {error}") from error
         sample = SampleId(task.name, problem.problem_id, sample_index)
@@ -124,6 +129,7 @@ class RequestMaker:
             trace_opened=rendered.opened_trace,
             clamped=clamped,
             messages=rendered.messages,
+            tools=rendered.tools,
         )
 
     def _score(self, task: LoadedTask, problem: Problem, ask: Ask) -> ScoreRequest:
@@ -179,14 +185,14 @@ class RequestMaker:
             )
         return (0, True) if left < decoding.min_tokens else (left, clamped)
 
-    def _rendered(self, task: str, problem: Problem, messages: tuple[Message, ...], turn: int) -> Rendered:
+    def _rendered(self, task: str, problem: Problem, ask: Ask, turn: int) -> Rendered:
         """Return a prompt. That of a first turn is kept, since most tasks ask all k samples the same."""
         if turn > 0:
-            return self._render(task, messages)
+            return self._render(task, ask.messages, ask.tools)
         key = f"{task}\0{problem.problem_id}"
         kept = self._first.get(key)
-        if kept is None or kept[0] != messages:
-            kept = (messages, self._render(task, messages))
+        if kept is None or (kept[0].messages, kept[0].tools) != (ask.messages, ask.tools):
+            kept = (ask, self._render(task, ask.messages, ask.tools))
             self._tokens += len(kept[1].token_ids or ())
             if key in self._first:
                 self._forget(key)

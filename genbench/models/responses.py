@@ -64,7 +64,11 @@ def read_responses(
         {task.name: task.left_out for task in tasks} | dict.fromkeys(other_tasks),
     )
     index = {
-        task.name: ResponseIndex(task.k, {item.problem_id: item.turns for item in task.problems})
+        task.name: ResponseIndex(
+            task.k,
+            {item.problem_id: item.turns for item in task.problems},
+            {item.problem_id for item in task.problems if item.ends_early},
+        )
         for task in tasks
     }
     answered: dict[str, set[str]] = {task.name: set() for task in tasks}

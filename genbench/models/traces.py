@@ -84,11 +84,21 @@ def _unwrap(answer: str, fmt: TraceFormat) -> str:
 
 
 _HARMONY = re.compile(r"<\|(channel|message|end|return|call|start)\|>")
+_HARMONY_CALL = re.compile(
+    r"<\|(?:channel|start)\|>(?:commentary|assistant) to=functions\.[^<]*"
+    r"(?:<\|(?:channel|constrain)\|>[^<]*)*"
+    r"<\|message\|>.*?(?:<\|call\|>|<\|end\|>|\Z)",
+    re.DOTALL,
+)
+"""A call of a function. It is no text for people, so it is in no `final` channel."""
 _HARMONY_ENDS = ("<|end|>", "<|return|>", "<|call|>")
 
 
 def _split_channels(text: str, opened: bool) -> tuple[TraceStatus, str, str]:
-    """Split harmony's messages of named channels: `final` is the answer, `analysis` the trace."""
+    """Split harmony's messages of named channels: `final` is the answer, `analysis` the trace.
+
+    Without a `final` message, calls of functions are the answer, with their headers.
+    """
     # A message that begins at once shows that nothing was written into the one that the prompt opened.
     opened = opened and not text.lstrip().startswith("<|channel|>")
     messages = _messages(text, "analysis" if opened else None)
@@ -96,6 +106,7 @@ def _split_channels(text: str, opened: bool) -> tuple[TraceStatus, str, str]:
     finals = [content for channel, content in messages if channel == "final"]
     if not messages:
         return "absent", text, ""
+    finals = finals or [call[0] for call in _HARMONY_CALL.finditer(text)]
     if not finals:
         return "unclosed", "", trace
     thought = any(channel == "analysis" for channel, _ in messages)

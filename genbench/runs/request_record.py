@@ -13,7 +13,7 @@ from genbench.store.jsonrecord import JsonRecord
 class MessageRecord(JsonRecord):
     """One message of a chat."""
 
-    role: Literal["system", "user", "assistant"] = Field(description="who says it")
+    role: Literal["system", "user", "assistant", "tool"] = Field(description="who says it")
     content: str = Field(description="what is said")
 
 
@@ -28,6 +28,9 @@ class RequestRecord(JsonRecord):
     turns: Count = Field(description="turns of the whole conversation")
     seed: Count = Field(description="seed of the request")
     messages: tuple[MessageRecord, ...] = Field(description="the chat before the chat template")
+    tools: tuple[dict[str, Any], ...] = Field(
+        default=(), description="schemas of the functions that a server must render; empty without any"
+    )
     prompt: str = Field(description="the chat after the chat template")
     prompt_token_ids: tuple[int, ...] = Field(
         description="token ids of the prompt; empty if a server makes them"

@@ -40,6 +40,7 @@ def request_records(model: PromptedModel, tasks: Sequence[LoadedTask]) -> Iterat
                     turns=problem.turns,
                     seed=request.seed,
                     messages=tuple(MessageRecord(role=m.role, content=m.content) for m in ask.messages),
+                    tools=tuple(dict(tool) for tool in request.tools),
                     prompt=request.prompt,
                     prompt_token_ids=tuple(request.token_ids),
                     prompt_digest=request.prompt_digest,

@@ -181,7 +181,8 @@ def conversations(
             continue
         turns = open_turns[completion.sample]
         turns[completion.turn] = completion
-        if len(turns) == problem.turns or completion.finish_reason == "error":
+        ended = completion.final or len(turns) == problem.turns
+        if ended or completion.finish_reason == "error":
             del open_turns[completion.sample]
             yield problem, completion.sample.sample_index, [turns[turn] for turn in sorted(turns)]
 

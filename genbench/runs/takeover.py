@@ -103,7 +103,8 @@ def _fitting(
         if problem.turns == 1 or same_turns:
             found.setdefault((problem.problem_id, item.sample.sample_index), []).append(item)
     for key, items in found.items():
-        if {item.turn for item in items} == set(range(problems[key[0]].turns)):
+        turns = len(items) if any(item.final for item in items) else problems[key[0]].turns
+        if {item.turn for item in items} == set(range(turns)):
             yield key, items
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,11 @@ class PartsMean:
 
 
 def mean_over_parts(
-    values: Floats, parts: Sequence[str], clusters: Sequence[Hashable], level: float = LEVEL
+    values: Floats,
+    parts: Sequence[str],
+    clusters: Sequence[Hashable],
+    level: float = LEVEL,
+    weights: Mapping[str, float] | None = None,
 ) -> PartsMean:
     """Return the mean of the means of the parts: the macro mean. With one part it is the mean of all values.
 
@@ -38,19 +42,21 @@ def mean_over_parts(
         values: (n,) the value of each problem, in [0, 1].
         parts: (n,) the part of each problem.
         clusters: (n,) the cluster of each problem.
+        weights: the weight of each part. They are scaled to a sum of 1. None: the parts count alike.
 
     Raises:
-        InputError: there is no value, or the lengths differ.
+        InputError: there is no value, the lengths differ, or a part has no weight.
     """
     if not len(values) or not len(values) == len(parts) == len(clusters):
         raise InputError(f"{len(values)} values, {len(parts)} parts and {len(clusters)} clusters")
     part = _codes(parts)
     sizes = np.bincount(part)
     means = np.bincount(part, weights=values) / sizes
-    value = float(means.mean())
+    share = _shares(dict.fromkeys(parts), weights)
+    value = float(means.mean() if weights is None else means @ share)
     # A part with one problem has no spread of its own. Its distance from the overall mean stands in for it.
     centre = np.where(sizes == 1, value, means)[part]
-    deviations = (values - centre) / (len(sizes) * sizes[part])
+    deviations = (values - centre) * (share / sizes)[part]
     cluster = _codes(clusters)
     sums = np.bincount(cluster, weights=deviations)
     count = len(sums)
@@ -58,6 +64,17 @@ def mean_over_parts(
         return PartsMean(value, len(sizes), len(values), None, None)
     se = float(np.sqrt(count / (count - 1) * np.square(sums).sum()))
     return PartsMean(value, len(sizes), len(values), se, _interval(value, se, count, level))
+
+
+def _shares(parts: Iterable[str], weights: Mapping[str, float] | None) -> Floats:
+    """Return the weight of each part in the order of first appearance. They add up to 1."""
+    names = list(parts)
+    lacking = [name for name in names if weights is not None and name not in weights]
+    if lacking:
+        raise InputError(f"the part '{lacking[0]}' has no weight")
+    found = np.array([1.0 if weights is None else weights[name] for name in names])
+    shares: Floats = found / found.sum()
+    return shares
 
 
 def _interval(value: float, se: float, count: int, level: float) -> tuple[float, float]:

@@ -214,7 +214,7 @@ class RunFolder:
         """Return which turns of which samples completions.jsonl contains."""
         found = Drawn()
         for item in self.completions(task):
-            found.add(item.sample.problem_id, item.sample.sample_index, item.turn)
+            found.note(item)
         return found
 
     def verdicts(self, task: str) -> Iterator[Verdict]:

@@ -22,7 +22,8 @@ _TRACE_STATUSES: tuple[TraceStatus, ...] = get_args(TraceStatus)
 def completion_to_record(item: Completion) -> Record:
     """Return the record of completions.jsonl, with the keys of docs/architecture.md.
 
-    `prompt` is only written for turns after the first, and `choices` if given texts were scored.
+    `prompt` is only written for turns after the first, `choices` if given texts were scored, and `final`
+    only for the last turn of a conversation that ended early.
     """
     record: Record = {
         "task": item.sample.task,
@@ -43,6 +44,8 @@ def completion_to_record(item: Completion) -> Record:
     }
     if item.choices:
         record["choices"] = [choice_to_record(choice) for choice in item.choices]
+    if item.final:
+        record["final"] = True
     return record if item.prompt is None else record | {"prompt": item.prompt}
 
 
@@ -105,6 +108,7 @@ def completion_from_record(record: Record) -> Completion:
         trace_opened=bool(record.get("trace_opened")),
         prompt=_optional_text(record, "prompt"),
         choices=tuple(choice_from_record(choice) for choice in record.get("choices") or ()),
+        final=bool(record.get("final")),
     )
 
 

@@ -161,7 +161,7 @@ class StoredTask:
             if not self.has(item.sample.problem_id, item.sample.sample_index):
                 continue
             tokens.add(item, self._max_tokens)
-            on_disk.add(item.sample.problem_id, item.sample.sample_index, item.turn)
+            on_disk.note(item)
             seal.add_completion(item)
             if index is not None:
                 index.add(item)
@@ -220,7 +220,7 @@ class StoredTask:
                 if problem_id is not None and key[0] != problem_id:
                     continue
                 begun[key].append(item)
-                if len(begun[key]) == self.problems[key[0]]["turns"]:
+                if item.final or len(begun[key]) == self.problems[key[0]]["turns"]:
                     yield self._joined(begun.pop(key), verdicts, asks)
             for items in begun.values():
                 yield self._joined(items, verdicts, asks)

@@ -112,10 +112,13 @@ class LoadedTask:
         """Return what the sample's answers are checked against. Replies not made yet count as empty.
 
         This is a list with one reference for each turn. If only the last turn is graded, it is the
-        reference of that turn.
+        reference of that turn. A problem that ends early has one reference, that of the first turn.
         """
         if isinstance(self.task, GeneratedTask):
             return self.task.reference(problem)  # no prompt of megabytes is made for it
+        if problem.ends_early:
+            first = self.ask(problem, sample_index, ())
+            return None if first is None else first.reference
         said = [*replies, *[""] * problem.turns]
         asks = [self.ask(problem, sample_index, said[:turn]) for turn in range(problem.turns)]
         found = [ask.reference if ask is not None else None for ask in asks]

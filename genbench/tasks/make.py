@@ -17,6 +17,10 @@ from genbench.tasks.page import DEFAULT_PROTOCOL
 from genbench.tasks.pagetask import page_factory
 from genbench.tasks.scored_own import own_task, with_rule
 
+_TOOL_LOOP = "tool_loop"
+_TARGETS = {_TOOL_LOOP: "genbench.tasks.tool_loop:tool_loop"}
+"""Tasks that need files of the suite. They are no benchmarks, so `genbench tasks` does not list them."""
+
 
 def make_task(suite: Suite, entry: TaskEntry) -> Task:
     """Return the task of an entry without reading its rows.
@@ -37,10 +41,10 @@ def _made(suite: Suite, entry: TaskEntry) -> Task:
         if entry.names_import:
             place = resolve(entry.task.removeprefix(IMPORTED), suite.folder)
             return imported_task(place, entry.options)
-        plug_in = registry.find("task", entry.task, suite.folder)
+        plug_in = registry.find("task", _TARGETS.get(entry.task, entry.task), suite.folder)
         found = plug_in.load()
         if callable(found):
-            found = plug_in.build(_options(entry, found))
+            found = plug_in.build(_options(suite, entry, found))
         elif entry.options:
             raise ConfigError(f"it takes no options, found {', '.join(entry.options)}")
         task: Task = found if plug_in.is_built_in else checked_task(plug_in, found)
@@ -56,17 +60,25 @@ def _task_of_page(suite: Suite, entry: TaskEntry, name: str) -> Task:
         ConfigError: the file is no valid page, or it knows no such protocol or option.
     """
     make = page_factory(resolve(name, suite.folder))
-    return make(**_options(entry, make))
+    return make(**_options(suite, entry, make))
 
 
-def _options(entry: TaskEntry, make: Any) -> dict[str, Any]:
+def _options(suite: Suite, entry: TaskEntry, make: Any) -> dict[str, Any]:
     """Return the options of an entry, with its protocol if it names one.
+
+    The files of a task with functions of its own are searched in the suite's folder.
 
     Raises:
         ConfigError: the task knows no protocols.
     """
+    given = dict(entry.options)
+    file, separator, name = str(given.get("functions", "")).rpartition(":")
+    if entry.task == _TOOL_LOOP and separator:
+        given["functions"] = f"{resolve(file, suite.folder)}:{name}"
+    if entry.task == _TOOL_LOOP and "rows" in given:
+        given["rows"] = str(resolve(str(given["rows"]), suite.folder))
     if entry.protocol == DEFAULT_PROTOCOL:
-        return dict(entry.options)
+        return given
     if options_mistake(make, {"protocol": entry.protocol}) is not None:
         raise ConfigError(f"it has only the protocol {DEFAULT_PROTOCOL}, found protocol '{entry.protocol}'")
-    return {**entry.options, "protocol": entry.protocol}
+    return {**given, "protocol": entry.protocol}

@@ -17,6 +17,7 @@ from genbench.tasks.entry_checks import entry_place
 from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.imported import ImportedTask
 from genbench.tasks.paged import PageTask
+from genbench.tasks.tool_loop import ToolLoop
 
 
 def task_rows(
@@ -39,6 +40,8 @@ def task_rows(
         return task.rows()
     if isinstance(task, GeneratedTask):
         return [], task.record()
+    if isinstance(task, ToolLoop):
+        return recent.load(task.rows, task.columns)
     dataset = task.info.dataset
     if dataset is None:
         raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")

@@ -75,3 +75,15 @@ def test_a_question_in_two_tasks_is_one_cluster_of_the_group() -> None:
 def test_a_group_with_a_missing_task_has_no_mean() -> None:
     found = group_records({"g": ["de", "fr"]}, {"de": problem_values(table({"a": 1}, "x"), "avg@k", "de")})
     assert found["g"] == GroupRecord(tasks=("de", "fr"), macro=None, micro=None)
+
+
+def test_weights_of_a_task_hold_in_its_macro_mean_and_in_its_group() -> None:
+    weighted, plain = table({"a": 1, "b": 0, "c": 0}, "xyy"), table({"d": 0, "e": 1}, "xx")
+    weights = {"x": 3.0, "y": 1.0, "z": 9.0}
+    own = problem_values(weighted, "avg@k", "weighted", "subject", weights)
+    record = macro_record(weighted, own, "subject")
+    assert record is not None and record.value == pytest.approx(0.75)
+    values = {"weighted": own, "plain": problem_values(plain, "avg@k", "plain")}
+    found = group_records({"both": ["weighted", "plain"]}, values)["both"].macro
+    assert found is not None
+    assert (found.value, found.parts) == (pytest.approx((0.75 + 0.5) / 2), 2)

@@ -108,7 +108,9 @@ def run(
         stop = asyncio.Event()
         if stopped:
             stop.set()
-        maker = RequestMaker(lambda task, messages: renderer.render(messages), lambda p, w: (w, False), 7)
+        maker = RequestMaker(
+            lambda task, messages, tools: renderer.render(messages), lambda p, w: (w, False), 7
+        )
         generation = Generation(
             engines={"one": lambda: engine},
             maker=maker,

@@ -14,6 +14,7 @@ import pytest
 
 from genbench.analysis.results_record import require_results
 from genbench.store.folder import RunFolder
+from genbench.tasks.bfcl import LIVE, NON_LIVE
 
 LANGUAGES = ("de", "fr", "it", "pt", "es")
 LCB = "livecodebench/code_generation_lite"
@@ -25,6 +26,7 @@ SAME = (
 )
 COPIED = {**{name: name for name in SAME}, f"{LCB}/v4/test.jsonl": f"{LCB}/v4_v5_small/test.jsonl"}
 """Files of the mirror, and the public copies that they are made of."""
+BFCL = "gorilla-llm/Berkeley-Function-Calling-Leaderboard"
 
 
 def write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -37,6 +39,11 @@ def mirror(place: Path, hub: Path) -> None:
     for name, source in COPIED.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(hub / source, place / name)
+    for category in (*NON_LIVE, *LIVE["v3"]):
+        (place / BFCL / category).mkdir(parents=True)
+        lines = (hub / BFCL / category / "v3.jsonl").read_text().splitlines(keepends=True)
+        # The tokens of the tiny checkpoint are short, so only short rows fit its context.
+        (place / BFCL / category / "v3.jsonl").write_text("".join(sorted(lines, key=len)[:4]))
     wrong = {f"Incorrect Answer {number}": f"metal {number}" for number in (1, 2, 3)}
     strata = {"High-level domain": "x", "Subdomain": "y", "Writer's Difficulty Estimate": "z"}
     gpqa = [
@@ -92,8 +99,9 @@ def test_the_whole_suite_runs_in_one_engine_and_its_report_folds_the_languages(
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     results = require_results(RunFolder(tmp_path / "run" / "base"))
-    assert len(results.tasks) == 12
+    assert len(results.tasks) == 14
     assert results.tasks["ruler_32k"].n == 1
+    assert results.groups["bfcl_v3"].tasks == ("bfcl_v3_non_live", "bfcl_v3_live")
     assert all(not task.lacking for task in results.tasks.values())
     assert results.groups["global_mmlu_lite"].tasks == tuple(f"global_mmlu_lite_{code}" for code in LANGUAGES)
     assert len(json.loads((tmp_path / "run" / "base" / "manifest.json").read_text())["attempts"]) == 1

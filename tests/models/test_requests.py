@@ -13,7 +13,7 @@ from genbench.models.requests import RequestMaker, sample_seed
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.load import load_task
 from genbench.tasks.loaded import LoadedTask
-from genbench.types import Message, SampleId
+from genbench.types import Message, SampleId, ToolOffer
 
 SUITE = """\
 models: {m: {path: x}}
@@ -45,7 +45,7 @@ class Counted:
         self.rendered = 0
         self._renderer, self._tokens = Renderer(None), tokens
 
-    def __call__(self, task: str, messages: tuple[Message, ...]) -> Rendered:
+    def __call__(self, task: str, messages: tuple[Message, ...], tools: ToolOffer | None) -> Rendered:
         self.rendered += 1
         found = self._renderer.render(messages)
         ids = tuple(range(len(found.text))) if self._tokens else None

@@ -11,6 +11,8 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.models.traceformats import FORMATS, TraceFormat, detect, resolve
 from genbench.models.traces import opened_by_prompt, split
+from genbench.tools.calls import Call
+from genbench.tools.families import parse
 from genbench.types import Answer, FinishReason
 
 THINK = FORMATS["think"]
@@ -326,3 +328,13 @@ def test_many_nested_blocks_are_split_in_time() -> None:
     for text in ("<think>" * 30_000, "<think><think></think>" * 20_000, "a</think>" * 30_000):
         split(text, FORMATS["think"], False, "stop")
     assert time.process_time() - began < 10
+
+
+def test_a_call_of_a_function_is_the_answer_of_gpt_oss_with_its_header() -> None:
+    call = (
+        '<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|>'
+    )
+    text = f"<|channel|>analysis<|message|>I call to=functions.g now.<|end|>{call}"
+    answer = split(text, FORMATS["gpt-oss"], False, "stop", ())
+    assert (answer.trace_status, answer.trace) == ("closed", "I call to=functions.g now.")
+    assert parse(answer.text).calls == (Call("f", {"a": 1}),)

@@ -82,3 +82,19 @@ def test_the_interval_covers_about_as_often_as_it_says(languages: int) -> None:
         covered += int(found.ci[0] <= float(np.mean(levels)) <= found.ci[1])
     # 400 draws: the standard error of the coverage is 1.1 points.
     assert covered >= 0.92 * 400
+
+
+def test_parts_with_weights_count_by_them_and_equal_weights_are_the_macro_mean() -> None:
+    values, parts = array(1, 1, 0, 0, 1, 0), list("aabbcc")
+    found = mean_over_parts(values, parts, range(6), weights={"a": 2, "b": 1, "c": 1})
+    assert found.value == pytest.approx(0.5 * 1 + 0.25 * 0 + 0.25 * 0.5)
+    plain, equal = (
+        mean_over_parts(values, parts, range(6), weights=weights)
+        for weights in (None, dict.fromkeys("abc", 7.0))
+    )
+    assert (equal.value, equal.se) == (pytest.approx(plain.value), pytest.approx(plain.se))
+
+
+def test_a_part_without_a_weight_is_refused() -> None:
+    with pytest.raises(InputError, match="'b' has no weight"):
+        mean_over_parts(array(1, 0), ["a", "b"], range(2), weights={"a": 1})

@@ -35,3 +35,12 @@ def test_a_later_turn_is_not_the_first_turn_of_another_problem() -> None:
     drawn = Drawn()
     assert drawn.add("p", 0, 1) and drawn.add("p", 0, 0) and drawn.add("('p', 1)", 0, 0)
     assert drawn.count == 3 and not drawn.has("p", 1, 1)
+
+
+def test_a_sample_that_ended_has_all_its_turns() -> None:
+    drawn = Drawn()
+    drawn.add("p", 1, 0)
+    assert not drawn.has("p", 1, 9)
+    drawn.end("p", 1)
+    assert drawn.has("p", 1, 9)
+    assert not drawn.has("p", 0, 9) and not drawn.has("q", 1, 9)
