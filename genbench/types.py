@@ -293,27 +293,3 @@ class Verdict:
     """Digest of the verifier that made it."""
     trace_status: TraceStatus
     truncated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A metric's value with its intervals. Values and bounds are fractions of 1.
-
-    `ci` answers "would it hold on new questions of this kind". `rerun_ci` answers "would a re-run of this
-    checkpoint on these questions give it". `value` is None if the metric cannot be computed; `missing` then
-    says why.
-    """
-
-    metric: str
-    value: float | None
-    n: int
-    k: int
-    se: float | None = None
-    ci: tuple[float, float] | None = None
-    ci_method: str = ""
-    rerun_ci: tuple[float, float] | None = None
-    rerun_ci_method: str = ""
-    excluded: int = 0
-    bounds: tuple[float, float] | None = None
-    """The value with every excluded sample wrong, and with every one right."""
-    missing: str | None = None

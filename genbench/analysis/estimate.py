@@ -15,10 +15,11 @@ from genbench.analysis.sides import Side, SideTask
 from genbench.analysis.table import estimate_seed
 from genbench.errors import InputError
 from genbench.protocols import ProblemScores
+from genbench.stats.estimates import Estimate
 from genbench.stats.estimates import estimate as estimate_metric
 from genbench.stats.strata import estimate_strata
 from genbench.tasks.metrics import is_built_in, load_metric
-from genbench.types import STATUSES, Estimate
+from genbench.types import STATUSES
 
 
 def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[str] = ()) -> Estimation:

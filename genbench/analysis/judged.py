@@ -20,10 +20,11 @@ from genbench.analysis.judge_records import (
 from genbench.analysis.results_record import JudgedRecord, TaskResults
 from genbench.analysis.table import VerdictTable
 from genbench.errors import InputError
+from genbench.stats.estimates import Estimate
 from genbench.stats.intervals import problem_interval
 from genbench.stats.pairwise import length_controlled
 from genbench.store.manifest_record import JudgeRecord
-from genbench.types import Estimate, Verdict
+from genbench.types import Verdict
 
 
 def judged_record(

@@ -9,10 +9,10 @@ import numpy as np
 
 from genbench.errors import GenbenchError, cause
 from genbench.protocols import ProblemScores
+from genbench.stats.estimates import Estimate
 from genbench.stats.intervals import problem_interval
 from genbench.stats.resample import cluster
 from genbench.tasks.metrics import load_metric
-from genbench.types import Estimate
 
 
 def plug_in_estimate(

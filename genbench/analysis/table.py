@@ -13,13 +13,13 @@ from genbench.analysis.records import StratumRecord
 from genbench.analysis.results_record import TokenSums
 from genbench.errors import InputError
 from genbench.protocols import ProblemScores
-from genbench.stats.estimates import estimate
+from genbench.stats.estimates import Estimate, estimate
 from genbench.stats.intervals import LEVEL
 from genbench.stats.strata import estimate_strata
 from genbench.store.seal import Seal
 from genbench.store.tokens import TokenCount
 from genbench.tasks.metrics import is_built_in
-from genbench.types import OURS, Estimate, Problem, Status, TraceStatus, Verdict
+from genbench.types import OURS, Problem, Status, TraceStatus, Verdict
 
 
 @dataclass(slots=True)

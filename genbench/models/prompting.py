@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from genbench.engines.kind import FoundModel, PromptFacts
-from genbench.errors import PromptError
 from genbench.models.continuations import ContinuationEncoder, Encoded
 from genbench.models.prepared import PromptedModel, PromptMeasure, Reasoning
 from genbench.models.prompts import Rendered, Renderer, check_token_ids, fit
@@ -17,6 +16,7 @@ from genbench.models.rendering import (
     stated_format,
     task_renderer,
     template_file,
+    tool_forms,
     trace_format,
     trace_tags,
 )
@@ -56,7 +56,7 @@ def _as_messages(suite: Suite, name: str, tasks: Sequence[LoadedTask], found: Fo
     )
     decodings = {task.name: task.decoding for task in tasks}
     facts = PromptFacts(decodings, suite.config.decoding, trace_tags(fmt))
-    forms = _tool_forms(tasks, lambda task: renderer)
+    forms = tool_forms(tasks, lambda task: renderer)
     return PromptedModel(name, config, found, Reasoning(fmt, ()), maker, facts, None, tool_forms=forms)
 
 
@@ -101,7 +101,7 @@ def _as_token_ids(
     maker = RequestMaker(render, fitting, suite.config.decoding.seed, encode=encode)
     ends = Reasoning(fmt, _end_tokens(tokenizer))
     measure = PromptMeasure(partial(_counted, tokenizer), partial(_overhead, tokenizer, render))
-    forms = _tool_forms(tasks, lambda task: renderers[task])
+    forms = tool_forms(tasks, lambda task: renderers[task])
     return PromptedModel(name, config, found, ends, maker, facts, TokenCounter(tokenizer), measure, forms)
 
 
@@ -128,24 +128,6 @@ def scoring_encoder(renderer: Renderer, tokenizer: Any, context: int | None) -> 
     is_chat = renderer.style == "chat"
     plain = renderer if is_chat else replace(renderer, style="plain", shots=())
     return ContinuationEncoder(tokenizer, plain.text, is_chat, context)
-
-
-def _tool_forms(tasks: Sequence[LoadedTask], renderer: Callable[[str], Renderer]) -> dict[str, str]:
-    """Return how functions are offered, for each task that offers any.
-
-    Raises:
-        PromptError: the chat template must take them and does not. Names the task.
-    """
-    found: dict[str, str] = {}
-    for task in tasks:
-        ask = task.ask(task.problems[0], 0, ()) if task.problems else None
-        if ask is None or ask.tools is None:
-            continue
-        try:
-            found[task.name] = renderer(task.name).tool_form(ask.tools)
-        except PromptError as error:
-            raise PromptError(f"{task.where}: {error}") from None
-    return found
 
 
 def _added_tokens(tokenizer: Any) -> list[str]:

@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any, Literal, Protocol
 
 from genbench.errors import PromptError, nearest
+from genbench.models.toolprompts import template_tools, tool_variable, without_tool_roles
 from genbench.tools.documents import prompt_text, tool_schema
 from genbench.types import Message, ToolOffer
 
@@ -22,8 +23,6 @@ TEMPLATE_DATE = date(2025, 1, 1)
 _OURS = ("conversation", "chat_template", "tokenize", "add_generation_prompt", "continue_final_message")
 """Arguments of apply_chat_template that a suite may not set."""
 _ALWAYS = ("tools", "documents")
-_TOOL_VARIABLES = ("xml_tools", "tools")
-"""Variables under which chat templates take tools. SmolLM3's takes `xml_tools`."""
 _ENDS_SHOT = "\n\n"
 _QUESTION, _ANSWER = "Question:", "Answer:"
 
@@ -113,7 +112,7 @@ class Renderer:
         if offer.form != "prompt" and self.style == "chat":
             if self.tokenizer is None:
                 return "server"
-            variable = self._tool_variable()
+            variable = tool_variable(self.chat_template)
             if variable is not None:
                 return f"template: {variable}"
         if offer.form == "template":
@@ -122,11 +121,6 @@ class Renderer:
                 "chat_template that has the variable 'tools'"
             )
         return "prompt"
-
-    def _tool_variable(self) -> str | None:
-        """Return the variable under which the chat template takes tools, or None if it takes none."""
-        words = set(re.findall(r"[A-Za-z_]\w*", self.chat_template or ""))
-        return next((name for name in _TOOL_VARIABLES if name in words), None)
 
     def render(self, messages: Sequence[Message], offer: ToolOffer | None = None) -> Rendered:
         """Return the prompt for `messages` (system, then user and assistant in turn).
@@ -142,7 +136,7 @@ class Renderer:
         form = None if offer is None else self.tool_form(offer)
         schemas = () if offer is None or form == "prompt" else tuple(map(tool_schema, offer.documents))
         if offer is not None and form == "prompt":
-            messages = [Message("system", prompt_text(offer.documents)), *_without_tool_roles(messages)]
+            messages = [Message("system", prompt_text(offer.documents)), *without_tool_roles(messages)]
         begun = [message for message in messages[-1:] if message.role == "assistant"]
         whole = self._with_system_prompt(messages[: len(messages) - len(begun)])
         text = self._text(whole, schemas)
@@ -216,10 +210,7 @@ class Renderer:
             | ({"name": message.name} if message.name else {})
             for message in messages
         ]
-        variable = self._tool_variable() if schemas else None
-        # Templates with `xml_tools` show each function itself, those with `tools` unpack `function`.
-        listed = [schema["function"] if variable == "xml_tools" else schema for schema in schemas]
-        tools = {} if variable is None else {variable: listed}
+        tools = template_tools(self.chat_template, schemas)
         try:
             # strftime_now is a global of transformers' templates. A variable of that name replaces it.
             found = tokenizer.apply_chat_template(
@@ -260,22 +251,6 @@ class Renderer:
             if name not in words and name not in _ALWAYS:
                 hint = nearest(name, _variables(words))
                 raise PromptError(f"chat_template_kwargs: the chat template has no '{name}'{hint}")
-
-
-def _without_tool_roles(messages: Sequence[Message]) -> list[Message]:
-    """Return messages with each run of results as one message of the user, for models without tool roles."""
-    found: list[Message] = []
-    results: list[dict[str, str]] = []
-    for message in [*messages, None]:
-        if message is not None and message.role == "tool":
-            results.append({"role": "tool", "name": message.name, "content": message.content})
-            continue
-        if results:
-            found.append(Message("user", json.dumps(results, ensure_ascii=False)))
-            results = []
-        if message is not None:
-            found.append(message)
-    return found
 
 
 def _variables(words: set[str]) -> list[str]:

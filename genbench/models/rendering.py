@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from genbench.errors import ConfigError
+from genbench.errors import ConfigError, PromptError
 from genbench.models import traceformats, traces
 from genbench.models.prompts import Renderer
 from genbench.suite.config import ModelConfig, TraceTags
@@ -78,3 +78,21 @@ def _shots(config: ModelConfig, task: LoadedTask) -> tuple[tuple[str, str], ...]
     if not shots:
         raise ConfigError(f"task {task.name} has no exemplars for prompt_style few_shot; use plain or chat")
     return shots[: config.shots]
+
+
+def tool_forms(tasks: Sequence[LoadedTask], renderer: Callable[[str], Renderer]) -> dict[str, str]:
+    """Return how functions are offered, for each task that offers any.
+
+    Raises:
+        PromptError: the chat template must take them and does not. Names the task.
+    """
+    found: dict[str, str] = {}
+    for task in tasks:
+        ask = task.ask(task.problems[0], 0, ()) if task.problems else None
+        if ask is None or ask.tools is None:
+            continue
+        try:
+            found[task.name] = renderer(task.name).tool_form(ask.tools)
+        except PromptError as error:
+            raise PromptError(f"{task.where}: {error}") from None
+    return found

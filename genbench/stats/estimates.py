@@ -13,7 +13,6 @@ from genbench.stats.draws import maj_at_k, pass_at_k, pass_hat_k
 from genbench.stats.intervals import LEVEL, problem_interval, rerun_interval
 from genbench.stats.resample import RESAMPLES, cluster
 from genbench.stats.scores import Floats, Scores, ScoresLike, as_scores
-from genbench.types import Estimate
 
 AnswersLike = Sequence[Sequence[str | None]]
 """Extracted answers, one sequence per problem, in the shape of the scores. None: nothing was extracted."""
@@ -28,6 +27,30 @@ SCORED_METRICS = (
 )
 """Headlines of tasks that score given texts. Each is the mean of the scores, as `acc` is."""
 _METRIC = re.compile(r"(?P<kind>avg@|pass@|pass\^|maj@)(?P<k>k|[1-9][0-9]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A metric's value with its intervals. Values and bounds are fractions of 1.
+
+    `ci` answers "would it hold on new questions of this kind". `rerun_ci` answers "would a re-run of this
+    checkpoint on these questions give it". `value` is None if the metric cannot be computed; `missing` then
+    says why.
+    """
+
+    metric: str
+    value: float | None
+    n: int
+    k: int
+    se: float | None = None
+    ci: tuple[float, float] | None = None
+    ci_method: str = ""
+    rerun_ci: tuple[float, float] | None = None
+    rerun_ci_method: str = ""
+    excluded: int = 0
+    bounds: tuple[float, float] | None = None
+    """The value with every excluded sample wrong, and with every one right."""
+    missing: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

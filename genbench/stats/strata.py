@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from genbench.errors import InputError
-from genbench.stats.estimates import AnswersLike, estimate
+from genbench.stats.estimates import AnswersLike, Estimate, estimate
 from genbench.stats.families import benjamini_hochberg
 from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired, paired
 from genbench.stats.resample import RESAMPLES, derive_seed
 from genbench.stats.scores import ScoresLike, as_scores
-from genbench.types import Estimate
 
 T = TypeVar("T")
 Labels = Sequence[str | None]

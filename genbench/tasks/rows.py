@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from genbench.data.hub import load_rows
 from genbench.data.local import RecentFile
@@ -17,7 +17,13 @@ from genbench.tasks.entry_checks import entry_place
 from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.imported import ImportedTask
 from genbench.tasks.paged import PageTask
-from genbench.tasks.tool_loop import ToolLoop
+
+
+@runtime_checkable
+class _RowsInFile(Protocol):
+    """A task that names the file of its rows."""
+
+    rows_file: Path
 
 
 def task_rows(
@@ -40,8 +46,8 @@ def task_rows(
         return task.rows()
     if isinstance(task, GeneratedTask):
         return [], task.record()
-    if isinstance(task, ToolLoop):
-        return recent.load(task.rows, task.columns)
+    if isinstance(task, _RowsInFile):
+        return recent.load(task.rows_file, _columns(task))
     dataset = task.info.dataset
     if dataset is None:
         raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")

@@ -32,7 +32,7 @@ class ToolLoop:
     """
 
     info: TaskInfo
-    rows: Path
+    rows_file: Path
     functions: FunctionFile
     rules: LoopRules
     form: Form

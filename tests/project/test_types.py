@@ -10,7 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from genbench import types
-from genbench.types import Answer, Case, Completion, Estimate, Finding, Message, Problem, Request, SampleId
+from genbench.stats.estimates import Estimate
+from genbench.types import Answer, Case, Completion, Finding, Message, Problem, Request, SampleId
 
 RECORDS = [
     found
