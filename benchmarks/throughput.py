@@ -169,7 +169,7 @@ class Shared(VllmEngine):
         return self._own.sampling[request.sample.task].params(request)
 
 
-def suite(folder: Path, k: int, slots: int, max_tokens: int, dtype: str) -> Path:
+def suite(folder: Path, k: int, slots: int, max_tokens: int, dtype: str = "auto") -> Path:
     """Math, choice, code and instruction tasks for the shipped tiny model."""
     tasks = [
         {
