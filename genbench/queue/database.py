@@ -19,11 +19,11 @@ from genbench.ledger.connecting import postgres_engine, reading, sqlite_engine, 
 from genbench.ledger.database import DEFAULT, LEDGER_VARIABLE
 from genbench.ledger.revisions import migrate_tables, require_known, revision_of
 
-HEAD = "0001"
+HEAD = "0002"
 """The revision of the tables that this version reads and writes."""
 SCHEMA = "genbench_queue"
 """The schema of the tables on PostgreSQL, in the database of the ledger."""
-_KNOWN = ("0001",)
+_KNOWN = ("0001", "0002")
 _LOCK = 0x67656E71
 _REMEDY = "if the queue is damaged, restore it from a backup, or move the file away to begin an empty one"
 

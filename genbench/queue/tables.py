@@ -148,3 +148,34 @@ idempotency = Table(
     Column("at", Double, nullable=False),
 )
 """The job that an Idempotency-Key stands for. `body` is the digest of the request."""
+
+watch = Table(
+    "watch",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("rules", Text, nullable=False),
+    Column("created_by", String, nullable=False),
+    Column("created", String, nullable=False),
+    Column("polled", Double),
+)
+"""Folders of training runs that are watched. `rules` is JSON, `polled` seconds of the epoch."""
+
+checkpoint = Table(
+    "checkpoint",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("watch", ForeignKey("watch.name"), nullable=False),
+    Column("path", String, nullable=False),
+    Column("step", BigInteger),
+    Column("state", String, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("identity", String, nullable=False),
+    Column("fingerprint", String, nullable=False),
+    Column("pin", String, nullable=False),
+    Column("pinned", String, nullable=False),
+    Column("job_id", ForeignKey("job.id")),
+    Column("seen", String, nullable=False),
+)
+"""What became of each checkpoint folder. A folder that was written again has several rows. `fingerprint` is
+of the trainer's files, and `pinned` of the kept ones."""
+Index("ix_checkpoint_watch", checkpoint.c.watch, checkpoint.c.path, checkpoint.c.id)

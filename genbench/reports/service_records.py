@@ -1,4 +1,4 @@
-"""The records of the queue, and with them all groups of records that are not of a single run."""
+"""The records of queue and watches, and with them all groups of records that are not of a single run."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from genbench.analysis.curves_record import Curves
 from genbench.queue.records import JobDetail, JobList
 from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.store.jsonrecord import JsonRecord
+from genbench.watch.records import WatchList
 
-SERVICE_RECORDS: Mapping[str, type[JsonRecord]] = {"jobs": JobList, "job": JobDetail}
+SERVICE_RECORDS: Mapping[str, type[JsonRecord]] = {
+    "jobs": JobList,
+    "job": JobDetail,
+    "watches": WatchList,
+}
 """By the name of the entry in `$defs` of the schema."""
 GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {**DECISION_RECORDS, "curves": Curves, **SERVICE_RECORDS}
 """The same for decisions, tracks and the queue together."""

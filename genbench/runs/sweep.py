@@ -108,17 +108,22 @@ def step_of(path: Path) -> int:
     Raises:
         ConfigError: there is neither.
     """
-    state = path / "trainer_state.json"
-    try:
-        step = json.loads(state.read_text(encoding="utf-8"))["global_step"]
-    except (OSError, ValueError, KeyError, TypeError):
-        step = None
-    if isinstance(step, int) and step >= 0:
+    step = trainer_step(path)
+    if step is not None:
         return step
     numbers = re.findall(r"\d+", path.name)
     if not numbers:
         raise ConfigError(f"{path}: no training step; wanted a number in its name, as in checkpoint-500")
     return int(numbers[-1])
+
+
+def trainer_step(path: Path) -> int | None:
+    """Return global_step of a checkpoint's trainer_state.json, or None if it names none."""
+    try:
+        step = json.loads((path / "trainer_state.json").read_text(encoding="utf-8"))["global_step"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return step if isinstance(step, int) and step >= 0 else None
 
 
 def settings_model(suite: Suite) -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jinja2
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
@@ -12,13 +10,14 @@ from genbench.errors import InputError
 from genbench.queue.jobs import get_job, job_events, list_jobs, list_workers, log_lines
 from genbench.queue.messages import list_messages
 from genbench.queue.schedules import list_schedules
-from genbench.reports.html import page_environment, template_source
+from genbench.reports.html import template_source
 from genbench.reports.trend_page import trend_page
 from genbench.service.access import service
 from genbench.service.api_jobs import Number
 from genbench.service.lookup import Name, read_runs, require_track, run_folder
 from genbench.service.monday import monday
 from genbench.service.problems import GoneError, NotFoundError
+from genbench.service.templating import page
 from genbench.trend.compose import compose, read_track
 
 router = APIRouter()
@@ -32,23 +31,10 @@ _SANDBOX = (
 """A stored report comes from a run folder, perhaps of a stranger: it runs without the service's origin."""
 
 
-def page_templates() -> jinja2.Environment:
-    """Return the templates of the pages. They are compiled once, and kept with the application."""
-    environment = page_environment()
-    assert environment.loader is not None
-    environment.loader = jinja2.ChoiceLoader([jinja2.PackageLoader("genbench.service"), environment.loader])
-    return environment
-
-
-def _page(request: Request, name: str, **values: Any) -> HTMLResponse:
-    templates: jinja2.Environment = request.app.state.templates
-    return HTMLResponse(templates.get_template(name).render(**values))
-
-
 @router.get("/")
 def home(request: Request) -> HTMLResponse:
     """Return the page of Monday morning: what happened, whether it is real, what to do."""
-    return _page(request, "monday.html.j2", page=monday(service(request)))
+    return page(request, "monday.html.j2", page=monday(service(request)))
 
 
 @router.get("/style.css")
@@ -60,24 +46,24 @@ def style(request: Request) -> Response:
 
 
 @router.get("/tracks/{track}")
-def track_page(request: Request, track: Name) -> HTMLResponse:
+def trackpage(request: Request, track: Name) -> HTMLResponse:
     """Return the page of a track."""
     own = service(request)
     require_track(own.ledger, track)
-    page = trend_page(compose(read_track(own.ledger, track, 60)))
-    return HTMLResponse(page, headers={"Content-Security-Policy": _INLINE_STYLE})
+    text = trend_page(compose(read_track(own.ledger, track, 60)))
+    return HTMLResponse(text, headers={"Content-Security-Policy": _INLINE_STYLE})
 
 
 @router.get("/tracks/{track}/runs")
-def runs_page(request: Request, track: Name) -> HTMLResponse:
+def runspage(request: Request, track: Name) -> HTMLResponse:
     """Return the list of a track's newest runs."""
     own = service(request)
     require_track(own.ledger, track)
-    return _page(request, "runs.html.j2", track=track, runs=read_runs(own.ledger, track, 0, 200))
+    return page(request, "runs.html.j2", track=track, runs=read_runs(own.ledger, track, 0, 200))
 
 
 @router.get("/runs/{uid}")
-def run_page(request: Request, uid: Name) -> HTMLResponse:
+def runpage(request: Request, uid: Name) -> HTMLResponse:
     """Return the report of a run, without the rights of this service."""
     path = run_folder(service(request).ledger, uid) / "report.html"
     try:
@@ -90,10 +76,10 @@ def run_page(request: Request, uid: Name) -> HTMLResponse:
 
 
 @router.get("/queue")
-def queue_page(request: Request) -> HTMLResponse:
+def queuepage(request: Request) -> HTMLResponse:
     """Return the page of the queue: jobs, workers, schedules and messages."""
     queue = service(request).queue
-    return _page(
+    return page(
         request,
         "queue.html.j2",
         jobs=list_jobs(queue, limit=100),
@@ -104,11 +90,11 @@ def queue_page(request: Request) -> HTMLResponse:
 
 
 @router.get("/jobs/{number}")
-def job_page(request: Request, number: Number) -> HTMLResponse:
+def jobpage(request: Request, number: Number) -> HTMLResponse:
     """Return the page of a job: events and the end of its log."""
     queue = service(request).queue
     try:
         job = get_job(queue, number)
     except InputError as error:
         raise NotFoundError(str(error)) from error
-    return _page(request, "job.html.j2", job=job, events=job_events(queue, number), log=log_lines(job, 200))
+    return page(request, "job.html.j2", job=job, events=job_events(queue, number), log=log_lines(job, 200))

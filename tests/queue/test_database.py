@@ -14,7 +14,7 @@ from genbench.ledger.add import add, rebuild
 from genbench.ledger.database import open_ledger
 from genbench.queue.database import HEAD, SCHEMA, Queue, migrate, open_queue
 from genbench.queue.jobs import count_jobs, submit
-from genbench.queue.migrations.versions import r0001_first
+from genbench.queue.migrations.versions import r0001_first, r0002_watches
 from genbench.queue.tables import METADATA
 from tests.ledger.postgres import postgres_server
 from tests.ledger.synthetic import flat, make_run
@@ -25,7 +25,7 @@ def test_the_revisions_make_the_tables_that_the_code_uses(queue: Queue) -> None:
     with queue.read() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, METADATA) == []
-    assert r0001_first.revision == HEAD
+    assert (r0001_first.revision, r0002_watches.revision) == ("0001", HEAD)
 
 
 def test_every_revision_goes_down_and_up_on_a_filled_queue(queue: Queue, tmp_path: Path) -> None:
@@ -36,6 +36,19 @@ def test_every_revision_goes_down_and_up_on_a_filled_queue(queue: Queue, tmp_pat
         migrate(connection, HEAD)
     assert count_jobs(queue) == {}
     assert submit(queue, placed(1), tmp_path, by="ada")[1]
+
+
+def test_a_queue_of_the_first_revision_gets_the_tables_of_watches_and_keeps_its_jobs(
+    queue: Queue, tmp_path: Path
+) -> None:
+    submit(queue, placed(1), tmp_path, by="ada")
+    with queue.write() as connection:
+        migrate(connection, "0001")
+        assert "watch" not in inspect(connection).get_table_names()
+    with open_queue(tmp_path / "ledger.sqlite3") as again:
+        assert count_jobs(again) == {"queued": 1}
+        with again.read() as connection:
+            assert {"watch", "checkpoint"} <= set(inspect(connection).get_table_names())
 
 
 def test_the_environment_of_revisions_runs_only_inside_alembic() -> None:

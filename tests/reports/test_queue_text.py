@@ -30,6 +30,7 @@ def test_lists_and_details_say_what_to_know(tmp_path: Path) -> None:
     assert sorted(item.__name__ for item in SERVICE_RECORDS.values()) == [
         JobDetail.__name__,
         JobList.__name__,
+        "WatchList",
     ]
     assert "waits for 1 free device" in listed and "h:1:a   working      2  0,1      3 s ago" in listed
     text = queue_text(JobDetail(format=1, job=cancelled, created=False, events=events, log=("line",)))

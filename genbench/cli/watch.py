@@ -1,0 +1,141 @@
+"""Commands that watch a training run for checkpoints."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from genbench.cli.app import SERVICE, app, examples
+from genbench.cli.jobs import PriorityOption, RunsOption, user
+from genbench.cli.options import DataOption, JsonOption, LedgerOption, SetOption, TaskOption
+from genbench.cli.output import lazy_module, print_lines, print_record
+
+
+@app.command(
+    rich_help_panel=SERVICE,
+    epilog=examples(
+        "genbench watch out --suite sft.yaml --track sft-42",
+        "genbench watch out --suite sft.yaml --track sft-42 --every 500 --until 20000",
+        "genbench watch out --suite sft.yaml --track sft-42 --pattern 'global_step_*/actor/huggingface'",
+    ),
+)
+def watch(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that the trainer writes to.")],
+    suite: Annotated[str, typer.Option(help="Suite that draws the checkpoints.")],
+    track: Annotated[str, typer.Option(help="Track that the checkpoints become points of.")],
+    name: Annotated[str | None, typer.Option(help="Name of the watch. Default: the track.")] = None,
+    pattern: Annotated[
+        list[str],
+        typer.Option(
+            help="Checkpoints in it. Default: checkpoint-*, step_*, global_step*, iter_*. Repeatable."
+        ),
+    ] = [],  # noqa: B006
+    every: Annotated[int, typer.Option(min=1, help="Only steps that this number divides.")] = 1,
+    until: Annotated[
+        int | None, typer.Option(min=0, help="Last step. It is drawn in any case, and ends the command.")
+    ] = None,
+    pending: Annotated[int, typer.Option(min=1, max=1000, help="Most jobs that wait or run.")] = 2,
+    settle: Annotated[float, typer.Option(min=0, help="Seconds without a change of any file.")] = 60.0,
+    marker: Annotated[
+        str, typer.Option(help="File that the trainer writes last; auto finds it, none waits for no file.")
+    ] = "auto",
+    pin: Annotated[str, typer.Option(help="auto: share or link the kept files; copy: copy them.")] = "auto",
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    data_dir: DataOption = None,
+    responses: Annotated[Path | None, typer.Option(help="Score these ready responses.")] = None,
+    priority: PriorityOption = 5,
+    poll: Annotated[float, typer.Option(min=0.05, help="Seconds between two looks.")] = 10.0,
+    once: Annotated[
+        bool, typer.Option("--once", help="Look once, for cron. A checkpoint needs two looks.")
+    ] = False,
+    runs: RunsOption = Path("runs"),
+    ledger: LedgerOption = None,
+) -> None:
+    """Put each complete checkpoint of a training run into the queue, once.
+
+    Its files are kept until it is drawn, whatever the trainer deletes. A worker draws it. Runs until Ctrl-C,
+    or until the last step is drawn; it may be stopped and started at any time.
+    """
+    specs, records = lazy_module("queue.spec"), lazy_module("watch.records")
+    plain = specs.JobSpec(suite=suite, data_dir=_text(data_dir), responses=_text(responses))
+    absolute = specs.absolute_spec(plain, Path.cwd())
+    rules = records.WatchRules.from_json(
+        {
+            "folder": str(folder.resolve()),
+            "patterns": pattern or list(records.PATTERNS),
+            "suite": absolute.suite,
+            "track": track,
+            "runs": str(runs.resolve()),
+            "every": every,
+            "until": until,
+            "most_pending": pending,
+            "settle_s": settle,
+            "marker": marker,
+            "pin": pin,
+            "tasks": task,
+            "overrides": set_,
+            "data_dir": absolute.data_dir,
+            "responses": absolute.responses,
+            "priority": priority,
+        },
+        "the options",
+    )
+    tokenizer = lazy_module("watch.suites").needs_tokenizer(rules)
+    with lazy_module("queue.database").open_queue(ledger) as queue:
+        watcher = lazy_module("watch.watcher").Watcher(
+            queue, name or track, rules, by=user(), tokenizer=tokenizer, say=_say
+        )
+        stop = _stop_on_signals()
+        try:
+            while True:
+                watcher.poll()
+                if once or watcher.is_over or stop.wait(poll):
+                    break
+        finally:
+            watcher.close()
+
+
+@app.command(rich_help_panel=SERVICE, epilog=examples("genbench watches", "genbench watches sft-42 --json"))
+def watches(
+    name: Annotated[str | None, typer.Argument(help="Only this watch.")] = None,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Forget this watch and its kept files. Jobs and runs stay.")
+    ] = False,
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List watched training runs, and what became of each checkpoint."""
+    entries, records = lazy_module("watch.entries"), lazy_module("watch.records")
+    with lazy_module("queue.database").open_queue(ledger) as queue:
+        if remove:
+            if name is None:
+                raise typer.BadParameter("name the watch", param_hint="--remove")
+            for pin in entries.remove_watch(queue, name):
+                shutil.rmtree(pin, ignore_errors=True)
+            print_lines([f"{name}: removed"])
+            return
+        found = entries.list_watches(queue) if name is None else [entries.get_watch(queue, name)]
+    print_record(records.WatchList(format=1, watches=tuple(found)), "watch_text", as_json)
+
+
+def _stop_on_signals() -> threading.Event:
+    """Return an event that SIGINT and SIGTERM set."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _say(line: str) -> None:
+    print(lazy_module("safetext.printable").printable(line), file=sys.stderr, flush=True)

@@ -1,0 +1,25 @@
+"""The templates of pages, compiled once and kept with the application."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jinja2
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from genbench.reports.html import page_environment
+
+
+def page_templates() -> jinja2.Environment:
+    """Return the templates of the pages."""
+    environment = page_environment()
+    assert environment.loader is not None
+    environment.loader = jinja2.ChoiceLoader([jinja2.PackageLoader("genbench.service"), environment.loader])
+    return environment
+
+
+def page(request: Request, name: str, **values: Any) -> HTMLResponse:
+    """Return the page of a template."""
+    templates: jinja2.Environment = request.app.state.templates
+    return HTMLResponse(templates.get_template(name).render(**values))

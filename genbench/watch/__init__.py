@@ -1,0 +1,1 @@
+"""A watcher of training runs: complete checkpoints are kept and put into the queue."""
