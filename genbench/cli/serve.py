@@ -11,16 +11,19 @@ from typing import Annotated, Any
 import typer
 
 from genbench.cli.app import SERVICE, app, examples
+from genbench.cli.jobs import user
 from genbench.cli.options import LedgerOption, NotesOption
 from genbench.cli.output import lazy_module, print_lines
 
 token_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+_DEMO = Path("genbench-demo")
 app.add_typer(token_app, name="token", rich_help_panel=SERVICE)
 
 
 @app.command(
     rich_help_panel=SERVICE,
     epilog=examples(
+        "genbench serve --demo",
         "genbench serve",
         "genbench serve --suites suites --models /ckpt",
         "genbench serve --host 0.0.0.0 --trusted-host eval.example.org",
@@ -39,6 +42,9 @@ def serve(
         list[Path], typer.Option(metavar="DIR", help="Folder of checkpoints for clients. Repeatable.")
     ] = [],  # noqa: B006
     runs: Annotated[Path, typer.Option(metavar="DIR", help="Folder below which jobs write.")] = Path("runs"),
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Show simulated runs, kept in ./genbench-demo. Needs no GPU.")
+    ] = False,
     ledger: LedgerOption = None,
     notes: NotesOption = None,
 ) -> None:
@@ -46,12 +52,18 @@ def serve(
 
     Listens on this machine only. Another address needs a token and a trusted host. Drawing needs a worker.
     """
+    if demo:
+        if ledger is not None or notes is not None:
+            raise typer.BadParameter("has a ledger of its own: leave out --ledger", param_hint="--demo")
+        ledger, runs = str(_DEMO / "ledger.sqlite3"), _DEMO / "runs"
     states = lazy_module("service.state")
     with (
         lazy_module("ledger.database").open_ledger(ledger, notes) as opened,
         lazy_module("queue.database").open_queue(ledger) as queue,
     ):
         _check_address(host, trusted_host, queue)
+        if demo:
+            lazy_module("service.demo").fill(opened, queue, _DEMO, by=user(), say=_say)
         service = states.Service(
             ledger=opened,
             queue=queue,
@@ -61,8 +73,13 @@ def serve(
             hosts=frozenset({"127.0.0.1", "localhost", "[::1]", *(name.lower() for name in trusted_host)}),
         )
         application = lazy_module("service.app").make_app(service)
-        print(f"http://{host}:{port}/  (Ctrl-C ends it; draw jobs with: genbench worker)", file=sys.stderr)
+        how = f"genbench worker --ledger {ledger}" if ledger else "genbench worker"
+        _say(f"http://{host}:{port}/  (Ctrl-C ends it; draw jobs with: {how})")
         _listen(application, host, port)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _listen(application: Any, host: str, port: int) -> None:

@@ -13,10 +13,11 @@ from starlette.types import ASGIApp
 
 import genbench
 from genbench.queue.jobs import count_jobs, list_workers
-from genbench.service import api_jobs, api_ledger, api_watches, pages, pages_watches, problems
+from genbench.service import problems
 from genbench.service.access import service
 from genbench.service.guard import Guard
 from genbench.service.problems import Problem
+from genbench.service.routes import include_routes
 from genbench.service.state import Service
 from genbench.service.templating import page_templates
 
@@ -62,11 +63,7 @@ def make_api(own: Service | None) -> FastAPI:
     )
     app.state.service, app.state.templates = own, page_templates()
     problems.install(app)
-    app.include_router(api_jobs.router)
-    app.include_router(api_ledger.router)
-    app.include_router(api_watches.router)
-    for router in (pages.router, pages_watches.router):
-        app.include_router(router, include_in_schema=False)
+    include_routes(app)
     app.add_api_route("/api/v1/health", _health, methods=["GET"], tags=["service"])
     app.add_api_route("/api/v1/ready", _ready, methods=["GET"], tags=["service"])
     app.add_api_route(

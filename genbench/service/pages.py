@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import jinja2
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
@@ -10,14 +9,13 @@ from genbench.errors import InputError
 from genbench.queue.jobs import get_job, job_events, list_jobs, list_workers, log_lines
 from genbench.queue.messages import list_messages
 from genbench.queue.schedules import list_schedules
-from genbench.reports.html import template_source
 from genbench.reports.trend_page import trend_page
 from genbench.service.access import service
 from genbench.service.api_jobs import Number
 from genbench.service.lookup import Name, read_runs, require_track, run_folder
 from genbench.service.monday import monday
 from genbench.service.problems import GoneError, NotFoundError
-from genbench.service.templating import page
+from genbench.service.templating import page, style_sheet
 from genbench.trend.compose import compose, read_track
 
 router = APIRouter()
@@ -40,9 +38,7 @@ def home(request: Request) -> HTMLResponse:
 @router.get("/style.css")
 def style(request: Request) -> Response:
     """Return the style sheet of all pages."""
-    environment: jinja2.Environment = request.app.state.templates
-    css = "".join(template_source(environment, name) for name in ("report.css", "trend.css", "service.css"))
-    return PlainTextResponse(css, media_type="text/css")
+    return PlainTextResponse(style_sheet(request), media_type="text/css")
 
 
 @router.get("/tracks/{track}")

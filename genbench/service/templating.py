@@ -8,7 +8,7 @@ import jinja2
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from genbench.reports.html import page_environment
+from genbench.reports.html import page_environment, template_source
 
 
 def page_templates() -> jinja2.Environment:
@@ -23,3 +23,10 @@ def page(request: Request, name: str, **values: Any) -> HTMLResponse:
     """Return the page of a template."""
     templates: jinja2.Environment = request.app.state.templates
     return HTMLResponse(templates.get_template(name).render(**values))
+
+
+def style_sheet(request: Request) -> str:
+    """Return the style sheet of all pages."""
+    templates: jinja2.Environment = request.app.state.templates
+    names = ("report.css", "trend.css", "service.css")
+    return "".join(template_source(templates, name) for name in names)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from genbench.service import api_watches, pages_watches, templating
+from genbench.service import api_watches, pages_watches, routes, templating
 from genbench.service.state import Service
 from genbench.watch.entries import add_checkpoint, save_watch
 from genbench.watch.records import WatchRules
@@ -27,4 +27,6 @@ def test_a_watch_is_listed_with_its_checkpoints(client: TestClient, service: Ser
     text = client.get("/watches").text
     assert "Nobody looks at it" in text and "<script" not in text and "&lt;script" in text
     assert api_watches.router.prefix == "/api/v1/watches"
-    assert callable(pages_watches.watches_page) and callable(templating.page)
+    assert (
+        callable(routes.include_routes) and callable(pages_watches.watches_page) and callable(templating.page)
+    )

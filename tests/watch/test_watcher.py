@@ -178,7 +178,7 @@ def test_the_last_step_is_drawn_in_any_case_and_ends_the_watch(
         "checkpoint-50": ["skipped"],
     }
     one = watcher(queue, own)
-    assert not one.is_over
+    assert [one.is_over] == [False]
     for number in (1, 2):
         finish(queue, number)
     one.poll()

@@ -1,0 +1,39 @@
+"""The simulated quarter that a newcomer looks at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from genbench.ledger.database import open_ledger
+from genbench.queue.database import open_queue
+from genbench.queue.jobs import list_jobs
+from genbench.service import demo, demo_run
+from genbench.service.app import make_app
+from genbench.service.monday import monday
+from genbench.service.state import Service
+
+
+@pytest.mark.slow
+def test_a_newcomer_sees_a_drop_that_was_planted_and_a_job_that_waits(tmp_path: Path) -> None:
+    lines: list[str] = []
+    with open_ledger(tmp_path / "l.sqlite3") as ledger, open_queue(tmp_path / "l.sqlite3") as queue:
+        for _ in range(2):
+            demo.fill(ledger, queue, tmp_path, by="ada", say=lines.append)
+        own = Service(ledger=ledger, queue=queue, runs=tmp_path / "runs")
+        nightly, _ = monday(own).tracks
+        (job,) = list_jobs(queue)
+        with TestClient(make_app(own), base_url="http://127.0.0.1") as client:
+            text = client.get("/").text
+    assert "is there already" in lines[3] and job.label == "quickstart"
+    assert nightly.listed.name == demo.NIGHTLY and len(nightly.trend.missing) == 1
+    drops = [change for change, _ in nightly.opened if change.direction == "drop"]
+    assert "sim-science" in {change.task for change in drops}
+    assert all(change.first.label in nightly.trend.tasks[0].points.label[-6:] for change in drops)
+    assert "sim-science fell" in text
+    folder = next((tmp_path / "runs" / demo.NIGHTLY / "night-000").iterdir())
+    assert json.loads((folder / "results.json").read_text())["warnings"] == ["simulated scores"]
+    assert callable(demo_run.write_run)
