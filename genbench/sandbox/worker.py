@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import GenbenchError
+from genbench.sandbox import keeper
 from genbench.sandbox.cage import Cage
 from genbench.sandbox.inside.board import Board
 
@@ -85,26 +86,32 @@ class Worker:
         Board.wipe(self._board_fd)
         self.board = Board(self._board_fd)
         self._threads = _THREADS + _threads_of_user()
+        watched, self._lifeline = os.pipe()
         try:
-            self._process, self._control = self._spawn()
+            self._process, self._control = self._spawn(watched)
         except OSError as error:
             self._release()
             raise SandboxError(f"{cage.label}: {error}") from None
+        finally:
+            os.close(watched)
         self._orders = itertools.count()
         self.facts = self._greet()
 
-    def _spawn(self) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    def _spawn(self, watched: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        """Start the cage. In tier A it is below a keeper, which ends it with the other end of `watched`."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        is_kept = self.cage.tier == "a"
         with theirs:
             try:
                 process = subprocess.Popen(
-                    self.cage.command,
+                    keeper.command(watched, self.cage.command) if is_kept else self.cage.command,
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=self._log,
                     env=self._environment(),
                     cwd="/",
                     start_new_session=True,
+                    pass_fds=[watched] if is_kept else [],
                 )
             except OSError:
                 ours.close()
@@ -115,12 +122,12 @@ class Worker:
     def _environment(self) -> dict[str, str]:
         """Return the environment of the cage's own start. Bubblewrap clears it before anything runs inside.
 
-        If bubblewrap is killed between its clone and its first message to the child, the child waits for ever
-        (seen with 0.8, on an eventfd that the child has open itself). The run's guard finds it by this.
+        If the keeper is killed too while bubblewrap starts, the run's guard finds the rest by the mark.
         """
         if self.cage.tier != "a":
             return dict(self.cage.environment)
-        return {**self.cage.environment, CAGE_OF: str(os.getppid())}
+        libraries = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
+        return {**libraries, **self.cage.environment, CAGE_OF: str(os.getppid())}
 
     def _greet(self) -> dict[str, Any]:
         setup = {
@@ -146,11 +153,7 @@ class Worker:
 
     def _said(self) -> str:
         """Return the last line on the cage's error output, once it has ended (or been ended)."""
-        try:
-            self._process.wait(1.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._wait()
         text = os.pread(self._log, 1 << 20, 0).decode(errors="replace").strip()
         return text.splitlines()[-1] if text else ""
 
@@ -215,14 +218,28 @@ class Worker:
     def close(self) -> None:
         """End the cage and everything in it, and wait until it is gone."""
         self._control.close()
+        self._wait()
+        self._release()
+
+    def _wait(self) -> None:
+        """Wait until the cage's process has ended. End it if it does not."""
         try:
             self._process.wait(_FAREWELL_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._release()
+            self._cut_lifeline()
+            try:
+                self._process.wait(_FAREWELL_S if self.cage.tier == "a" else 0)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+    def _cut_lifeline(self) -> None:
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
 
     def _release(self) -> None:
+        self._cut_lifeline()
         self.board.close()
         os.close(self._board_fd)
         os.close(self._log)

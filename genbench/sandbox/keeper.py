@@ -1,0 +1,92 @@
+"""The parent of one bubblewrap, which ends all its processes with the process that opened the cage.
+
+Bubblewrap clones its first process inside, and that process waits for a message of bubblewrap. If bubblewrap
+is killed before the message, the other one waits for ever. It is tied to bubblewrap's life only later, and
+the eventfd that it reads from is its own (seen with 0.8). This file is started as a script, with only the
+standard library. Orphans below it become its children, so that it ends every process of the cage.
+
+    python -I -S keeper.py LIFELINE COMMAND ...
+
+LIFELINE is a descriptor that the opener has the other end of. When that is closed, or when the command ends,
+all processes below this one are killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+_PR_SET_CHILD_SUBREAPER = 36
+_NOT_STARTED = 127
+_SIGNALLED = 128
+_PAUSE_S = 0.005
+
+
+def command(lifeline: int, kept: Sequence[str]) -> list[str]:
+    """Return the command that starts a keeper of another command."""
+    return [sys.executable, "-I", "-S", __file__, str(lifeline), *kept]
+
+
+def keep(lifeline: int, kept: Sequence[str]) -> int:
+    """Run a command until it ends or the lifeline does. Return its exit code as a shell does.
+
+    No process below this one is left then.
+    """
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    os.set_inheritable(lifeline, False)
+    try:
+        pid = os.posix_spawn(kept[0], list(kept), os.environ)
+    except OSError as error:
+        os.write(2, f"{kept[0]}: {error.strerror}\n".encode())
+        return _NOT_STARTED
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)  # the command's socket closes with its own processes, not with this one
+    handle = os.pidfd_open(pid)
+    poller = select.poll()
+    poller.register(lifeline, select.POLLIN)
+    poller.register(handle, select.POLLIN)
+    poller.poll()
+    return _exit_code(_end_children(pid))
+
+
+def _end_children(pid: int) -> int:
+    """Kill all processes below this one, and wait until there are none. Return the wait status of `pid`."""
+    found = 0
+    while True:
+        try:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if ended == pid:
+            found = status
+        elif not ended:
+            for child in _children():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            time.sleep(_PAUSE_S)
+
+
+def _children() -> list[int]:
+    """Return the processes whose parent is this one. They are not reaped, so their ids are still theirs."""
+    own, found = str(os.getpid()), []
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (place / "stat").read_text().rpartition(")")[2].split()[1] == own:
+                found.append(int(place.name))
+    return found
+
+
+def _exit_code(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return _SIGNALLED - code if code < 0 else code
+
+
+if __name__ == "__main__":
+    sys.exit(keep(int(sys.argv[1]), sys.argv[2:]))
