@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import DataError, InputError, UnavailableError
+from genbench.sandbox import keeper
 
 _LIMIT_S = 1800.0
 _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives")
@@ -61,12 +62,22 @@ def run_foreign(
         DataError: it fails, or prints something else.
     """
     command = [*_cage(python, script, readable), str(python.path.absolute()), str(script)]
+    watched, lifeline = os.pipe()
     try:
         found = subprocess.run(
-            command, input=json.dumps(order), capture_output=True, text=True, timeout=_LIMIT_S, check=False
+            keeper.command(watched, command),
+            input=json.dumps(order),
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT_S,
+            check=False,
+            pass_fds=[watched],
         )
     except subprocess.TimeoutExpired:
         raise DataError(f"the task's code took longer than {_LIMIT_S:g} s") from None
+    finally:
+        os.close(watched)
+        os.close(lifeline)
     if found.returncode:
         last = [line for line in found.stderr.strip().splitlines() if line.strip()][-_MOST_LINES_SHOWN:]
         raise DataError(f"the task's code failed: {' | '.join(last) or f'exit status {found.returncode}'}")
@@ -77,7 +88,14 @@ def run_foreign(
 
 
 def _cage(python: ForeignPython, script: Path, readable: Sequence[Path]) -> Iterator[str]:
-    yield from ("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv", "--as-pid-1")
+    yield from (
+        shutil.which("bwrap") or "bwrap",
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        "--as-pid-1",
+    )
     yield from ("--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev", "--chdir", "/tmp")
     for name, value in (("HOME", "/tmp"), ("PATH", "/usr/bin"), ("HF_HUB_OFFLINE", "1"), ("LANG", "C.UTF-8")):
         yield from ("--setenv", name, value)
