@@ -186,8 +186,8 @@ def suite(folder: Path, k: int, slots: int, max_tokens: int, dtype: str = "auto"
     ]
     record = {
         "name": "throughput",
-        "models": {"tuned": {"path": "shipped:checkpoints/tiny-tuned"}},
-        "engine": {"max_num_seqs": slots, "dtype": dtype},
+        "models": {"tuned": {"path": "shipped:checkpoints/tiny-tuned", "dtype": dtype}},
+        "engine": {"max_num_seqs": slots},
         "decoding": {"temperature": 0.6, "top_p": 0.95, "max_tokens": max_tokens, "seed": 0},
         "verify": {"nice": 12},
         "tasks": tasks,
