@@ -72,6 +72,8 @@ class Bench:
     clock: Clock = field(default_factory=Clock)
     requests: list[Request] = field(default_factory=list)
     settings: VllmSettings | None = None
+    texts: dict[SampleId, str] = field(default_factory=dict)
+    """Of the round that is being measured. The bare arm's are decoded step by step by vLLM."""
     stop_at_last_token: bool = False
     _seen: tuple[float, int, int] | None = None
     _finished: int = 0
@@ -79,7 +81,7 @@ class Bench:
     _engine: tuple[float, float] = (0.0, 0.0)
 
     def begin(self) -> Clock:
-        self.clock, self._seen, self._finished = Clock(), None, 0
+        self.clock, self._seen, self._finished, self.texts = Clock(), None, 0, {}
         self._host, self._engine = time.process_time(), engine_times()
         return self.clock
 
@@ -97,8 +99,8 @@ class Bench:
     def asked(self) -> None:
         self.clock.first_request = min(self.clock.first_request, time.monotonic())
 
-    def answered(self, sample: SampleId, tokens: int) -> None:
-        self.clock.tokens[sample] = tokens
+    def answered(self, sample: SampleId, tokens: int, text: str) -> None:
+        self.clock.tokens[sample], self.texts[sample] = tokens, text
         self.clock.last_token = time.monotonic()
         if len(self.clock.tokens) < self.samples:
             return
@@ -155,7 +157,7 @@ class Shared(VllmEngine):
         if len(self._bench.requests) < self._bench.samples:
             self._bench.requests.append(request)
         completion = await super().generate(request, attempt)
-        self._bench.answered(request.sample, completion.completion_tokens or 0)
+        self._bench.answered(request.sample, completion.completion_tokens or 0, completion.text)
         return completion
 
     async def close(self) -> None:
@@ -270,7 +272,8 @@ def raw_round(bench: Bench, loop: asyncio.Runner, number: int) -> Clock:
         prompt = {"prompt_token_ids": list(request.token_ids)}
         bench.asked()
         async for output in bench.llm.generate(prompt, parameters, f"raw-{number}-{place}"):
-            bench.answered(request.sample, len(output.outputs[0].token_ids))
+            answer = output.outputs[0]
+            bench.answered(request.sample, len(answer.token_ids), answer.text)
 
     async def every() -> None:
         await asyncio.gather(*(one(*pair, place) for place, pair in enumerate(prepared)))
@@ -347,7 +350,9 @@ def main() -> None:
         raw: list[Clock] = []
         with in_one_loop(bench) as loop:
             warm = genbench_round(bench, path, folder / "warm")
+            texts = bench.texts
             raw_round(bench, loop, 0)
+            assert texts == bench.texts, "texts of one decode at the end differ from vLLM's step by step"
             say(f"warm: {warm.wall:.1f} s")
             for number in range(1, arguments.pairs + 1):
                 arms = [
@@ -356,7 +361,7 @@ def main() -> None:
                 ]
                 for arm in arms if number % 2 else reversed(arms):
                     arm()
-                assert ours[-1].tokens == raw[-1].tokens == warm.tokens
+                assert ours[-1].tokens == raw[-1].tokens == warm.tokens and bench.texts == texts
                 say(f"pair {number} of {arguments.pairs}: {ours[-1].wall:.2f} / {raw[-1].wall:.2f} s")
             sleeping = [sleeping_round(bench, path, folder / f"sleep{n}") for n in range(arguments.sleeping)]
         tokens = sum(warm.tokens.values())
