@@ -22,11 +22,13 @@ def references(
     """Return the scores that a task is compared with, as JSON for manifest and report.
 
     Values are fractions of 1.
-    `of` is `this model` if a score is of the model under test, and `its family` if the model's name only
-    begins with the score's. It is `the suite` for scores that the suite names.
+    `of` is `this model` if a score is of the model under test: of `NAME`, or of `NAME-REVISION` if it is of
+    one revision. It is `its family` if the model's name only begins with the score's, and `the suite` for
+    scores that the suite names.
     """
     own = _name(model.path)
-    same = [score for score in known if _name(score.model) == own]
+    of_revision = _name(f"{model.path}-{model.revision}") if model.revision else own
+    same = [score for score in known if _name(score.model) in (own, of_revision)]
     of = "its family" if model.adapter or not same else "this model"
     found = [_record(score, of) for score in same or _family(known, own)]
     return found + [_record(score, "the suite") for score in named_scores(known, named)]

@@ -52,3 +52,12 @@ def test_a_suite_may_name_a_score_of_its_own() -> None:
 def test_a_named_model_without_a_known_score_needs_a_value() -> None:
     with pytest.raises(ConfigError, match=r"no score of 'Qwen3-5B' is known; did .*give its 'value'"):
         named_scores(KNOWN, Reference(model="Qwen3-5B"))
+
+
+def test_a_score_of_one_revision_is_not_that_of_another() -> None:
+    known = load("task", "piqa")().info.published
+    path = "HuggingFaceTB/SmolLM2-1.7B-intermediate-checkpoints"
+    found = references(known, ModelConfig(path=path, revision="step-125000"), None)
+    assert [(item["value"], item["of"]) for item in found] == [(0.7481, "this model")]
+    other = references(known, ModelConfig(path=path, revision="step-250000"), None)
+    assert all(item["of"] != "this model" for item in other)
