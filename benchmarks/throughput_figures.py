@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +75,7 @@ class Rounds:
         arms = {"ours": self.ours, "raw": self.raw, "sleeping": self.sleeping}
         before = json.loads(file.read_text()) if file.exists() else {name: [] for name in arms}
         found = {name: [Clock(**record) for record in before[name]] + clocks for name, clocks in arms.items()}
-        records = {name: [{**asdict(clock), "tokens": {}} for clock in arm] for name, arm in found.items()}
+        records = {name: [asdict(replace(clock, tokens={})) for clock in arm] for name, arm in found.items()}
         file.write_text(json.dumps(records))
         return Rounds(**found)
 
