@@ -74,8 +74,8 @@ class Place:
             check=False,
         )
 
-    def results(self, *arguments: str) -> dict[str, Any]:
-        done = self.run("run", "suite.yaml", "--json", *arguments)
+    def results(self, *arguments: str, timeout_s: float = 900) -> dict[str, Any]:
+        done = self.run("run", "suite.yaml", "--json", *arguments, timeout_s=timeout_s)
         assert done.returncode == 0, done.stderr
         results: dict[str, Any] = json.loads(done.stdout)
         return results

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from .conftest import Place, descendants, lines, words
+from .faults import DEADLINE_S
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -55,7 +56,6 @@ TOTAL = sum(TASKS.values())
 FAULTS = {"engine": 3, "run": 2, "verifier": 4, "sandbox": 3}
 SIGNS = {"engine": "VLLM::", "verifier": "genbench.verifiers.worker", "sandbox": "bwrap"}
 """What the command line of a process to kill holds."""
-DEADLINE_S = 600.0
 
 Key = tuple[str, str, int]
 
@@ -164,7 +164,7 @@ def halted(run: subprocess.Popen[str]) -> Iterator[None]:
 
 def test_a_run_whose_every_part_is_killed_ends_as_an_undisturbed_one(place: Place) -> None:
     whole = place.path / "whole" / "tuned"
-    undisturbed = place.results("--run-dir", "whole")["models"]["tuned"]
+    undisturbed = place.results("--run-dir", "whole", timeout_s=DEADLINE_S)["models"]["tuned"]
     chaos = Chaos(place, place.path / "killed" / "tuned", random.Random(20_261_121))
     ended = chaos.run()
     assert ended.returncode == 0, ended.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -12,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from .conftest import Place
-from .faults import FaultyRun, FaultyServer, facts
+from .faults import DEADLINE_S, FULL, FaultyRun, FaultyServer, facts
 
 pytestmark = [pytest.mark.slow]
 
-FULL = "GENBENCH_CHAOS" in os.environ
 SEED = 20_261_122
 SERVED = """\
 name: served
@@ -85,7 +83,7 @@ def write_served(place: Place, url: str) -> dict[str, int]:
 
 def test_faults_of_server_disk_and_processes_change_nothing(place: Place, server: FaultyServer) -> None:
     samples = write_served(place, server.url)
-    place.results("--run-dir", "whole")
+    place.results("--run-dir", "whole", timeout_s=DEADLINE_S)
     run = FaultyRun(place, place.path / "hit" / "m", samples, random.Random(SEED), server)
     ended = run.run(run.plan(SERVED_FAULTS, {"sandbox": 0.3, "verifier": 0.7}))
     assert ended.returncode == 0, ended.stderr
