@@ -30,3 +30,16 @@ def test_an_error_is_raised_as_it_is() -> None:
 
     with pytest.raises(LookupError, match="here"):
         run_coroutine(fail())
+
+
+def test_an_error_inside_does_not_refer_to_the_caller_and_its_data() -> None:
+    caught: list[BaseException] = []
+
+    async def go_on_after_an_error() -> None:
+        try:
+            raise LookupError("here")
+        except LookupError as error:
+            caught.append(error)
+
+    run_coroutine(go_on_after_an_error())
+    assert caught[0].__context__ is None
