@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +9,7 @@ import pytest
 
 from genbench.errors import ConfigError, InterruptedRunError
 from genbench.runs.command import run_models
-from genbench.runs.job import Job
 from genbench.store.folder import RunFolder
-from tests.ready_runs import write_lines
 from tests.runs.ruled import options
 
 
@@ -21,16 +18,6 @@ def test_every_model_is_drawn_into_a_folder_of_its_own(tmp_path: Path) -> None:
     assert {name: path.name for name, path in ran.folders.items()} == {"m": "m", "n": "n"}
     assert {name: found.tasks["sums"].value for name, found in ran.results.items()} == {"m": 1.0, "n": 1.0}
     assert ran.untouched == []
-
-
-def test_a_finished_command_keeps_no_job_in_memory(tmp_path: Path) -> None:
-    told = [{"problem_id": f"q{i}", "sample_index": k, "text": "2"} for i in range(4) for k in range(2)]
-    ready = write_lines(tmp_path / "ready.jsonl", [{"task": "sums", **line} for line in told])
-    gc.collect()
-    before = {id(thing) for thing in gc.get_objects() if isinstance(thing, Job)}
-    run_models(options(tmp_path, responses=ready))
-    gc.collect()
-    assert [thing for thing in gc.get_objects() if isinstance(thing, Job) and id(thing) not in before] == []
 
 
 def test_a_complete_run_that_is_reused_is_only_read(tmp_path: Path) -> None:
