@@ -146,9 +146,9 @@ class Shared(VllmEngine):
                 # In a thread, as the engine does: vLLM's output handler must not start before StepWatch.
                 self._bench.llm = await asyncio.to_thread(self._load)
             Meter(self._bench, self._bench.llm)
-        self.llm = self._bench.llm
-        self.decoder = TextDecoder.of(self.llm.get_tokenizer())
-        processor = self.llm.output_processor
+        llm: Any = self._bench.llm
+        self.llm, self.decoder = llm, TextDecoder.of(llm.get_tokenizer())
+        processor = llm.output_processor
         self._before = processor.process_outputs, processor.update_scheduler_stats
         self._steps = StepWatch(self.llm, self._followers, lambda: None)
 
