@@ -152,13 +152,14 @@ class EngineSession:
         while not self._ended and self._room > 0:
             draw = self._queue.take()
             if draw is None:
-                self._shared.ran_dry()
                 self._take_over()
-                return
+                break
             task = asyncio.ensure_future(self._shared.drawer.draw(self._engine, draw))
             self._tasks[draw.sample] = task
             task.add_done_callback(partial(self._end, draw))
             await asyncio.sleep(0)
+        if not self._queue.waiting:  # a single engine has all that is left, and room for no more of it
+            self._shared.ran_dry()
 
     async def _wait(self) -> None:
         """Wait until something changes. Look at the other engines from time to time while slots are free."""

@@ -142,6 +142,18 @@ def test_an_engine_gets_no_more_than_fits(draws: list[Draw]) -> None:
     asyncio.run(work())
 
 
+def test_a_single_engine_that_has_all_that_is_left_says_so_before_it_ends(draws: list[Draw]) -> None:
+    drawer, left = Drawer(), []
+
+    async def work() -> None:
+        context, queue = shared(drawer, 64, lanes=1), DrawQueue(draws)
+        context.ran_dry = lambda: left.append(80 - len(drawer.drawn))
+        await together(context, queue, Slots("a", 64, 0.001))
+
+    asyncio.run(work())
+    assert left[0] > 0
+
+
 def test_a_dry_engine_takes_over_what_waits_in_another(draws: list[Draw]) -> None:
     """The slow engine computes one sample at a time and has 39 in its own queue."""
     drawer = Drawer()

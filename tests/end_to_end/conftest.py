@@ -19,7 +19,7 @@ os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")  # GiB; every engine touche
 SUITE = """\
 name: engine-test
 models:
-  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+  tuned: {path: "shipped:checkpoints/tiny-tuned", dtype: float32}
 engine: {max_num_seqs: 64}
 decoding: {temperature: 0.8, top_p: 0.95, max_tokens: 64, seed: 3}
 tasks:

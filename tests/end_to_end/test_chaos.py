@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.slow]
 SUITE = """\
 name: chaos
 models:
-  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+  tuned: {path: "shipped:checkpoints/tiny-tuned", dtype: float32}
 engine: {max_num_seqs: 64}
 decoding: {temperature: 0.6, top_p: 0.95, max_tokens: 96, seed: 11}
 tasks:

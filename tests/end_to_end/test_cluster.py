@@ -36,7 +36,9 @@ def test_merged_shards_are_an_undisturbed_run(reference: Place) -> None:
 
 def test_a_stored_base_is_taken_as_it_is_and_only_the_tuned_model_is_drawn(reference: Place) -> None:
     text = (reference.path / "suite.yaml").read_text()
-    both = text.replace("models:\n", 'models:\n  base: {path: "shipped:checkpoints/tiny-base"}\n')
+    both = text.replace(
+        "models:\n", 'models:\n  base: {path: "shipped:checkpoints/tiny-base", dtype: float32}\n'
+    )
     (reference.path / "both.yaml").write_text(both)
     size = ("--limit", "10", "--json")
     first = reference.run("run", "both.yaml", "--model", "base", "--run-dir", "stored", *size)

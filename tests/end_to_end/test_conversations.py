@@ -22,7 +22,7 @@ TURNS = 3
 SUITE = """\
 name: conversations
 models:
-  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+  tuned: {path: "shipped:checkpoints/tiny-tuned", dtype: float32}
 engine: {max_num_seqs: 4}
 decoding: {temperature: 0.8, max_tokens: 48, seed: 1}
 tasks:
@@ -125,7 +125,7 @@ def test_the_history_of_a_turn_holds_the_replies_without_their_traces(place: Pla
 TALK = """\
 name: talk
 models:
-  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+  tuned: {path: "shipped:checkpoints/tiny-tuned", dtype: float32}
 engine: {max_num_seqs: 4, max_model_len: 64}
 decoding: {temperature: 0.8, max_tokens: 24, ignore_eos: true, seed: 1}
 reasoning: {open: "<never>", close: "</never>"}

@@ -27,8 +27,8 @@ pytestmark = [pytest.mark.engine, pytest.mark.slow]
 SUITE = """\
 name: judged
 models:
-  base: {path: "shipped:checkpoints/tiny-base"}
-  tuned: {path: "shipped:checkpoints/tiny-tuned"}
+  base: {path: "shipped:checkpoints/tiny-base", dtype: float32}
+  tuned: {path: "shipped:checkpoints/tiny-tuned", dtype: float32}
 engine: {max_num_seqs: 32}
 decoding: {temperature: 0.8, max_tokens: 128, seed: 5}
 judge:

@@ -68,7 +68,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--model", str(shipped.folder("checkpoints") / "tiny-tuned")]
     command += ["--served-model-name", "tiny", "--enforce-eager", "--no-enable-chunked-prefill"]
-    command += ["--max-num-seqs", "64", "--dtype", "bfloat16"]
+    command += ["--max-num-seqs", "64", "--dtype", "float32"]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
     log = tmp_path_factory.mktemp("server") / "server.log"
     with log.open("wb") as stream:

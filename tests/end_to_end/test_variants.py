@@ -55,9 +55,9 @@ def test_an_adapter_changes_the_texts_and_the_identity(reference: Place) -> None
 SHARED = """\
 name: shared
 models:
-  base: {path: "shipped:checkpoints/tiny-tuned"}
-  one: {path: "shipped:checkpoints/tiny-tuned", adapter: ./one}
-  two: {path: "shipped:checkpoints/tiny-tuned", adapter: ./two}
+  base: {path: "shipped:checkpoints/tiny-tuned", dtype: float32}
+  one: {path: "shipped:checkpoints/tiny-tuned", dtype: float32, adapter: ./one}
+  two: {path: "shipped:checkpoints/tiny-tuned", dtype: float32, adapter: ./two}
 engine: {max_num_seqs: 64, share: true}
 """
 
