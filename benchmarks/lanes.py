@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import statistics
 import sys
 import tempfile
 import time
@@ -34,7 +35,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.simulated_engine import KV_TOKENS, SimulatedEngine, SimulatedLoop
 from benchmarks.simulated_suites import SUITES, bound, drained, lengths_of, suite
-from genbench.draw.capacity import Capacity, InFlightLength
+from genbench.draw.capacity import Capacity, InFlightLength, assumed_length
+from genbench.draw.drawqueue import one
 from genbench.draw.enginesession import LaneContext
 from genbench.draw.lanes import Lane, draw_all
 from genbench.draw.queue import Draw
@@ -95,6 +97,18 @@ def longest_first(draws: Sequence[Draw], lengths: Lengths) -> list[Draw]:
     return sorted(draws, key=lambda draw: -mean(draw))
 
 
+def _simulated_s() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _mean_of_problem(known: Lengths) -> Callable[[Draw], float]:
+    """Return what `--lengths-from` knows of a draw: the mean length of its problem's answers."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    for sample, length in known.items():
+        sums.setdefault((sample.task, sample.problem_id), []).append(length)
+    return lambda draw: statistics.fmean(sums[draw.task.name, draw.problem.problem_id])
+
+
 async def dealt(
     makers: Mapping[str, Callable[[], Engine]],
     draws: Sequence[Draw],
@@ -103,8 +117,9 @@ async def dealt(
     ran_dry: Callable[[], None] = lambda: None,
 ) -> None:
     """Draw with genbench's lanes."""
-    expected = InFlightLength([known[draw.sample] for draw in draws] if known else ())
-    world = World(Capacity(requests_in_flight(slots, {}), expected))
+    expected = InFlightLength([known[draw.sample] for draw in draws] if known else (), assumed_length(draws))
+    weigh = _mean_of_problem(known) if known else one
+    world = World(Capacity(requests_in_flight(slots, {}), expected, weigh=weigh, clock=_simulated_s))
     shared = LaneContext(world, world.limit, asyncio.Event(), print, lambda engine: None)
     shared.ran_dry, shared.gives_way = ran_dry, True
     lanes = [Lane(name, make, shared) for name, make in makers.items()]

@@ -6,19 +6,57 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
+from genbench.draw.drawqueue import one
 from genbench.draw.queue import Draw, Expected
 from genbench.engines.kind import EngineSettings, Grows
 from genbench.protocols import Engine
-from genbench.types import Completion
+from genbench.types import Completion, SampleId
 
 _WINDOW = 256
 """Finished samples that the length in flight is estimated from: the tasks change during a run."""
 _ENOUGH = 32
-"""Finished samples from which on they replace the expectation of a stored run."""
+"""Finished samples from which on they replace the expectation."""
+_UNKNOWN = 0.25
+"""Mean tokens in flight of samples that nothing is known of, as a share of max_tokens."""
 QUEUED = 8
 """Requests that wait in an engine, so that a freed slot is filled in the same step."""
+
+
+class Unfinished:
+    """How much longer samples take than those that are finished say, since the short ones end first.
+
+    All samples of an engine get tokens at the same rate. The time that all have been in flight, over that of
+    the finished ones, is therefore the factor by which the mean of the finished is too small. It is exact for
+    lengths with an exponential distribution, and falls to 1 while more and more are finished.
+    """
+
+    def __init__(self) -> None:
+        self._finished_s = self._began_s = 0.0
+        self._finished = 0
+        self._began: dict[SampleId, float] = {}
+
+    def begin(self, sample: SampleId, now: float) -> None:
+        """Record that a sample was handed to an engine, at a time in seconds."""
+        self._began[sample] = now
+        self._began_s += now
+
+    def end(self, sample: SampleId, now: float, *, finished: bool) -> None:
+        """Record that a sample is finished, or was taken back."""
+        began = self._began.pop(sample)
+        self._began_s -= began
+        self._finished_s += now - began if finished else 0.0
+        self._finished += finished
+
+    def factor(self, now: float) -> float:
+        """Return the factor, at least 1."""
+        count = len(self._began)
+        if self._finished_s <= 0 or self._finished >= count:
+            return 1.0
+        more = max(0.0, count * now - self._began_s) / self._finished_s
+        return 1 + more * (1 - self._finished / count)
 
 
 class InFlightLength:
@@ -30,11 +68,13 @@ class InFlightLength:
 
     Args:
         expected: final lengths that a stored run gives, used until enough samples are finished.
+        assumed: mean tokens in flight until then if there is no stored run, or None.
     """
 
-    def __init__(self, expected: Sequence[float] = ()) -> None:
+    def __init__(self, expected: Sequence[float] = (), assumed: float | None = None) -> None:
         self._finished: deque[tuple[float, float]] = deque()
-        self._expected = _seen_length(expected)
+        seen = _seen_length(expected)
+        self._expected = assumed if seen is None else seen
         self._prompts = self._completions = self._squares = 0.0
 
     def add(self, prompt_tokens: float, completion_tokens: float) -> None:
@@ -125,6 +165,18 @@ class Limit(Protocol):
         """Return the number for one engine, at least 1."""
         ...
 
+    def weight(self, draw: Draw) -> float:
+        """Return how much work a draw is, compared with others. Above 0."""
+        ...
+
+    def begin(self, sample: SampleId) -> None:
+        """Record that a sample was handed to an engine."""
+        ...
+
+    def end(self, sample: SampleId, *, finished: bool) -> None:
+        """Record that a sample is finished, or was taken back."""
+        ...
+
     def note(self, draw: Draw, completion: Completion) -> None:
         """Learn from a finished completion."""
         ...
@@ -138,11 +190,28 @@ class Capacity:
         most: requests in flight that an engine takes, with those that wait in it.
         lengths: the tokens of a sample in flight, which say how many fit into an engine's KV cache.
         growth: for an engine whose size nobody knows.
+        weigh: returns the expected tokens of a draw, or 1 if nothing is known.
+        clock: seconds, as time.monotonic.
     """
 
     most: int
     lengths: InFlightLength = field(default_factory=InFlightLength)
     growth: Growth | None = None
+    weigh: Callable[[Draw], float] = one
+    clock: Callable[[], float] = time.monotonic
+    unfinished: Unfinished = field(default_factory=Unfinished)
+
+    def weight(self, draw: Draw) -> float:
+        """Return how much work a draw is, compared with others. Above 0."""
+        return self.weigh(draw)
+
+    def begin(self, sample: SampleId) -> None:
+        """Record that a sample was handed to an engine."""
+        self.unfinished.begin(sample, self.clock())
+
+    def end(self, sample: SampleId, *, finished: bool) -> None:
+        """Record that a sample is finished, or was taken back."""
+        self.unfinished.end(sample, self.clock(), finished=finished)
 
     def of(self, engine: Engine) -> int:
         """Return the samples that fit into the engine, and some that wait in it."""
@@ -151,7 +220,7 @@ class Capacity:
         mean = self.lengths.mean
         if cache is None or mean is None:
             return max(1, most)
-        return max(1, min(most, int(cache / mean) + QUEUED))
+        return max(1, min(most, int(cache / (mean * self.unfinished.factor(self.clock()))) + QUEUED))
 
     def note(self, draw: Draw, completion: Completion) -> None:
         """Learn from a completion of a sample."""
@@ -163,7 +232,20 @@ class Capacity:
             self.growth.add(tokens)
 
 
+def assumed_length(draws: Sequence[Draw]) -> float | None:
+    """Return the mean tokens in flight of samples that nothing is known of, or None without a draw."""
+    most = [draw.task.decoding.max_tokens for draw in draws]
+    return _UNKNOWN * sum(most) / len(most) if most else None
+
+
 def limit_of(settings: EngineSettings, draws: Sequence[Draw], expected: Expected | None) -> Capacity:
     """Return the limit of a run. A stored run tells its lengths before the first sample is finished."""
     growth = Growth(settings.first_workers, settings.workers) if isinstance(settings, Grows) else None
-    return Capacity(settings.workers, InFlightLength(expected_lengths(draws, expected)), growth)
+    lengths = InFlightLength(expected_lengths(draws, expected), assumed_length(draws))
+    return Capacity(
+        settings.workers, lengths, growth, one if expected is None else partial(_tokens, expected)
+    )
+
+
+def _tokens(expected: Expected, draw: Draw) -> float:
+    return max(1.0, expected.of(draw.task.name, draw.problem.problem_id, draw.task.decoding.max_tokens))

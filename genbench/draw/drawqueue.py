@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from genbench.draw.queue import Draw
 
 
-class DrawQueue:
-    """A queue of draws. It is over when none waits and none is being drawn, since those may come back."""
+def one(draw: Draw) -> float:
+    """Return the weight of a draw if nothing is known of its length."""
+    return 1.0
 
-    def __init__(self, draws: Iterable[Draw]) -> None:
+
+class DrawQueue:
+    """A queue of draws. It is over when none waits and none is being drawn, since those may come back.
+
+    Args:
+        weigh: returns how much work a draw is, compared with others.
+    """
+
+    def __init__(self, draws: Iterable[Draw], weigh: Callable[[Draw], float] = one) -> None:
         self._waiting = deque(draws)
         self._taken = 0
+        self.handed_out = 0
+        """How often a draw was taken."""
+        self._weigh = weigh
+        self.weight = math.fsum(map(weigh, self._waiting))
+        """The work of all draws that wait or are being drawn."""
         self._listeners: set[asyncio.Event] = set()
         self.over = asyncio.Event()
         self._settle()
@@ -37,16 +52,27 @@ class DrawQueue:
         """Stop setting an event."""
         self._listeners.discard(changed)
 
-    def take(self) -> Draw | None:
-        """Return the next draw, or None if no draw waits now."""
+    def take(self, at: int = 0) -> Draw | None:
+        """Return a draw, or None if no draw waits now.
+
+        Args:
+            at: its place among those that wait, from 0. A place behind the last means the last.
+        """
         if not self._waiting:
             return None
         self._taken += 1
-        return self._waiting.popleft()
+        self.handed_out += 1
+        if at <= 0:
+            return self._waiting.popleft()
+        at = min(at, len(self._waiting) - 1)
+        draw = self._waiting[at]
+        del self._waiting[at]
+        return draw
 
-    def done(self) -> None:
+    def done(self, draw: Draw) -> None:
         """Record that a draw that was taken is finished."""
         self._taken -= 1
+        self.weight -= self._weigh(draw)
         self._settle()
 
     def put_back(self, draw: Draw, *, first: bool = False) -> None:

@@ -101,6 +101,9 @@ class EngineSession:
         self._sized = engine if isinstance(engine, SizedEngine) else None
         self._leased = engine if isinstance(engine, LeasedEngine) else None
         self._tasks: dict[SampleId, asyncio.Task[None]] = {}
+        self._taken = 0
+        self._weight = 0.0
+        """The work of the samples that the engine has."""
         self._handed_over: set[SampleId] = set()
         self._changed = asyncio.Event()
         self._failure: BaseException | None = None
@@ -139,8 +142,10 @@ class EngineSession:
         """Return how many more samples the engine may get now."""
         if self.alone:
             return 1 - len(self._tasks)
-        share = math.ceil(self._queue.size / max(1, self._shared.lanes))
-        return min(self._shared.limit.of(self._engine) - self._others, share) - len(self._tasks)
+        fits = self._shared.limit.of(self._engine) - self._others - len(self._tasks)
+        part = self._queue.weight / max(1, self._shared.lanes) - self._weight
+        mean = self._queue.weight / max(1, self._queue.size)
+        return min(fits, math.ceil(part / mean - 1e-9) if mean > 0 else 0)
 
     @property
     def _others(self) -> int:
@@ -150,16 +155,27 @@ class EngineSession:
     async def _fill(self) -> None:
         """Take samples one by one, so that engines that are up at the same time take turns."""
         while not self._ended and self._room > 0:
-            draw = self._queue.take()
+            draw = self._queue.take(self._next_place())
             if draw is None:
                 self._take_over()
                 break
+            self._taken += 1
+            self._shared.limit.begin(draw.sample)
+            self._weight += self._shared.limit.weight(draw)
             task = asyncio.ensure_future(self._shared.drawer.draw(self._engine, draw))
             self._tasks[draw.sample] = task
             task.add_done_callback(partial(self._end, draw))
             await asyncio.sleep(0)
         if not self._queue.waiting:  # a single engine has all that is left, and room for no more of it
             self._shared.ran_dry()
+
+    def _next_place(self) -> int:
+        """Return the place in the queue from which the next sample is taken.
+
+        The longest samples are at the front. An engine that is up first leaves the others theirs, since an
+        engine that has all the long ones is slow.
+        """
+        return 0 if self.alone else self._taken * self._shared.lanes - self._queue.handed_out
 
     async def _wait(self) -> None:
         """Wait until something changes. Look at the other engines from time to time while slots are free."""
@@ -171,14 +187,22 @@ class EngineSession:
             await asyncio.wait_for(self._changed.wait(), _LOOK_AGAIN_S if looks else None)
 
     def _take_over(self) -> None:
-        """Have the engine with the most waiting samples put back as many as this one has room for."""
+        """Have the engine with the most waiting samples put back as many as this one has room for.
+
+        If none waits anywhere and this engine has nothing to do, it gets what does not fit into another one.
+        """
         now = asyncio.get_running_loop().time()
         if self.alone or now < self._looked + _LOOK_AGAIN_S or self.not_begun():
             return
         self._looked = now
         fullest = self._shared.fullest(now)
         if fullest is not None and fullest is not self:
-            self._shared.queued[fullest] -= fullest.hand_over(self._room)
+            self._shared.queued[fullest] -= fullest.hand_over(fullest.not_begun()[-self._room :])
+        elif fullest is None and not self._tasks:
+            others = [session for session in self._shared.sessions if session is not self]
+            fullest = max(others, key=lambda session: len(session.excess()), default=None)
+            if fullest is not None:
+                fullest.hand_over(fullest.excess()[-self._room :])
 
     def _makes_way(self) -> bool:
         """Tell whether this engine has nothing to do any more and another model waits for its place."""
@@ -186,7 +210,7 @@ class EngineSession:
             return False
         wanted = self._leased is not None and self._leased.is_wanted
         others = (session for session in self._shared.sessions if session is not self)
-        return wanted and not any(session.not_begun() for session in others)
+        return wanted and not any(session.not_begun() or session.excess() for session in others)
 
     def not_begun(self) -> list[SampleId]:
         """Return what waits inside the engine, in the order in which it was handed to it."""
@@ -195,9 +219,16 @@ class EngineSession:
             return []
         return [sample for sample in self._tasks if not engine.has_begun(sample)]
 
-    def hand_over(self, most: int) -> int:
-        """Put back the samples that would wait longest in this engine, for another one. Return how many."""
-        samples = self.not_begun()[-most:]
+    def excess(self) -> list[SampleId]:
+        """Return what does not fit into the engine, in the order in which it was handed to it.
+
+        When its KV cache is full, the engine sets the last requests aside until others are finished.
+        """
+        most = self._shared.limit.of(self._engine)
+        return [] if self.alone or self._sized is None else list(self._tasks)[most:]
+
+    def hand_over(self, samples: Sequence[SampleId]) -> int:
+        """Put samples back, for another engine. Return how many."""
         for sample in samples:
             self._handed_over.add(sample)
             self._tasks[sample].cancel()
@@ -206,6 +237,9 @@ class EngineSession:
     def _end(self, draw: Draw, task: asyncio.Task[None]) -> None:
         """Record how the drawing of a sample ended."""
         del self._tasks[draw.sample]
+        finished = not task.cancelled() and task.exception() is None
+        self._shared.limit.end(draw.sample, finished=finished)
+        self._weight -= self._shared.limit.weight(draw)
         self._changed.set()
         first = draw.sample in self._handed_over
         self._handed_over.discard(draw.sample)
@@ -219,7 +253,7 @@ class EngineSession:
             case None:
                 self.finished += 1
                 self._stuck = 0
-                self._queue.done()
+                self._queue.done(draw)
             case EngineDiedError() as error:
                 self._die(error)
                 self._again(draw, error)
@@ -242,10 +276,10 @@ class EngineSession:
             stuck = isinstance(why, RequestStuckError)
             did = "got no answer" if stuck else "killed the engine"
             self._shared.drawer.give_up(draw, f"{did} twice while alone: {why}")
-            self._queue.done()
+            self._queue.done(draw)
         elif not self.alone and deaths[draw.sample] >= _ALONE_AFTER:
             self._shared.suspects.append(draw)
-            self._queue.done()
+            self._queue.done(draw)
         else:
             self._queue.put_back(draw)
 

@@ -29,11 +29,11 @@ async def draw_all(lanes: Sequence[Lane], shared: LaneContext, draws: Iterable[D
     Raises:
         EngineError: every lane is given up. Says why.
     """
-    calm = DrawQueue(draws)
+    calm = DrawQueue(draws, shared.limit.weight)
     shared.lanes = sum(lane.failure is None for lane in lanes)
     await _together([lane.draw(calm, alone=False) for lane in lanes])
     _check(lanes, shared, calm)
-    suspects, shared.suspects = DrawQueue(shared.suspects), []
+    suspects, shared.suspects = DrawQueue(shared.suspects, shared.limit.weight), []
     for lane in lanes:
         await lane.draw(suspects, alone=True)
     _check(lanes, shared, suspects)

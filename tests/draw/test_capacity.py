@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from genbench.draw.capacity import QUEUED, Capacity, Growth, InFlightLength, expected_lengths
+from genbench.draw.capacity import (
+    QUEUED,
+    Capacity,
+    Growth,
+    InFlightLength,
+    Unfinished,
+    assumed_length,
+    expected_lengths,
+)
 from genbench.draw.queue import Draw
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.load import load_task
@@ -202,3 +211,42 @@ def test_a_size_is_measured_for_a_while_before_it_changes() -> None:
         clock[0] += 100
         growth.add(1)
     assert growth.size == 8  # much time, and fewer completions than twice the size
+
+
+def test_without_any_finished_sample_a_quarter_of_max_tokens_is_assumed(draw: Draw) -> None:
+    assumed = assumed_length([draw])
+    assert assumed == draw.task.decoding.max_tokens / 4
+    limit = Capacity(most=256, lengths=InFlightLength((), assumed))
+    assert limit.of(Sized(int(10 * assumed))) == 10 + QUEUED
+    assert assumed_length([]) is None
+
+
+def test_what_is_in_flight_makes_up_for_the_short_samples_that_end_first(draw: Draw) -> None:
+    """A hundred samples of exponential length begin together. The mean of the first 20 is far too small."""
+    lengths = sorted(-1000 * math.log(1 - (place + 0.5) / 100) for place in range(100))
+    ids = [SampleId("t", "a", place) for place in range(100)]
+    unfinished, now = Unfinished(), lengths[19]
+    for sample in ids:
+        unfinished.begin(sample, 0.0)
+    for sample, length in zip(ids[:20], lengths[:20], strict=True):
+        unfinished.end(sample, length, finished=True)
+    seen = sum(lengths[:20]) / 20
+    assert seen < 150
+    assert 600 < seen * unfinished.factor(now) < 1000
+
+
+def test_a_sample_that_was_taken_back_does_not_count_as_finished() -> None:
+    unfinished = Unfinished()
+    for place in range(3):
+        unfinished.begin(SampleId("t", "a", place), 0.0)
+    unfinished.end(SampleId("t", "a", 0), 5.0, finished=False)
+    assert unfinished.factor(10.0) == 1.0
+
+
+def test_with_more_finished_than_in_flight_the_window_decides() -> None:
+    unfinished = Unfinished()
+    for place in range(5):
+        unfinished.begin(SampleId("t", "a", place), 0.0)
+    for place in range(3):
+        unfinished.end(SampleId("t", "a", place), 1.0, finished=True)
+    assert unfinished.factor(100.0) == 1.0

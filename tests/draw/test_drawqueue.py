@@ -24,9 +24,9 @@ def test_a_queue_is_over_when_nothing_waits_and_nothing_is_drawn() -> None:
     draws = queue(A, B)
     assert (draws.take(), draws.size, draws.waiting) == (A, 2, 1)
     assert (draws.take(), draws.take()) == (B, None)
-    draws.done()
+    draws.done(A)
     assert not draws.over.is_set() and draws.size == 1
-    draws.done()
+    draws.done(B)
     assert draws.over.is_set() and draws.size == 0
 
 
@@ -54,5 +54,22 @@ def test_listeners_hear_of_what_comes_back_and_of_the_end() -> None:
     assert heard.is_set()
     heard.clear()
     draws.take()
-    draws.done()
+    draws.done(A)
     assert heard.is_set() and not deaf.is_set()
+
+
+def test_a_draw_is_taken_from_a_place_and_never_from_behind_the_last() -> None:
+    draws = queue(A, B, C)
+    assert draws.take(1) is B
+    assert draws.take(9) is C
+    assert draws.take(-3) is A
+    assert draws.take(1) is None and draws.handed_out == 3
+
+
+def test_the_work_of_a_queue_is_that_of_draws_that_wait_or_are_drawn() -> None:
+    draws = DrawQueue([A, B], lambda draw: 5.0 if draw is A else 2.0)
+    assert draws.weight == 7.0
+    draws.take()
+    assert draws.weight == 7.0
+    draws.done(A)
+    assert draws.weight == 2.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -167,6 +168,52 @@ def test_a_dry_engine_takes_over_what_waits_in_another(draws: list[Draw]) -> Non
     samples = [sample for _, sample in drawer.drawn]
     assert len(samples) == len(set(samples)) == 80
     assert slow.aborted and Counter(name for name, _ in drawer.drawn)["slow"] < 10
+
+
+class Shrinking(Capacity):
+    """A limit that turns out to be too large for one engine: nothing was known of the lengths at first."""
+
+    found: float = math.inf
+
+    def of(self, engine: Engine) -> int:
+        assert isinstance(engine, Slots)
+        return int(min(self.most, self.found)) if engine.name == "slow" else self.most
+
+
+def test_an_idle_engine_gets_what_does_not_fit_into_another(draws: list[Draw]) -> None:
+    drawer, limit = Drawer(), Shrinking(80)
+
+    async def work() -> None:
+        context, queue = shared(drawer, 80, lanes=1), DrawQueue(draws)
+        context.limit = limit
+        slow, fast = Slots("slow", 80, 0.6), Slots("fast", 80, 0.001)
+        first = asyncio.create_task(EngineSession(context, slow, queue, alone=False).run())
+        for _ in range(200):
+            await asyncio.sleep(0)
+        assert queue.waiting == 0
+        limit.found, context.lanes = 10, 2
+        await EngineSession(context, fast, queue, alone=False).run()
+        await first
+
+    asyncio.run(work())
+    assert Counter(name for name, _ in drawer.drawn)["fast"] >= 40  # its share of what is left
+    assert len({sample for _, sample in drawer.drawn}) == 80
+
+
+def test_an_engine_that_is_up_first_leaves_the_others_their_long_samples(draws: list[Draw]) -> None:
+    drawer = Drawer()
+
+    async def work() -> None:
+        context, queue = shared(drawer, 64, lanes=4), DrawQueue(draws)
+        running = asyncio.create_task(EngineSession(context, Slots("a", 64, 0.001), queue, alone=False).run())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        context.stop.set()
+        await running
+        left = [draw.sample for draw in iter(queue.take, None)]
+        assert left[:4] == [draws[place].sample for place in (1, 2, 3, 5)]
+
+    asyncio.run(work())
 
 
 class Leased(Slots):
