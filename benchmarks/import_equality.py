@@ -4,7 +4,8 @@
 
 DEFINITIONS is lm_eval/tasks. The mirror needs the rows of the tasks (docs/import_tasks.md). Whatever differs
 is listed by name. Scores are of 500 made-up responses a task: right and wrong answers in the forms that
-models use, some cut, empty, or with a further question behind the answer.
+models use, some cut, empty, or with a further question behind the answer. Tasks with choices get 500 rows of
+made-up log-probabilities.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ from genbench.imports.convert import Converted, convert
 from genbench.imports.definition import Definition, read_tree
 from genbench.imports.levels import classify
 from genbench.imports.locate import source_of
-from genbench.types import Answer, Case, SampleId
+from genbench.models.continuations import sizes
+from genbench.tasks.imported_scored import scored_ask
+from genbench.types import Answer, Case, ChoiceScore, SampleId
 from genbench.verifiers.filtered_match import FilteredMatchVerifier
+from genbench.verifiers.likelihood import LikelihoodVerifier
 
 FOLDERS = {
     "piqa": "piqa*",
@@ -111,7 +115,9 @@ def compare_folder(folder: str, options: argparse.Namespace, mirror: Path) -> in
         except GenbenchError as error:
             left_out[definition.name] = " ".join(str(error).split())[:150]
         print(f"{folder}: {len(ours)} converted", end="\r", file=sys.stderr)
-    responses = {name: made_responses(name, item) for name, item in ours.items() if item.runs}
+    if not ours:
+        return 0
+    responses = {name: made_responses(name, item) for name, item in ours.items()}
     theirs = lm_eval_side(
         options.python, mirror, [tree.tasks[name] for name in ours], SHOTS.get(folder), responses
     )
@@ -138,9 +144,21 @@ def compare_folder(folder: str, options: argparse.Namespace, mirror: Path) -> in
     return len(different)
 
 
-def made_responses(name: str, item: Converted) -> list[tuple[int, str]]:
-    """Return (row, text) of made-up responses, from a seed that is the task's name."""
+def made_responses(name: str, item: Converted) -> list[tuple[int, Any]]:
+    """Return (row, text) of made-up responses, from a seed that is the task's name.
+
+    A task with choices has (row, pairs of log-probability and greedy). Some of them are equal.
+    """
     drawn = random.Random(name)
+    if item.lock.output == "multiple_choice":
+        places = [place % len(item.rows) for place in range(RESPONSES)]
+        return [
+            (
+                place,
+                [(-drawn.randrange(1, 400) / 8, drawn.random() < 0.2) for _ in item.rows[place]["choices"]],
+            )
+            for place in places
+        ]
     golds = [row["reference"]["golds"][0] for row in item.rows]
     return [
         (
@@ -156,7 +174,7 @@ def lm_eval_side(
     mirror: Path,
     tasks: list[Definition],
     shots: int | None,
-    responses: dict[str, list[tuple[int, str]]],
+    responses: dict[str, list[tuple[int, Any]]],
 ) -> list[dict[str, Any]]:
     """Return lm-eval's records of the tasks."""
     order = {
@@ -174,7 +192,7 @@ def lm_eval_side(
     return [json.loads(line) for line in found.stdout.splitlines()]
 
 
-def differences(ours: Converted, theirs: dict[str, Any], responses: list[tuple[int, str]]) -> Iterator[str]:
+def differences(ours: Converted, theirs: dict[str, Any], responses: list[tuple[int, Any]]) -> Iterator[str]:
     """Yield what differs between an imported task and lm-eval's own, in words."""
     if "failed" in theirs:
         yield f"lm-eval: {theirs['failed']}"
@@ -186,19 +204,42 @@ def differences(ours: Converted, theirs: dict[str, Any], responses: list[tuple[i
             yield f"row {row['id']}: {arguments(row)!r:.200} here, {other['arguments']!r:.200} in lm-eval"
         if not same_target(row, other["target"]):
             yield f"row {row['id']}: target {row.get('gold', row.get('reference'))} here, {other['target']!r}"
-    verifier = FilteredMatchVerifier(**ours.lock.verifier_options) if responses else None
-    for (place, text), scores in zip(responses, theirs.get("scores", ()), strict=False):
-        assert verifier is not None
-        case = Case(
-            SampleId("t", str(place), 0), (Answer(text, "absent", "", False),), ours.rows[place]["reference"]
-        )
-        found = verifier.verify(case)
-        filters = ours.lock.verifier_options["filters"]
-        name = filters[0]["name"] if filters else next(iter(scores))
-        own = dict(found.parts) or {name: found.score}
+    scored = ours.lock.output == "multiple_choice"
+    own_scores = choice_scores(ours, responses) if scored else answer_scores(ours, responses)
+    for (place, given), own, scores in zip(responses, own_scores, theirs.get("scores", ()), strict=True):
         # A filter that is a Python function is left out here.
-        if own != {name: float(score) for name, score in scores.items() if name in own}:
-            yield f"response {text!r:.150} to row {place}: {own} here, {scores} in lm-eval"
+        if {name: own.get(name) for name in scores if name in own} != {
+            name: float(score) for name, score in scores.items() if name in own
+        } or not own.keys() & scores.keys():
+            yield f"response {given!r:.150} to row {place}: {own} here, {scores} in lm-eval"
+
+
+def answer_scores(ours: Converted, responses: list[tuple[int, Any]]) -> Iterator[dict[str, float]]:
+    """Yield the score of each text by filter."""
+    verifier = FilteredMatchVerifier(**ours.lock.verifier_options)
+    filters = ours.lock.verifier_options["filters"]
+    name = filters[0]["name"] if filters else "none"
+    for place, text in responses:
+        answer = Answer(text, "absent", "", False)
+        found = verifier.verify(Case(SampleId("t", str(place), 0), (answer,), ours.rows[place]["reference"]))
+        yield dict(found.parts) or {name: found.score}
+
+
+def choice_scores(ours: Converted, responses: list[tuple[int, Any]]) -> Iterator[dict[str, float]]:
+    """Yield lm-eval's metrics of each row of log-probabilities, from task and verifier as they run."""
+    options = {key: value for key, value in ours.lock.verifier_options.items() if key != "also"}
+    verifier = LikelihoodVerifier(**options)
+    for place, pairs in responses:
+        ask = scored_ask(ours.lock, ours.rows[place])
+        assert ask.scoring is not None
+        choices = tuple(
+            ChoiceScore(value, 1, size.chars, size.bytes, size.words, greedy)
+            for size, (value, greedy) in zip(sizes(ask.scoring), pairs, strict=True)
+        )
+        answer = Answer("", "absent", "", False, choices)
+        found = verifier.verify(Case(SampleId("t", str(place), 0), (answer,), ask.reference))
+        measures = found.detail["measures"]
+        yield {"acc": measures["acc"], "acc_norm": measures["acc_norm"], "acc_bytes": measures["acc_byte"]}
 
 
 def arguments(row: dict[str, Any]) -> list[tuple[str, str | None]]:

@@ -79,7 +79,13 @@ def main():
                 for _, row in sorted(rows.items())
             ]
             given = order["responses"].get(name)
-            if given:
+            if given and task.OUTPUT_TYPE == "multiple_choice":
+                docs = [row["instance"].doc for _, row in sorted(rows.items())]
+                record["scores"] = [
+                    task.process_results(docs[place], [(value, greedy) for value, greedy in values])
+                    for place, values in given
+                ]
+            elif given:
                 until = task.config.generation_kwargs["until"]
                 record["scores"] = []
                 instances = {item.doc_id: item for item in task.instances}

@@ -53,6 +53,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "function_calls": "genbench.verifiers.function_calls:FunctionCallVerifier",
             "filtered_match": "genbench.verifiers.filtered_match:FilteredMatchVerifier",
             "likelihood": "genbench.verifiers.likelihood:LikelihoodVerifier",
+            "foreign_score": "genbench.verifiers.foreign_score:ForeignScoreVerifier",
             "tool_loop": "genbench.verifiers.tool_loop:ToolLoopVerifier",
         },
         "metric": dict.fromkeys(

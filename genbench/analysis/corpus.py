@@ -12,7 +12,7 @@ from genbench.analysis.sides import SideTask
 from genbench.analysis.table import VerdictTable
 from genbench.errors import UnavailableError
 from genbench.registry import load_object
-from genbench.stats.corpus import LOWER_IS_BETTER, METRICS, corpus_difference, corpus_value
+from genbench.stats.corpus import LOWER_IS_BETTER, METRICS, corpus_difference, corpus_value, counts_of_choice
 from genbench.stats.resample import derive_seed
 from genbench.stats.scores import Floats
 from genbench.types import Problem
@@ -67,14 +67,23 @@ def _complete(table: VerdictTable, names: Sequence[str]) -> tuple[list[list[Coun
     """
     rows: list[list[Counts]] = []
     added = 0
+    example = next(counts for own in table.corpus for counts in own)
     for problem, scores, own in zip(table.problems, table.scores, table.corpus, strict=True):
         lacking = sum(score is not None for score in scores) - len(own)
-        rows.append([*own, *([_of_nothing(problem, names)] * lacking if lacking > 0 else [])])
+        rows.append([*own, *([_of_nothing(problem, names, example)] * lacking if lacking > 0 else [])])
         added += max(lacking, 0)
     return rows, added
 
 
-def _of_nothing(problem: Problem, names: Sequence[str]) -> Counts:
+def _of_nothing(problem: Problem, names: Sequence[str], example: Counts) -> Counts:
+    """Return the counts of an empty answer, or of no choice.
+
+    Args:
+        example: the counts of another sample, which have the same number of classes.
+    """
+    if "gold" in problem.row:
+        classes = round(len(example["mcc"]) ** 0.5) - 1 if "mcc" in example else 2
+        return counts_of_choice(names, problem.row["gold"][0], None, classes)
     counts: Counts = load_object(_COUNTS)(names, "", problem.row["reference"]["golds"])[0]
     return counts
 

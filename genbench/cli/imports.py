@@ -21,13 +21,17 @@ from genbench.errors import InputError
         "genbench import-task gsm8k_cot --tasks-dir lm-evaluation-harness/lm_eval/tasks",
         "genbench import-task my_task.yaml --data-dir mirror -o imported",
         "genbench import-task mmlu_anatomy --generate",
+        "genbench import-task lighteval:arc:easy --trust-task-code --python other/bin/python",
         "genbench import-task --report lm-evaluation-harness/lm_eval/tasks",
     ),
 )
 def import_task(
     source: Annotated[
         str | None,
-        typer.Argument(help="A definition file, a folder of them, or the name of a task or group."),
+        typer.Argument(
+            help="A definition file, a folder of them, the name of a task or group, or a Python task: "
+            "lighteval:NAME, lighteval:FILE.py:NAME, inspect:FILE.py:NAME."
+        ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")] = Path(
         "imported"
@@ -55,14 +59,15 @@ def import_task(
         bool, typer.Option(help="Leave out filters that are Python functions, if others remain.")
     ] = False,
     trust_task_code: Annotated[
-        bool, typer.Option("--trust-task-code", help="Let the task's code make its rows once, in a sandbox.")
+        bool,
+        typer.Option("--trust-task-code", help="Let the task's code run in a sandbox, to make its rows."),
     ] = False,
     python: Annotated[
-        Path | None, typer.Option(help="The Python that has lm-eval installed, for --trust-task-code.")
+        Path | None, typer.Option(help="The Python that has the other tool installed, for --trust-task-code.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a genbench task of a task definition of lm-eval.
+    """Make a genbench task of a task definition of lm-eval, lighteval or Inspect.
 
     Writes a lock file, the rendered rows, a page and a suite. Nothing of the definition is executed
     without --trust-task-code.
@@ -75,7 +80,7 @@ def import_task(
         return
     foreign = None
     if trust_task_code or python is not None:
-        foreign = lazy_module("imports.foreign").foreign_python(python, trust_task_code)
+        foreign = lazy_module("sandbox.foreign").foreign_python(python, trust_task_code)
     importer = lazy_module("imports.importer")
     options = importer.ImportOptions(
         output=output,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import DataError
-from genbench.imports.foreign import ForeignPython
 from genbench.imports.frozenrows import frozen_rows, generated_row
 from genbench.imports.levels import Classified, classify, without_code_filters
 from genbench.imports.locate import Source
@@ -18,20 +17,16 @@ from genbench.imports.rendering import render_rows
 from genbench.imports.sourcerows import load_split
 from genbench.imports.withcode import rows_by_code
 from genbench.protocols import Row
+from genbench.sandbox.foreign import ForeignPython
 from genbench.tasks.lock import Lock, RowsOrigin
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """One task that can be written. `runs` says whether this version of genbench can run it."""
+    """One task that can be written."""
 
     lock: Lock
     rows: list[dict[str, Any]]
-
-    @property
-    def runs(self) -> bool:
-        """Return whether this version of genbench can run the task."""
-        return self.lock.output == "generate_until"
 
 
 def convert(

@@ -79,6 +79,7 @@ def _choices(row: Mapping[str, Any], plan: Plan, where: str) -> dict[str, Any]:
     return {
         "contexts": list(row["contexts"]) if several else None,
         "choices": [str(choice) for choice in choices],
+        "delimiter": delimiter,
         "continuations": [delimiter + text for text in continuations],
         "gold": right_places(gold, [str(choice) for choice in choices], where),
     }

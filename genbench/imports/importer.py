@@ -9,11 +9,13 @@ from pathlib import Path
 from genbench.errors import GenbenchError, InputError
 from genbench.imports.convert import Converted, convert
 from genbench.imports.definition import Definition, DefinitionTree, read_file, read_tree
-from genbench.imports.foreign import ForeignPython
+from genbench.imports.foreignscores import convert_scored
 from genbench.imports.levels import classify
 from genbench.imports.locate import Source, installed_folder, source_of
+from genbench.imports.pythontasks import convert_python, python_source
 from genbench.imports.records import ImportedRecord, ImportRecord, RefusedRecord
 from genbench.imports.written import suite_text, write_converted
+from genbench.sandbox.foreign import ForeignPython
 
 Tell = Callable[[str], None]
 
@@ -52,20 +54,31 @@ def import_tasks(source: str, options: ImportOptions) -> ImportRecord:
     Raises:
         InputError: the source is unknown, or none of its tasks can be imported.
     """
+    python = python_source(source)
+    if python is not None:
+        found = convert_python(python, options.foreign, options.data_dir)
+        return _finished(source, [write_converted(found, options.output)], [], options)
     tree, wanted = _wanted(source, options)
     origin = source_of(tree.root)
     done: list[ImportedRecord] = []
     refused: list[RefusedRecord] = []
     for place, definition in enumerate(wanted, start=1):
         options.tell(f"task {place} of {len(wanted)}: {definition.name}")
-        found = _imported(definition, origin, options)
-        if isinstance(found, RefusedRecord):
-            refused.append(found)
+        outcome = _imported(definition, origin, options)
+        if isinstance(outcome, RefusedRecord):
+            refused.append(outcome)
         else:
-            done.append(write_converted(found, options.output))
+            done.append(write_converted(outcome, options.output))
     if not done:
         words = "\n".join(f"  {item.task}: {item.reason}" for item in refused[:20])
         raise InputError(f"none of {len(wanted)} tasks can be imported:\n{words}")
+    return _finished(source, done, refused, options)
+
+
+def _finished(
+    source: str, done: list[ImportedRecord], refused: list[RefusedRecord], options: ImportOptions
+) -> ImportRecord:
+    """Write the suite that lists the tasks, and return what was done."""
     suite = options.output / f"{_file_name(source)}.yaml"
     group = _file_name(source) if len(done) > 1 else None
     suite.write_text(suite_text(done, group), encoding="utf-8")
@@ -105,6 +118,15 @@ def _of_group(path: Path, tree: DefinitionTree, options: ImportOptions) -> list[
 def _imported(definition: Definition, origin: Source, options: ImportOptions) -> Converted | RefusedRecord:
     found = classify(definition)
     try:
+        if found.level == "3" and options.foreign is not None and not options.skip_code_filters:
+            return convert_scored(
+                found,
+                origin,
+                options.foreign,
+                data_dir=options.data_dir,
+                shots=options.shots,
+                headline=options.headline,
+            )
         return convert(
             found,
             origin,

@@ -1,6 +1,6 @@
 """Runs in a Python with lm-eval, in the sandbox: prints what lm-eval makes of the rows that it is given.
 
-It reads one JSON order from stdin (path, shots, splits) and prints one JSON line for each row.
+It reads one JSON order from stdin (path, shots, splits, docs) and prints one JSON line for each row.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ def main() -> None:
             "index": task.doc_to_text(doc) if task.multiple_input else None,
             "listed": doc.get("choices") if isinstance(doc.get("choices"), list) else None,
         }
+        if order.get("docs"):
+            record["doc"] = doc
         out.write(json.dumps(record, default=str) + "\n")
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from genbench.imports.defects import known_defects
 from genbench.imports.definition import Definition
 from genbench.imports.levels import Classified
 from genbench.imports.locate import Source
 from genbench.imports.plan import Plan
+from genbench.imports.scoringplan import with_classes
+from genbench.tasks.kinds import LIKELIHOOD
 from genbench.tasks.lock import FrozenFile, Lock, Origin, RowsOrigin
 
 _MOST_REFUSED = 20
@@ -38,8 +40,11 @@ def lock_of(
         changes.append(
             f"{len(refused)} of {len(refused) + len(rows)} rows could not be rendered and are left out"
         )
-    choice = plan.output == "generate_until" and plan.verifier_options is None
-    kind: Literal["choice", "filtered_match"] = "choice" if choice else "filtered_match"
+    generates = plan.output == "generate_until"
+    kind = ("filtered_match" if plan.verifier_options is not None else "choice") if generates else LIKELIHOOD
+    options = dict(plan.verifier_options or {})
+    if plan.output == "multiple_choice":
+        options = with_classes(options, rows)
     return Lock(
         task=plan.name,
         door=1,
@@ -51,8 +56,8 @@ def lock_of(
         frozen=FrozenFile(name=f"{plan.name}.rows.jsonl", rows=len(rows), sha256=""),
         k=plan.k,
         verifier=kind,
-        verifier_options=dict(plan.verifier_options or {}),
-        metrics=plan.metrics,
+        verifier_options=options,
+        metrics=plan.metrics if generates else (options["rule"],),
         decoding=dict(plan.decoding or {}),
         changes=tuple(changes),
         defects=known_defects(definition.name, definition.config),

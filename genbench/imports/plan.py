@@ -9,6 +9,7 @@ from typing import Any
 from genbench.errors import InputError
 from genbench.imports.definition import Definition, plain_json
 from genbench.imports.levels import Classified, filter_names, output_type
+from genbench.imports.scoringplan import scoring_options
 from genbench.verifiers.answer_filters import SELECTIONS, STEPS
 
 _TEXT_METRICS = ("bleu", "chrf", "chrf++", "ter")
@@ -71,12 +72,15 @@ class Plan:
         return [str(pattern) for pattern in found]
 
 
-def make_plan(found: Classified, shots: int | None = None, *, rows_given: bool = False) -> Plan:
+def make_plan(
+    found: Classified, shots: int | None = None, *, rows_given: bool = False, scored_by_code: bool = False
+) -> Plan:
     """Return the plan of a definition.
 
     Args:
         shots: the number of exemplars, instead of the definition's own.
         rows_given: whether foreign code makes the rows, so that functions for rows and prompts are allowed.
+        scored_by_code: whether it also scores, so that filters and metrics are left to it.
 
     Raises:
         InputError: the definition needs what a native import cannot do. Says which door fits.
@@ -96,7 +100,12 @@ def make_plan(found: Classified, shots: int | None = None, *, rows_given: bool =
         changes=tuple(_dataset_changes(config)),
     )
     plan = _with_shots(plan, config, shots)
-    return _with_answers(plan, config) if output == "generate_until" else plan
+    if scored_by_code:
+        return plan
+    if output == "generate_until":
+        return _with_answers(plan, config)
+    options, changes = scoring_options(config, output)
+    return replace(plan, verifier_options=options, k=1, changes=(*plan.changes, *changes))
 
 
 def door_words(level: str) -> str:
@@ -106,7 +115,7 @@ def door_words(level: str) -> str:
     if level == "4":
         return "its code would have to make the dataset, which this version does not do"
     if level == "3":
-        return "its code would have to score, which this version does not do"
+        return "its code must make rows and score: --trust-task-code --python PYTHON-WITH-LM-EVAL"
     return "no way of importing it is known"
 
 
@@ -190,7 +199,7 @@ def _with_answers(plan: Plan, config: Mapping[str, Any]) -> Plan:
             raise InputError(f"filter '{name}' is not available here; {door_words('3')}")
     match, corpus = _metrics(config)
     filters, k, metrics, changes = _filters(config, plan.k)
-    decoding, more = _decoding(config)
+    decoding, more = decoding_of(config)
     options: dict[str, Any] = {"filters": filters, "until": decoding.get("stop", []), "match": match}
     if corpus:
         options["corpus"] = corpus
@@ -213,7 +222,7 @@ def _metrics(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     exact = [block for block in blocks if block.get("metric") == "exact_match"]
     if not exact and not corpus:
         names = ", ".join(str(block.get("metric")) for block in blocks)
-        raise InputError(f"metric {names} has no meaning for a generated answer; {door_words('3')}")
+        raise InputError(f"metric {names} has no meaning for a generated answer")
     left = ("metric", "aggregation", "higher_is_better", "hf_evaluate")
     options = {
         key: plain_json(value) for key, value in (exact[0] if exact else {}).items() if key not in left
@@ -243,7 +252,7 @@ def _filters(
     return list(found.values()), repeats, metrics, changes
 
 
-def _decoding(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def decoding_of(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the definition's own decoding by genbench's names, and what was changed."""
     given = config.get("generation_kwargs")
     given = given if isinstance(given, dict) else {}

@@ -20,7 +20,6 @@ class ImportedRecord(JsonRecord):
     examples: tuple[tuple[str, str], ...] = Field(description="prompt and reference of the first rows")
     changes: tuple[str, ...] = Field(description="what differs from the original, and why")
     defects: tuple[str, ...] = Field(description="known defects of the original")
-    runs: bool = Field(description="whether this version of genbench can run it")
 
 
 class RefusedRecord(JsonRecord):

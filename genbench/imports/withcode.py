@@ -8,10 +8,10 @@ from typing import Any
 
 from genbench.errors import GenbenchError, InputError
 from genbench.imports.definition import Definition
-from genbench.imports.foreign import ForeignPython, run_foreign
 from genbench.imports.plan import Plan, Split
 from genbench.imports.sourcerows import load_split
 from genbench.protocols import Row
+from genbench.sandbox.foreign import ForeignPython, run_foreign
 from genbench.tasks.lock import RowsOrigin
 
 _SCRIPT = Path(__file__).with_name("lm_eval_rows.py")
@@ -27,9 +27,18 @@ class CodeRows:
 
 
 def rows_by_code(
-    definition: Definition, plan: Plan, python: ForeignPython, data_dir: Path | None, shots: int | None
+    definition: Definition,
+    plan: Plan,
+    python: ForeignPython,
+    data_dir: Path | None,
+    shots: int | None,
+    *,
+    docs: bool = False,
 ) -> CodeRows:
     """Return the rows that lm-eval's code makes of a definition. It runs once, without network.
+
+    Args:
+        docs: whether each rendered row has the row that it was made of, under `doc`.
 
     Raises:
         GenbenchError: the rows cannot be had, or the code fails.
@@ -46,7 +55,7 @@ def rows_by_code(
             continue  # exemplars are not drawn, so that their split is not needed
         splits[name] = found.rows
         origins.append(found.origin)
-    order = {"path": str(definition.path), "shots": shots, "splits": splits}
+    order = {"path": str(definition.path), "shots": shots, "splits": splits, "docs": docs}
     made = run_foreign(python, _SCRIPT, order, [definition.root])
     if not made:
         raise InputError("the task's code made no rows")

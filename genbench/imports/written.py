@@ -54,7 +54,6 @@ def write_converted(found: Converted, output: Path) -> ImportedRecord:
         examples=tuple(_examples(found)),
         changes=lock.changes,
         defects=lock.defects,
-        runs=found.runs,
     )
 
 
@@ -65,13 +64,12 @@ def _examples(found: Converted) -> Iterator[tuple[str, str]]:
 
 
 def suite_text(done: Sequence[ImportedRecord], group: str | None) -> str:
-    """Return a suite with the imported tasks. Those that cannot run yet are comments."""
+    """Return a suite with the imported tasks."""
     name = group or done[0].task
     lines = [_SUITE.format(framework="another tool", name=name)]
     for item in done:
-        mark = "" if item.runs else "# "
         grouped = f", group: {json.dumps(group)}" if group else ""
-        lines.append(f"  {mark}- {{task: {json.dumps('imported:' + Path(item.lock).name)}{grouped}}}\n")
+        lines.append(f"  - {{task: {json.dumps('imported:' + Path(item.lock).name)}{grouped}}}\n")
     return "".join(lines)
 
 

@@ -28,14 +28,6 @@ def _import(record: ImportRecord) -> Iterator[str]:
     yield aligned(("task", "level", "door", "output", "rows", "refused"), rows, {"rows", "refused"})
     for item in record.imported[:_SHOWN_TASKS]:
         yield from _task(item)
-    waiting = [item.task for item in record.imported if not item.runs]
-    if waiting:
-        yield ""
-        yield (
-            f"{len(waiting)} of {len(record.imported)} tasks are scored by the log-probabilities of given "
-            "continuations, which this version asks of no engine; they are comments in the suite. "
-            "With --generate such a task asks for a letter instead."
-        )
     if record.refused:
         yield ""
         yield f"{len(record.refused)} tasks cannot be imported:"

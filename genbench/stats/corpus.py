@@ -100,6 +100,27 @@ def mcc(counts: Floats) -> Floats:
     return found
 
 
+def counts_of_choice(
+    metrics: Sequence[str], gold: int, picked: int | None, classes: int
+) -> dict[str, list[float]]:
+    """Return the counts of one choice for f1 (of class 1 against class 0) and mcc.
+
+    Args:
+        picked: the index of the choice that was made. None: none was, which is a class of its own in mcc.
+        classes: how many choices there are.
+    """
+    found: dict[str, list[float]] = {}
+    if "f1" in metrics:
+        right, positive = picked == gold, picked == 1
+        found["f1"] = [float(right and positive), float(positive and not right), float(gold == 1 != picked)]
+    if "mcc" in metrics:
+        size = classes + 1
+        table = [0.0] * size**2
+        table[gold * size + (classes if picked is None else picked)] = 1.0
+        found["mcc"] = table
+    return found
+
+
 METRICS: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
     {"bleu": bleu, "chrf": chrf, "chrf++": chrf, "ter": ter, "f1": f1, "mcc": mcc}
 )

@@ -40,7 +40,7 @@ def _made(suite: Suite, entry: TaskEntry) -> Task:
             return _task_of_page(suite, entry, entry.task)
         if entry.names_import:
             place = resolve(entry.task.removeprefix(IMPORTED), suite.folder)
-            return imported_task(place, entry.options)
+            return imported_task(place, _with_places(entry.options, suite))
         plug_in = registry.find("task", _TARGETS.get(entry.task, entry.task), suite.folder)
         found = plug_in.load()
         if callable(found):
@@ -51,6 +51,16 @@ def _made(suite: Suite, entry: TaskEntry) -> Task:
     except ConfigError as error:
         raise type(error)(f"{where}: {error}") from error
     return task
+
+
+def _with_places(options: dict[str, Any], suite: Suite) -> dict[str, Any]:
+    """Return the options of an imported task with its paths resolved against the suite's folder."""
+    paths = {
+        name: str(resolve(options[name], suite.folder))
+        for name in ("python", "definitions")
+        if isinstance(options.get(name), str)
+    }
+    return {**options, **paths}
 
 
 def _task_of_page(suite: Suite, entry: TaskEntry, name: str) -> Task:

@@ -13,6 +13,7 @@ from genbench.errors import ConfigError, nearest
 from genbench.protocols import HubDataset, Task, TaskInfo
 from genbench.suite.config import TaskEntry
 from genbench.tasks.custom import custom_task
+from genbench.tasks.imported import ImportedTask
 from genbench.tasks.kinds import KINDS, LIKELIHOOD
 from genbench.tasks.page import Page, PageFields, Scored
 from genbench.tasks.paged import PagePrompt, PageTask
@@ -31,7 +32,7 @@ def own_task(entry: TaskEntry) -> Task:
 def with_rule(task: Task, entry: TaskEntry) -> Task:
     """Return a scored task with the rule of the suite's entry as its headline."""
     rule = entry.verifier.get("rule")
-    if not isinstance(task, PageTask) or not task.info.is_scored or not isinstance(rule, str):
+    if not isinstance(task, PageTask | ImportedTask) or not task.info.is_scored or not isinstance(rule, str):
         return task
     return replace(task, info=replace(task.info, headline=rule, metrics=(rule,)))
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 from genbench.errors import ConfigError, DataError, nearest
+from genbench.stats.corpus import counts_of_choice
 from genbench.stats.likelihood import (
     Rule,
+    best,
     byte_probability,
     choice_measures,
     text_measures,
@@ -18,6 +22,7 @@ from genbench.types import Case, ChoiceScore, Finding
 _VERSION = "1"
 _TIME_LIMIT_S = 10.0
 _RULES = get_args(Rule)
+_CORPUS = ("f1", "mcc")
 
 
 class LikelihoodVerifier:
@@ -27,13 +32,24 @@ class LikelihoodVerifier:
     the text. With `byte_probability` it is the geometric mean of the probability of a document's bytes. The
     detail has all measures, so that no other normalisation needs an engine.
 
+    Args:
+        rule: what makes the score.
+        corpus: metrics of the whole corpus whose counts are kept: f1 (of choice 1 against choice 0), mcc.
+            They are of the choice with the largest sum.
+        classes: the largest number of choices of a problem, for mcc.
+
     References are `{"gold": [index, ...], "choices": [text, ...], "delimiter": characters}`.
     """
 
-    def __init__(self, rule: str = "acc") -> None:
+    def __init__(self, rule: str = "acc", *, corpus: Sequence[str] = (), classes: int = 2) -> None:
         if rule not in _RULES:
             raise ConfigError(f"verifier likelihood: unknown rule '{rule}'{nearest(rule, _RULES)}")
-        self._rule = rule
+        unknown = [name for name in corpus if name not in _CORPUS]
+        if unknown:
+            raise ConfigError(
+                f"verifier likelihood: unknown corpus metric '{unknown[0]}'{nearest(unknown[0], _CORPUS)}"
+            )
+        self._rule, self._corpus, self._classes = rule, tuple(corpus), classes
 
     @property
     def version(self) -> str:
@@ -58,10 +74,19 @@ class LikelihoodVerifier:
         """Return the score of a problem, the index of the choice that was picked, and all measures."""
         choices, reference = case.answer.choices, case.reference
         if not choices:
-            return Finding(0.0, "no_answer", detail={"why": "the completion has no scores of choices"})
+            detail = {"why": "the completion has no scores of choices", **self._counts(reference, None)}
+            return Finding(0.0, "no_answer", detail=detail)
         if len(choices) == 1:
             return self._text(choices[0])
-        return self._choices(choices, reference["gold"], int(reference.get("delimiter", 1)))
+        found = self._choices(choices, reference["gold"], int(reference.get("delimiter", 1)))
+        picked = best([choice.logprob for choice in choices])
+        return replace(found, detail={**found.detail, **self._counts(reference, picked)})
+
+    def _counts(self, reference: Any, picked: int | None) -> dict[str, Any]:
+        """Return the counts of the corpus metrics, or nothing if there are no such metrics."""
+        if not self._corpus:
+            return {}
+        return {"corpus": counts_of_choice(self._corpus, reference["gold"][0], picked, self._classes)}
 
     def _text(self, choice: ChoiceScore) -> Finding:
         detail = {"measures": text_measures(choice), "sums": _sums(choice), **_merged((choice,))}

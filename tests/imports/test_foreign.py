@@ -13,11 +13,11 @@ from genbench.errors import DataError, InputError
 from genbench.imports import lm_eval_rows
 from genbench.imports.convert import convert
 from genbench.imports.definition import read_tree
-from genbench.imports.foreign import ForeignPython, foreign_python, run_foreign
 from genbench.imports.levels import classify
 from genbench.imports.locate import source_of
 from genbench.imports.plan import make_plan
 from genbench.imports.withcode import rows_by_code
+from genbench.sandbox.foreign import ForeignPython, foreign_python, run_foreign
 
 PYTHON = ForeignPython(Path(sys.executable))
 ATTACK = """

@@ -91,10 +91,26 @@ def test_nothing_is_written_if_nothing_can_be_imported(
 
 def test_choices_keep_continuations_and_the_right_place(definitions: Path, mirror: Path) -> None:
     found = convert(classify(read_tree(definitions).tasks["pick"]), source_of(definitions), data_dir=mirror)
-    assert not found.runs
+    assert (found.lock.verifier, found.lock.verifier_options) == ("likelihood", {"rule": "acc"})
     assert found.rows[0]["continuations"] == [" Heat it.", " Cool it."]
     assert found.rows[0]["gold"] == [0]
     assert found.rows[0]["context"] == "Question: Boil water\nAnswer:"
+
+
+def test_choices_are_scored_as_lm_eval_sends_them(definitions: Path, mirror: Path, tmp_path: Path) -> None:
+    import_tasks("pick", ImportOptions(tmp_path / "out", mirror, definitions))
+    task = imported_task(tmp_path / "out" / "pick.lock.json", {})
+    [problem] = task.problems(task.rows()[0])
+    ask = task.ask(problem, 0, ())
+    assert ask is not None and ask.scoring is not None
+    texts = [(one.context, one.delimiter, one.text, one.counted) for one in ask.scoring.choices]
+    assert texts == [
+        ("Question: Boil water\nAnswer:", " ", "Heat it.", "Heat it."),
+        ("Question: Boil water\nAnswer:", " ", "Cool it.", "Cool it."),
+    ]
+    assert ask.reference == {"gold": [0], "delimiter": 1, "choices": ["Heat it.", "Cool it."]}
+    assert (task.info.is_scored, task.info.headline, task.info.k) == (True, "acc", 1)
+    assert len(problem.row["options"]) == 2
 
 
 def test_a_target_that_is_no_choice_names_its_row(definitions: Path) -> None:

@@ -60,3 +60,14 @@ def test_unknown_rules_references_and_lacking_priors_are_refused() -> None:
 def test_scores_reach_the_worker_as_they_were() -> None:
     asked = case(LONG, SHORT)
     assert case_from_record(case_to_record(asked)) == asked
+
+
+def test_counts_of_corpus_metrics_are_those_of_the_largest_sum() -> None:
+    verifier = LikelihoodVerifier("acc_norm", corpus=("f1", "mcc"))
+    assert verifier.verify(case(LONG, SHORT, gold=1)).detail["corpus"] == {
+        "f1": [1.0, 0.0, 0.0],
+        "mcc": [0, 0, 0, 0, 1, 0, 0, 0, 0],
+    }
+    assert verifier.verify(case(gold=1)).detail["corpus"]["f1"] == [0.0, 0.0, 1.0]
+    with pytest.raises(ConfigError, match="unknown corpus metric 'bleu'"):
+        LikelihoodVerifier(corpus=("bleu",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -85,6 +86,61 @@ def run_foreign(
         return [json.loads(line) for line in found.stdout.splitlines()]
     except ValueError as error:
         raise DataError(f"the task's code printed what is no JSON: {error}") from error
+
+
+class ForeignProcess:
+    """A script that answers one JSON line with another one, in the same cage, until it is closed.
+
+    Its caller has to limit the time of an answer. If the caller dies, so do all its processes.
+
+    Args:
+        script: the script. A reply with the key `failed` says why an order could not be followed.
+    """
+
+    def __init__(self, python: ForeignPython, script: Path, readable: Sequence[Path] = ()) -> None:
+        watched, self._lifeline = os.pipe()
+        inside = [*_cage(python, script, readable), str(python.path.absolute()), str(script)]
+        try:
+            self._process = subprocess.Popen(
+                keeper.command(watched, inside),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                pass_fds=[watched],
+            )
+        finally:
+            os.close(watched)
+
+    def ask(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the reply to an order.
+
+        Raises:
+            DataError: the code failed, or its process ended.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line:
+            raise DataError("the process of the task's code ended")
+        reply: dict[str, Any] = json.loads(line)
+        if "failed" in reply:
+            raise DataError(f"the task's code failed: {reply['failed']}")
+        return reply
+
+    def close(self) -> None:
+        """End the process and all that it has started."""
+        os.close(self._lifeline)
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
 
 
 def _cage(python: ForeignPython, script: Path, readable: Sequence[Path]) -> Iterator[str]:
