@@ -13,8 +13,10 @@ from genbench.tasks.imported_scored import is_scored, listed_row, scored_ask
 from genbench.tasks.lock import Lock, read_frozen, read_lock
 from genbench.types import Ask, Message, Problem
 
-_SCORED_BY_CODE = 3
-_WITH_FILTERS = ("filtered_match", "foreign_score")
+_BY_CODE = "foreign_score"
+_WITH_FILTERS = ("filtered_match", _BY_CODE)
+_VERIFIERS = (*_WITH_FILTERS, "choice", "likelihood", "exact", "contains")
+"""What a lock file may name. It comes from elsewhere, so that it must not choose what code runs."""
 _OF_CODE = ("trust_task_code", "python", "definitions")
 
 
@@ -90,13 +92,15 @@ def imported_task(path: Path, options: Mapping[str, Any]) -> ImportedTask:
         ConfigError: the file is no lock file, or an option is unknown or has no meaning for the task.
     """
     lock = read_lock(path)
+    if lock.verifier not in _VERIFIERS:
+        raise ConfigError(f"{path}: verifier: found '{lock.verifier}', wanted one of {', '.join(_VERIFIERS)}")
     _check_options(lock, options)
     verifier_options = dict(lock.verifier_options)
     if is_scored(lock):
         verifier_options.pop("also", None)
     elif "filter" in options:
         verifier_options["headline"] = options["filter"]
-    if lock.door == _SCORED_BY_CODE:
+    if lock.verifier == _BY_CODE:
         verifier_options |= _trusted(lock, options)
     return ImportedTask(_info(lock, verifier_options), lock, path, options.get("window"))
 
@@ -105,7 +109,7 @@ def _check_options(lock: Lock, options: Mapping[str, Any]) -> None:
     known: tuple[str, ...] = ("filter",) if lock.verifier in _WITH_FILTERS else ()
     if lock.output == "loglikelihood_rolling":
         known = ("window",)
-    known += _OF_CODE if lock.door == _SCORED_BY_CODE else ()
+    known += _OF_CODE if lock.verifier == _BY_CODE else ()
     unknown = [name for name in options if name not in known]
     if unknown:
         words = f"only '{', '.join(known)}'" if known else "no options"
