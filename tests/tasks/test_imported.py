@@ -59,7 +59,7 @@ def test_unknown_options_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_lock_file_chooses_no_code(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="verifier: found 'my.module:Class', wanted one of filtered_match"):
+    with pytest.raises(ConfigError, match=r"verifier: found 'my\.module:Class', wanted one of filtered_match"):
         imported_task(write_task(tmp_path, verifier="my.module:Class"), {})
     trusting = {"trust_task_code": True, "python": "/bin/python"}
     with pytest.raises(ConfigError, match="trust_task_code: true"):
