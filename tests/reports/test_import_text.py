@@ -19,11 +19,10 @@ def test_an_import_shows_defects_changes_and_refusals() -> None:
         examples=(("Q", "[0]"),),
         changes=("stops act later",),
         defects=("decimals are cut",),
-        runs=False,
     )
     refused = RefusedRecord(task="x", level="3", reason="it scores")
     text = import_text(ImportRecord(suite="in/drop.yaml", imported=(task,), refused=(refused,)))
-    for words in ("known defect: decimals", "changed: stops", "x (level 3): it scores", "--generate"):
+    for words in ("known defect: decimals", "changed: stops", "x (level 3): it scores", "genbench check"):
         assert words in text
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from genbench.errors import ConfigError
+from genbench.errors import ConfigError, DataError
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.imported import imported_task
+from genbench.tasks.imported_scored import scored_ask
 from genbench.tasks.load import load_task
-from genbench.tasks.lock import Lock, Origin, write_frozen, write_lock
+from genbench.tasks.lock import Lock, Origin, read_lock, write_frozen, write_lock
 
 SUITE = 'models: {m: {path: x}}\ntasks:\n  - {task: "imported:locks/sums.lock.json", k: 2}\n'
 
@@ -59,8 +60,47 @@ def test_unknown_options_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_lock_file_chooses_no_code(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"verifier: found 'my\.module:Class', wanted one of filtered_match"):
+    with pytest.raises(ConfigError, match=r"verifier: found 'my\.module:Class', wanted one of"):
         imported_task(write_task(tmp_path, verifier="my.module:Class"), {})
     trusting = {"trust_task_code": True, "python": "/bin/python"}
     with pytest.raises(ConfigError, match="trust_task_code: true"):
         imported_task(write_task(tmp_path, verifier="foreign_score", verifier_options=trusting), {})
+
+
+def test_texts_and_documents_are_scored_whole(tmp_path: Path) -> None:
+    options = {"verifier": "likelihood", "verifier_options": {"rule": "greedy"}, "output": "loglikelihood"}
+    last = scored_ask(read_lock(write_task(tmp_path, **options)), {"context": "The", "continuation": " end"})
+    assert last.scoring is not None
+    assert [(one.context, one.delimiter, one.text) for one in last.scoring.choices] == [("The", "", " end")]
+    options["output"] = "loglikelihood_rolling"
+    path = write_task(tmp_path, **options)
+    page = scored_ask(read_lock(path), {"context": "", "continuation": "A page."}, 512)
+    assert page.scoring is not None
+    assert (page.scoring.is_document, page.scoring.window) == (True, 512)
+    with pytest.raises(ConfigError, match="window is 1, wanted 2 tokens or more"):
+        imported_task(path, {"window": 1})
+
+
+def test_choices_in_the_context_count_with_their_own_length(tmp_path: Path) -> None:
+    given = {"rule": "acc", "also": ["acc_pmi"]}
+    lock = read_lock(
+        write_task(tmp_path, verifier="likelihood", verifier_options=given, output="multiple_choice")
+    )
+    row = {
+        "id": "0",
+        "context": "",
+        "contexts": ["It is a", "It is bb"],
+        "choices": ["a", "bb"],
+        "delimiter": " ",
+        "continuations": [" end", " end"],
+        "gold": [1],
+    }
+    ask = scored_ask(lock, row)
+    assert ask.scoring is not None
+    assert [(one.context, one.text, one.counted, one.prior) for one in ask.scoring.choices] == [
+        ("It is a", "end", "a", ""),
+        ("It is bb", "end", "bb", ""),
+    ]
+    del row["delimiter"]
+    with pytest.raises(DataError, match="import the task again"):
+        scored_ask(lock, row)

@@ -54,7 +54,7 @@ def test_the_script_scores_an_answer_as_the_task_does(tmp_path: Path) -> None:
     order = {"text": " so \nQ: more", "until": ["Q:"], "metrics": ["acc"]}
     lines = [{"path": "t.yaml"}, order | {"doc": {"a": "so", "n": 1}}, order | {"doc": {"a": "so", "n": 0}}]
     found = subprocess.run(
-        [sys.executable, lm_eval_scores.__file__],
+        [sys.executable, "-P", lm_eval_scores.__file__],
         input="".join(json.dumps(line) + "\n" for line in lines),
         env={"PYTHONPATH": str(tmp_path)},
         capture_output=True,
