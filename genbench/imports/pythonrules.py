@@ -155,5 +155,5 @@ def _asked_row(row: Mapping[str, Any], verifier: str) -> dict[str, Any]:
             raise InputError(f"sample {row['id']}: target {target!r:.60}, wanted the letter of one choice")
         also = {"also": "".join(letters[1:])} if len(letters) > 1 else {}
         return {**kept, "options": options, "reference": {"letter": letters[0], "options": options, **also}}
-    reference: Any = {"golds": target} if verifier == "filtered_match" else target
+    reference: Any = {"golds": [text.strip() for text in target]} if verifier == "filtered_match" else target
     return {**kept, "reference": {"texts": target} if verifier == "contains" else reference}
