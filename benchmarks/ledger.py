@@ -1,8 +1,9 @@
 """A ledger of ten years: 3,650 nights of 300 tasks, on SQLite and on PostgreSQL.
 
-Measures the size of the database, Monday's record (the newest 60 nights of all tasks), one series with the
-scores of every problem, and the adding of one night. With --part folders it writes real run folders, deletes
-the database, makes it again, and kills a process that adds: the rows must be equal.
+Measures the size of the database, Monday's record (what `genbench trend` says about the newest 60 nights of
+all tasks), one series with and without the scores of every problem, and the adding of one night. With --part
+folders it writes real run folders, deletes the database, makes it again, and kills a process that adds: the
+rows must be equal.
 
     python benchmarks/ledger.py --nights 3650 --tasks 300 --where sqlite
     python benchmarks/ledger.py --nights 3650 --tasks 300 --where postgres
@@ -43,6 +44,8 @@ from genbench.ledger.history import recent, task_series, track_history
 from genbench.ledger.ingest import ingest
 from genbench.ledger.vectors import Vector
 from genbench.store.track_record import TrackRecord
+from genbench.trend.compose import trend
+from genbench.trend.looked import mark_looked
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -124,8 +127,11 @@ def fill(ledger: Ledger, place: Path, nights: int, tasks: int, added: int) -> No
 
 
 def read(ledger: Ledger) -> None:
-    """Measure reading."""
-    report("Monday's record (60 nights, all tasks)", lambda: recent(ledger, "nightly", 60))
+    """Measure reading, of a track in which changes were looked for last night."""
+    mark_looked(ledger, track_history(ledger, "nightly", tasks=()))
+    report("Monday's record (60 nights, all tasks)", lambda: trend(ledger, "nightly"))
+    report("the same of 30 nights, as on the service's page", lambda: trend(ledger, "nightly", points=30))
+    report("the scores alone (60 nights, all tasks)", lambda: recent(ledger, "nightly", 60))
     report(
         "a series of all nights, scores of every problem",
         lambda: track_history(ledger, "nightly", tasks=["task3"]),

@@ -40,6 +40,8 @@ def read_epochs(
         series: the series by task, from `read_series`.
         since: only positions from this one on. None means all.
     """
+    if not series:
+        return {}
     rows = _rows(connection, track, list(series), since)
     keys = read_problems(connection, {row.key for own in rows.values() for row in own})
     draws = base_draws(connection, track, keys)

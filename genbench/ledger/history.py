@@ -10,9 +10,10 @@ from sqlalchemy import Connection, func, select
 from genbench.errors import InputError, nearest
 from genbench.ledger import tables
 from genbench.ledger.apply import LOOSE
+from genbench.ledger.connecting import driver_rows
 from genbench.ledger.database import Ledger
 from genbench.ledger.epochs import read_epochs
-from genbench.ledger.nights import change_of, night_of
+from genbench.ledger.nights import NIGHT_COLUMNS, change_of, night_of
 from genbench.ledger.records import Annotation, Change, Night, TaskSeries, Track, TrackHistory
 from genbench.ledger.series import read_series
 from genbench.store.track_record import position_label
@@ -152,13 +153,13 @@ def _since(connection: Connection, track: int, last: int | None) -> int | None:
 
 def _nights(connection: Connection, row: Any, since: int | None) -> list[Night]:
     run = tables.run
-    query = select(run).where(run.c.track_id == row.id).order_by(run.c.position, run.c.created, run.c.uid)
+    query = select(*NIGHT_COLUMNS).where(run.c.track_id == row.id)
     if since is not None:
         query = query.where(run.c.position >= since)
-    found = connection.execute(query).all()
-    paths = _paths(connection, [item.id for item in found])
+    found = driver_rows(connection, query.order_by(run.c.position, run.c.created, run.c.uid))
+    paths = _paths(connection, [values[0] for values in found])
     known: dict[str, Mapping[str, str]] = {}
-    return [night_of(item, row.kind, paths.get(item.id), known) for item in found]
+    return [night_of(values, row.kind, paths.get(values[0]), known) for values in found]
 
 
 def _paths(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
@@ -167,14 +168,14 @@ def _paths(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
     query = select(location.c.run_id, func.min(location.c.path).label("path")).where(location.c.present)
     if len(numbers) < 500:
         query = query.where(location.c.run_id.in_(list(numbers)))
-    return {row.run_id: row.path for row in connection.execute(query.group_by(location.c.run_id))}
+    return dict(driver_rows(connection, query.group_by(location.c.run_id)))
 
 
 def _base(connection: Connection, row: Any) -> Night | None:
     run = tables.run
     if row.base_uid is None:
         return None
-    found = connection.execute(select(run).where(run.c.uid == row.base_uid)).first()
+    found = connection.execute(select(*NIGHT_COLUMNS).where(run.c.uid == row.base_uid)).first()
     if found is None:
         return None
     return night_of(found, row.kind, _paths(connection, [found.id]).get(found.id))

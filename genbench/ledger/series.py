@@ -9,9 +9,10 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, select
 
 from genbench.ledger import tables
+from genbench.ledger.connecting import driver_rows
 from genbench.ledger.records import TaskSeries
 from genbench.stats.scores import Floats
 
@@ -19,6 +20,8 @@ _FLOATS = (
     *("value", "ci_low", "ci_high", "rerun_low", "rerun_high", "difference", "difference_low"),
     *("difference_high", "difference_rerun_low", "difference_rerun_high", "truncated", "tokens", "cost"),
 )
+_SOUGHT = 1000
+"""At most so many runs are named in one query."""
 
 
 def read_series(
@@ -31,16 +34,11 @@ def read_series(
         tasks: only these. None means all.
         since: only positions from this one on. None means all.
     """
-    run, score, series = tables.run, tables.score, tables.series
+    if tasks is not None and not tasks:
+        return {}
+    score, series = tables.score, tables.series
     key, problems = tables.task_key, tables.problem_set
-    points = {
-        row.id: row.uid
-        for row in connection.execute(
-            select(run.c.id, run.c.uid).where(
-                run.c.track_id == track, run.c.role == "point", run.c.state == "finished"
-            )
-        )
-    }
+    points = _points(connection, track, since)
     keys = {
         row.id: (row.digest, row.n)
         for row in connection.execute(
@@ -57,8 +55,11 @@ def read_series(
         query = query.where(series.c.task.in_(list(tasks)))
     if since is not None:
         query = query.where(score.c.position >= since)
+        if connection.dialect.name == "postgresql" and len(points) <= _SOUGHT:
+            # It stores rows by night and would read the whole table for a range of positions.
+            query = query.where(score.c.run_id.in_(list(points)))
     found: defaultdict[str, list[Sequence[Any]]] = defaultdict(list)
-    for values in _tuples(connection, query):
+    for values in driver_rows(connection, query):
         if values[2] in points:
             found[values[0]].append(values)
     return {
@@ -67,14 +68,15 @@ def read_series(
     }
 
 
-def _tuples(connection: Connection, query: Select[Any]) -> list[tuple[Any, ...]]:
-    """Return the rows of a query as the driver gives them, in half the time that SQLAlchemy's rows take."""
-    result = connection.execute(query)
-    cursor = result.cursor
-    assert cursor is not None
-    found = [tuple(row) for row in cursor.fetchall()]
-    result.close()
-    return found
+def _points(connection: Connection, track: int, since: int | None) -> dict[int, str]:
+    """Return the uids of the finished points of a track by their number in the ledger."""
+    run = tables.run
+    query = select(run.c.id, run.c.uid).where(
+        run.c.track_id == track, run.c.role == "point", run.c.state == "finished"
+    )
+    if since is not None:
+        query = query.where(run.c.position >= since)
+    return dict(driver_rows(connection, query))
 
 
 def _series(

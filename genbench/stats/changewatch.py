@@ -17,7 +17,7 @@ from genbench.stats.changepoints import (
     TaskNights,
     pooled_tests,
 )
-from genbench.stats.scores import Floats, Ints
+from genbench.stats.scores import Bools, Floats, Ints
 
 Direction = Literal["drop", "rise"]
 ChangeState = Literal["open", "explained", "dismissed", "recovered"]
@@ -25,6 +25,8 @@ FADED = 2.0
 """A change whose nights together no longer reach this z against the nights before is closed."""
 SUSPECT_MARGIN = 2.0
 """Splits whose z^2 is within this of the best are possible first nights of a change."""
+PLACE_MARGIN = 4.0
+"""A change is placed at a split whose z^2 is within this of the best. Its z stays well above 2."""
 _AHEAD = 64
 
 
@@ -33,8 +35,9 @@ class Found:
     """A change of one series. Nights are indices of the track.
 
     `first` is the first night after the change and `last_before` the night before it. `found` is the night
-    at which z passed the threshold. `size` is after minus before, as a fraction of 1, and `interval` its 95 %
-    paired interval. Both are of the place with the most evidence, so `size` is too large on average.
+    at which z passed the threshold, and `z` is the largest over all places. `size` is after minus before, as
+    a fraction of 1, and `interval` its 95 % paired interval. The place was searched for, so `size` is too
+    large on average.
     `suspects` are the nights at which the change may have begun. `closed` is the newest night when the state
     left "open".
     """
@@ -170,18 +173,32 @@ class _Walk:
         tests = self._test(splits)
         evidence = self._evidence(tests)
         best = int(np.argmax(evidence))
-        near = (evidence > 0) & (evidence**2 >= evidence[best] ** 2 - SUSPECT_MARGIN)
+        behind = np.where(evidence > 0, evidence[best] ** 2 - evidence**2, np.inf)
+        at = self._least_squares(splits, tests, behind <= PLACE_MARGIN)
+        suspects = {self._usable[split] for split in splits[behind <= SUSPECT_MARGIN]}
         return Found(
             self._direction,
-            first=self._usable[splits[best]],
-            last_before=self._usable[splits[best] - 1],
+            first=self._usable[splits[at]],
+            last_before=self._usable[splits[at] - 1],
             found=night,
             z=float(tests.z[best]),
             threshold=self._threshold,
-            size=float(tests.differences[best]),
-            interval=tests.interval(best),
-            suspects=tuple(sorted(self._usable[split] for split in splits[near])),
+            size=float(tests.differences[at]),
+            interval=tests.interval(at),
+            suspects=tuple(sorted(suspects | {self._usable[splits[at]]})),
         )
+
+    def _least_squares(self, splits: Ints, tests: SplitTests, allowed: Bools) -> int:
+        """Return which of the allowed splits leaves the smallest squares of the nights' means.
+
+        Two levels, with n1 nights before and n2 nights after, explain n1 n2 / (n1 + n2) d^2 of the squares.
+        z cannot place a change if nights hardly differ, as with equal seeds. It compares problems, and a
+        stretch that begins too early shrinks each problem's difference and its error alike.
+        """
+        before = np.minimum(splits, HISTORY)
+        after = len(self._usable) - splits
+        explained = before * after / (before + after) * tests.differences**2
+        return int(np.argmax(np.where(allowed, explained, -np.inf)))
 
     def _splits(self, windows: Sequence[int]) -> Ints:
         """Return the places of the splits that may open a change: late enough, with enough nights before."""

@@ -40,8 +40,8 @@ def trend(ledger: Ledger, track: str, *, since: str | None = None, points: int =
     Raises:
         InputError: there is no such track, or `since` is not a night or step.
     """
-    detect_changes(ledger, track)
-    return compose(read_track(ledger, track, points), since=since, points=points)
+    whole = detect_changes(ledger, track)
+    return compose(_with_series(ledger, whole, points), since=since, points=points)
 
 
 def read_track(ledger: Ledger, track: str, points: int) -> TrackHistory:
@@ -53,7 +53,12 @@ def read_track(ledger: Ledger, track: str, points: int) -> TrackHistory:
     Raises:
         InputError: there is no such track.
     """
-    whole = track_history(ledger, track, tasks=())
+    return _with_series(ledger, track_history(ledger, track, tasks=()), points)
+
+
+def _with_series(ledger: Ledger, whole: TrackHistory, points: int) -> TrackHistory:
+    """Return a history of all runs with its newest points, see `read_track`."""
+    track = whole.track.name
     series = dict(recent(ledger, track, nights=points).series)
     if whole.anchors or whole.track.kind == "step":
         gating = [name for name, task in series.items() if task.gating]
@@ -128,9 +133,17 @@ def _sentence(history: TrackHistory, record: Trend, start: int) -> str:
 
 
 def _runs(history: TrackHistory) -> dict[str, TrendRun]:
-    """Return every run of a history by uid."""
+    """Return the runs that a record can name, by uid: of thousands of nights it names few."""
     base = () if history.base is None else (history.base,)
-    return {night.uid: _run(night) for night in (*history.points, *history.anchors, *history.others, *base)}
+    named = {uid for change in history.changes for uid in _named(change)}
+    points = history.points if history.track.kind == "step" else history.points[-1:]
+    own = (night for night in (*history.points, *history.others) if night.uid in named)
+    return {night.uid: _run(night) for night in (*own, *points, *history.anchors, *base)}
+
+
+def _named(change: Change) -> tuple[str | None, ...]:
+    """Return the uids that a change names."""
+    return (change.first_uid, change.last_before_uid, change.found_uid, change.closed_uid, *change.suspects)
 
 
 def _budget(history: TrackHistory, limits: Thresholds) -> AlarmBudget:

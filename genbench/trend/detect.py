@@ -9,7 +9,7 @@ import numpy as np
 
 from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import recent, track_history
+from genbench.ledger.history import track_history
 from genbench.ledger.records import Change, TrackHistory
 from genbench.stats.changepoints import HISTORY, WINDOWS
 from genbench.stats.changewatch import Direction, Found, walk_changes
@@ -32,11 +32,10 @@ class WatchedSeries:
 
 
 def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
-    """Look at every point of a track that was not looked at before, and return its history.
+    """Look at every point of a track that was not looked at before. Return its history without series.
 
     Each point is looked at as if it were the newest, so the order of adding and looking does not matter.
-    Changes that open or recover are written to the ledger. If there is no new point, the history is without
-    the sums of problems.
+    Changes that open or recover are written to the ledger.
 
     Raises:
         InputError: there is no such track.
@@ -44,7 +43,7 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
     plain = track_history(ledger, track, tasks=())
     new = first_new(ledger, plain)
     if new >= len(plain.points):
-        return recent(ledger, track)
+        return plain
     needed = len(plain.points) - min(new, _oldest_open(plain)) + SEARCHED
     history = track_history(ledger, track, last=needed)
     start = max(0, new - (len(plain.points) - len(history.points)))
@@ -56,7 +55,7 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
         calm = _without_drops(item, drops)
         _search(ledger, history, calm, threshold=limits.of(gating=item.gating), direction="rise", start=start)
     mark_looked(ledger, plain)
-    return track_history(ledger, track, last=needed)
+    return track_history(ledger, track, tasks=())
 
 
 def _oldest_open(history: TrackHistory) -> int:

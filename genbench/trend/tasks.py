@@ -69,12 +69,14 @@ def _columns(series: TaskSeries, labels: Mapping[str, str], points: int) -> Tren
     epochs = {key: number for number, key in enumerate(dict.fromkeys(series.keys))}
 
     def numbers(values: Floats) -> Numbers:
-        return tuple(None if math.isnan(value) else float(value) for value in values[shown])
+        chosen = values[shown]
+        missing = np.isnan(chosen)
+        return tuple((np.where(missing, None, chosen) if missing.any() else chosen).tolist())
 
     return TrendColumns(
         uid=tuple(series.uids[shown]),
         label=tuple(labels.get(uid, "") for uid in series.uids[shown]),
-        position=tuple(int(position) for position in series.positions[shown]),
+        position=tuple(series.positions[shown].tolist()),
         epoch=tuple(epochs[key] for key in series.keys[shown]),
         value=numbers(series.value),
         ci_low=numbers(series.ci_low),

@@ -48,6 +48,32 @@ def test_the_size_of_a_drop_is_after_minus_before_with_a_paired_interval() -> No
     assert low < change.size < high < 0
 
 
+@pytest.mark.parametrize("night", [0, 2])
+def test_a_drop_at_equal_seeds_is_placed_on_its_first_night_with_its_whole_size(night: int) -> None:
+    """Equal seeds: nights differ only by what the change does, and in one problem now and then."""
+    values = np.tile(np.repeat([1.0, 0.5], [98, 2]), (14, 1))
+    values[5, 0] = 0.5
+    values[10:13, 20:48] = 0.0
+    change = only(walk_changes([values[: 11 + night]], threshold=alarm_threshold(1)))
+    assert (change.first, change.last_before, change.found) == (10, 9, 10)
+    assert change.size == pytest.approx(-0.28, abs=0.001)
+    assert change.interval[0] < -0.28 < change.interval[1] < 0
+    assert 10 in change.suspects
+
+
+def test_a_drop_at_equal_seeds_that_is_mended_is_recovered_in_that_night() -> None:
+    values = np.ones((14, 100))
+    values[10:13, 20:48] = 0.0
+    change = only(walk_changes([values], threshold=alarm_threshold(1)))
+    assert (change.first, change.state, change.closed) == (10, "recovered", 13)
+
+
+def test_the_place_of_a_change_is_one_of_its_suspects() -> None:
+    for seed in range(5):
+        change = only(walk_changes([dropped(60, 40, share=0.1, seed=seed)], threshold=H))
+        assert change.first in change.suspects
+
+
 def test_a_line_without_a_change_has_none() -> None:
     assert walk_changes([line(np.zeros(200))], threshold=H) == []
 
