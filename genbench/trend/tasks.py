@@ -70,8 +70,10 @@ def _columns(series: TaskSeries, labels: Mapping[str, str], points: int) -> Tren
 
     def numbers(values: Floats) -> Numbers:
         chosen = values[shown]
-        missing = np.isnan(chosen)
-        return tuple((np.where(missing, None, chosen) if missing.any() else chosen).tolist())
+        found = chosen.tolist()
+        if not np.isnan(chosen).any():
+            return tuple(found)
+        return tuple(None if math.isnan(value) else value for value in found)
 
     return TrendColumns(
         uid=tuple(series.uids[shown]),
