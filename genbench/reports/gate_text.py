@@ -22,7 +22,7 @@ def gate_text(record: NightlyGate) -> str:
     lines += [
         "",
         f"policy {record.policy}; tonight's tests err on an unchanged model in {record.alpha:.2%} of nights; "
-        f"{len(record.changes)} open drops in the history",
+        f"open drops in the history: {len(record.changes)}",
     ]
     return "\n".join(lines)
 
