@@ -19,7 +19,7 @@ _WINDOW = 256
 """Finished samples that the length in flight is estimated from: the tasks change during a run."""
 _ENOUGH = 32
 """Finished samples from which on they replace the expectation."""
-_UNKNOWN = 0.25
+_UNKNOWN = 0.15
 """Mean tokens in flight of samples that nothing is known of, as a share of max_tokens."""
 QUEUED = 8
 """Requests that wait in an engine, so that a freed slot is filled in the same step."""

@@ -213,9 +213,9 @@ def test_a_size_is_measured_for_a_while_before_it_changes() -> None:
     assert growth.size == 8  # much time, and fewer completions than twice the size
 
 
-def test_without_any_finished_sample_a_quarter_of_max_tokens_is_assumed(draw: Draw) -> None:
+def test_without_any_finished_sample_a_share_of_max_tokens_is_assumed(draw: Draw) -> None:
     assumed = assumed_length([draw])
-    assert assumed == draw.task.decoding.max_tokens / 4
+    assert assumed == 0.15 * draw.task.decoding.max_tokens
     limit = Capacity(most=256, lengths=InFlightLength((), assumed))
     assert limit.of(Sized(int(10 * assumed))) == 10 + QUEUED
     assert assumed_length([]) is None
