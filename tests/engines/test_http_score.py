@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +12,6 @@ from genbench.engines.http_settings import HttpSettings
 from genbench.engines.http_tries import Transient
 from genbench.errors import EngineError, RequestFailedError
 from genbench.types import Continuation
-
-from .conftest import Drawn, Server
 
 SETTINGS = HttpSettings(("http://h/v1",), "m", "vllm", "token_ids", None, None, 9.0, 0, 9.0, None, {}, {})
 ITEM = Continuation(0, (5, 6), (7, 8))
@@ -67,19 +63,3 @@ def test_only_vllms_api_with_token_ids_can_score() -> None:
     assert SETTINGS.no_scores == ""
     for other in (replace(SETTINGS, api="openai"), replace(SETTINGS, prompts="chat")):
         assert "no log-probabilities by token id" in other.no_scores
-
-
-def test_a_run_at_such_a_server_ends_with_one_message(
-    drawn: Drawn, servers: Callable[[], Server], caplog: pytest.LogCaptureFixture
-) -> None:
-    drawn.write(servers(), more="prompts: token_ids")
-    path = drawn.path / "suite.yaml"
-    text = path.read_text().replace("kind: math", "kind: likelihood").replace("k: 2", "k: 1")
-    text = text.replace("fields: {id: id, question: question, reference: reference}", "fields: FIELDS")
-    path.write_text(
-        text.replace("FIELDS", "{question: question, right: 1}") + '    options: {choices: ["3", "4"]}\n'
-    )
-    with pytest.raises(EngineError, match="gives no prompt_logprobs"):
-        drawn.run()
-    gc.collect()  # asyncio reports a forgotten error when its task is freed
-    assert [record for record in caplog.records if record.name == "asyncio"] == []
