@@ -47,8 +47,8 @@ def _nights(plan: NightsPlan, detect: float) -> list[str]:
     return [
         "",
         aligned(head, rows, set(head[1:])),
-        f"Drops in points of 100 that a track finds with 80% probability, at {plan.alarms_per_year:g} {alarms} "
-        f"in {plan.nights_per_year:g} nights. `needs`: nights for {points(detect)} points.",
+        f"Drops in points of 100 that a track finds with 80% probability, at {plan.alarms_per_year:g} "
+        f"{alarms} in {plan.nights_per_year:g} nights. `needs`: nights for {points(detect)} points.",
     ]
 
 
