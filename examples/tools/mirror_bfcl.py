@@ -38,7 +38,17 @@ def mirror(data: Path, target: Path, release: str) -> int:
             "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in joined), encoding="utf-8"
         )
         count += len(rows)
+    copy_documents(data / "multi_turn_func_doc", target / REPO, release)
     return count
+
+
+def copy_documents(source: Path, target: Path, release: str) -> None:
+    """Write the functions of the multi-turn categories, one file for each simulated service."""
+    folder = target / ("multi_turn_func_doc" if release == "v3" else f"multi_turn_func_doc_{release}")
+    for path in sorted(source.glob("*.json")):
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in read(path))
+        (folder / f"{path.stem}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

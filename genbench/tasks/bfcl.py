@@ -72,7 +72,7 @@ def non_live(release: str = "v3", form: Form = "auto") -> SingleTurn:
     Raises:
         ConfigError: there is no such release or form.
     """
-    _check(release, form)
+    check_choices(release, form)
     kept = [name for name in NON_LIVE if release == "v3" or name not in _IRRELEVANCE]
     share = 1 / (len(kept) - 2)
     weights = {name: share / 3 if name in ("simple", "java", "javascript") else share for name in kept}
@@ -81,14 +81,15 @@ def non_live(release: str = "v3", form: Form = "auto") -> SingleTurn:
 
 def live(release: str = "v3", form: Form = "auto") -> SingleTurn:
     """Return the task of the categories that users wrote, weighed by count. The arguments are as above."""
-    _check(release, form)
+    check_choices(release, form)
     rows = {
         name: count for name, count in LIVE[release].items() if release == "v3" or name not in _IRRELEVANCE
     }
     return _task("bfcl_v3_live", rows, release, form, rows)
 
 
-def _check(release: str, form: str) -> None:
+def check_choices(release: str, form: str) -> None:
+    """Raise ConfigError if there is no such release or form."""
     for name, value, known in (("release", release, RELEASES), ("form", form, get_args(Form))):
         if value not in known:
             raise ConfigError(f"bfcl: {name} is '{value}'{nearest(str(value), known)}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from genbench.data.hub import load_rows
 from genbench.data.local import RecentFile
 from genbench.errors import ConfigError
-from genbench.protocols import Row, Task
+from genbench.protocols import HubDataset, Row, Task
 from genbench.suite.config import TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
@@ -54,13 +55,23 @@ def task_rows(
     return load_rows(dataset, data_dir)
 
 
+@runtime_checkable
+class _NeedsTexts(Protocol):
+    """A task that needs further datasets: the texts of generated rows, or documents of functions."""
+
+    @property
+    def sources(self) -> Mapping[str, HubDataset]: ...
+
+    def with_texts(self, rows: Mapping[str, Sequence[Row]]) -> Task: ...
+
+
 def with_texts(task: Task, data_dir: Path | None) -> Task:
-    """Return a generated task with the texts of its datasets, from which its rows are made.
+    """Return a task with the rows of the further datasets that it needs, if there are any.
 
     Raises:
         DataError: the rows of a dataset cannot be used.
     """
-    if not isinstance(task, GeneratedTask):
+    if not isinstance(task, _NeedsTexts):
         return task
     return task.with_texts({name: load_rows(data, data_dir)[0] for name, data in task.sources.items()})
 

@@ -8,11 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from genbench.tools.calls import Call
-from genbench.tools.families import AUTO, parse
-from genbench.tools.simulation import Simulation
+from genbench.tools.families import AUTO, Documents, parse
 from genbench.types import Message
+
+
+class Simulated(Protocol):
+    """Simulated functions with their state."""
+
+    def call(self, call: Call) -> str:
+        """Run a call and return what the model is told. An error is a result too."""
+        ...
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Return a copy of the state."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +35,12 @@ class LoopRules:
     Args:
         steps: replies of the model for each turn of the user. More end the conversation.
         parser: the family of the calls, or `auto`.
+        documents: the functions, for families that write every argument as text.
     """
 
     steps: int
     parser: str = AUTO
+    documents: Documents = ()
 
 
 @dataclass(slots=True)
@@ -55,7 +70,7 @@ class Played:
 
 
 def play(
-    asked: Sequence[Sequence[Message]], simulation: Simulation, replies: Sequence[str], rules: LoopRules
+    asked: Sequence[Sequence[Message]], simulation: Simulated, replies: Sequence[str], rules: LoopRules
 ) -> Played:
     """Return the conversation that some replies lead to.
 
@@ -72,7 +87,7 @@ def play(
         log = turns[-1]
         log.replies += 1
         messages.append(Message("assistant", reply))
-        parsed = parse(reply, rules.parser)
+        parsed = parse(reply, rules.parser, rules.documents)
         log.broken = parsed.broken
         if parsed.calls:
             found = [simulation.call(call) for call in parsed.calls]

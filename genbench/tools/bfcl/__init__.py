@@ -1,0 +1,1 @@
+"""The simulated services of BFCL's multi-turn conversations."""
