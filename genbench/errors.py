@@ -23,7 +23,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(("nltk", "emoji", "syllapy", "langdetect", "wonderwords"), "verify")
     | dict.fromkeys(("sqlalchemy", "alembic"), "ledger")
     | dict.fromkeys(("cronsim", "fastapi", "uvicorn", "starlette", "prometheus-client"), "serve")
-    | dict.fromkeys(("sacrebleu",), "translation")
+    | {"sacrebleu": "translation", "apprise": "messages"}
 )
 """A package that the light core does without -> the extra of genbench that brings it."""
 

@@ -42,6 +42,11 @@ def serve(
         list[Path], typer.Option(metavar="DIR", help="Folder of checkpoints for clients. Repeatable.")
     ] = [],  # noqa: B006
     runs: Annotated[Path, typer.Option(metavar="DIR", help="Folder below which jobs write.")] = Path("runs"),
+    behind_proxy: Annotated[
+        list[str],
+        typer.Option(metavar="ADDRESS", help="Proxy that names users in X-Forwarded-User. Repeatable."),
+    ] = [],  # noqa: B006
+    proxy_scope: Annotated[str, typer.Option(help="What its users may do: read, submit, admin.")] = "read",
     demo: Annotated[
         bool, typer.Option("--demo", help="Show simulated runs, kept in ./genbench-demo. Needs no GPU.")
     ] = False,
@@ -70,6 +75,8 @@ def serve(
             runs=runs.resolve(),
             suites={} if suites is None else states.suites_in(suites),
             roots=tuple(path.resolve() for path in models),
+            proxies=frozenset(behind_proxy),
+            proxy_scope=lazy_module("service.tokens").known_scope(proxy_scope),
             hosts=frozenset({"127.0.0.1", "localhost", "[::1]", *(name.lower() for name in trusted_host)}),
         )
         application = lazy_module("service.app").make_app(service)
@@ -120,7 +127,9 @@ def token() -> None:
 @token_app.command("add", epilog=examples("genbench token add ci --scope submit --days 90"))
 def token_add(
     name: Annotated[str, typer.Argument(help="Who or what uses it. It is the author of what it does.")],
-    scope: Annotated[str, typer.Option(help="read; or submit: also jobs and changes.")] = "read",
+    scope: Annotated[
+        str, typer.Option(help="read; submit: jobs and changes too; admin: bases and schedules too.")
+    ] = "read",
     days: Annotated[float | None, typer.Option(help="Days after which it expires.")] = 90,
     ledger: LedgerOption = None,
 ) -> None:

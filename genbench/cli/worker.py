@@ -38,7 +38,8 @@ def worker(
 ) -> None:
     """Draw the runs of the queue, each in a process of its own.
 
-    Also submits what schedules ask for, and sends messages to $GENBENCH_WEBHOOK_URL if it is set. Ctrl-C or
+    Also submits what schedules ask for, and sends messages to $GENBENCH_WEBHOOK_URL and by
+    $GENBENCH_APPRISE_URLS if they are set. Ctrl-C or
     SIGTERM stops all runs cleanly and gives their jobs back. A worker that is killed loses nothing: its runs
     go on, and another worker takes them over.
     """
@@ -53,7 +54,7 @@ def worker(
     )
     with lazy_module("queue.database").open_queue(ledger) as queue:
         chores = lazy_module("queue.chores").Chores(
-            queue, say=_say, ledger=options.ledger, webhook=_webhook()
+            queue, say=_say, ledger=options.ledger, channels=_channels()
         )
         running = workers.Worker(queue, options, say=_say, chores=chores.run, finished=chores.finished)
         _stop_on_signals(running)
@@ -81,11 +82,16 @@ def device_names(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _webhook() -> Any:
-    """Return where messages are sent, by the environment, or None."""
-    delivery = lazy_module("queue.delivery")
+def _channels() -> list[Any]:
+    """Return how messages are sent, by the environment."""
+    delivery, found = lazy_module("queue.delivery"), list[Any]()
     url = os.environ.get(delivery.URL_VARIABLE)
-    return delivery.Webhook(url, os.environ.get(delivery.SECRET_VARIABLE, "")) if url else None
+    if url:
+        found.append(delivery.Webhook(url, os.environ.get(delivery.SECRET_VARIABLE, "")))
+    urls = os.environ.get("GENBENCH_APPRISE_URLS", "").split()
+    if urls:
+        found.append(lazy_module("queue.chat").Chat(urls))
+    return found
 
 
 def _stop_on_signals(running: Any) -> None:

@@ -89,11 +89,8 @@ class EngineSettings(Protocol):
         ...
 
     @property
-    def no_scores(self) -> str:
-        """Return why the engines cannot score given texts, or an empty text if they can.
-
-        See genbench.protocols.ScoringEngine.
-        """
+    def scores(self) -> bool:
+        """Return whether the engines can score given texts, see genbench.protocols.ScoringEngine."""
         ...
 
     @property

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from genbench.errors import GenbenchError
 from genbench.ledger.database import open_ledger
 from genbench.queue.database import Queue
-from genbench.queue.delivery import Webhook, deliver
+from genbench.queue.delivery import Channel, deliver
 from genbench.queue.news import tell_changes
 from genbench.queue.records import Job
 from genbench.queue.schedules import run_schedules
@@ -21,7 +21,7 @@ class Chores:
 
     Args:
         ledger: the ledger of the queue, as in `open_ledger`.
-        webhook: where messages are sent. Without it they are only shown.
+        channels: how messages are sent. Without any they are only shown.
         say: called with a line for the operator's log.
         every_s: seconds between two rounds.
     """
@@ -32,11 +32,11 @@ class Chores:
         *,
         say: Callable[[str], None],
         ledger: str | None = None,
-        webhook: Webhook | None = None,
+        channels: Sequence[Channel] = (),
         every_s: float = _EVERY_S,
     ) -> None:
         self._queue, self._say, self._every_s = queue, say, every_s
-        self._ledger, self._webhook = ledger, webhook
+        self._ledger, self._channels = ledger, tuple(channels)
         self._last: float | None = None
 
     def run(self) -> None:
@@ -46,9 +46,8 @@ class Chores:
             return
         self._last = now
         self._told(lambda: run_schedules(self._queue))
-        webhook = self._webhook
-        if webhook is not None:
-            self._told(lambda: deliver(self._queue, webhook))
+        if self._channels:
+            self._told(lambda: deliver(self._queue, self._channels))
 
     def finished(self, job: Job) -> None:
         """Write a message about the changes that a finished job brought to its track."""

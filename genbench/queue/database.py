@@ -7,64 +7,35 @@ the queue cannot. Adding a large run to the ledger must not delay the renewal of
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import ClassVar
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection
 
-from genbench.ledger.connecting import postgres_engine, reading, sqlite_engine, writing
+from genbench.ledger.connecting import postgres_engine, sqlite_engine
 from genbench.ledger.database import DEFAULT, LEDGER_VARIABLE
-from genbench.ledger.revisions import migrate_tables, require_known, revision_of
+from genbench.ledger.opened import Database
+from genbench.ledger.revisions import migrate_tables
 
-HEAD = "0002"
+HEAD = "0003"
 """The revision of the tables that this version reads and writes."""
 SCHEMA = "genbench_queue"
 """The schema of the tables on PostgreSQL, in the database of the ledger."""
-_KNOWN = ("0001", "0002")
-_LOCK = 0x67656E71
-_REMEDY = "if the queue is damaged, restore it from a backup, or move the file away to begin an empty one"
+_SCRIPTS = Path(__file__).parent / "migrations"
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(Database):
     """An opened queue."""
 
-    engine: Engine
-    where: str
-    """Path of the SQLite file, or the URL without its password."""
-
-    @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """Open a transaction that only reads.
-
-        Raises:
-            InputError: the database fails.
-        """
-        with reading(self.engine, self.where, _REMEDY) as connection:
-            yield connection
-
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """Open a transaction that writes. Only one process writes at a time, others wait.
-
-        Raises:
-            InputError: the database fails, or another process writes for too long.
-        """
-        with writing(self.engine, self.where, _REMEDY, _LOCK) as connection:
-            yield connection
-
-    def close(self) -> None:
-        """Close the database."""
-        self.engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    REMEDY: ClassVar[str] = (
+        "if the queue is damaged, restore it from a backup, or move the file away to begin an empty one"
+    )
+    LOCK: ClassVar[int] = 0x67656E71
+    REVISIONS: ClassVar[tuple[str, ...]] = ("0001", "0002", HEAD)
+    SCRIPTS: ClassVar[Path] = _SCRIPTS
+    SCHEMA: ClassVar[str | None] = SCHEMA
 
 
 def open_queue(ledger: str | Path | None = None) -> Queue:
@@ -86,26 +57,7 @@ def open_queue(ledger: str | Path | None = None) -> Queue:
         path = Path(target)
         path = path.with_name(f"{path.stem}.queue.sqlite3")
         engine, shown = sqlite_engine(path), str(path)
-    queue = Queue(engine, shown)
-    try:
-        _bring_to_head(queue)
-    except BaseException:
-        queue.close()
-        raise
-    return queue
-
-
-def _bring_to_head(queue: Queue) -> None:
-    with queue.read() as connection:
-        revision = revision_of(connection)
-    if revision == HEAD:
-        return
-    require_known(revision, HEAD, _KNOWN, queue.where)
-    with queue.write() as connection:
-        if connection.dialect.name == "postgresql":
-            connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))
-        if revision_of(connection) != HEAD:  # another process may have done it meanwhile
-            migrate(connection, HEAD)
+    return Queue(engine, shown).bring_to_head()
 
 
 def migrate(connection: Connection, revision: str) -> None:
@@ -114,4 +66,4 @@ def migrate(connection: Connection, revision: str) -> None:
     Args:
         revision: the revision's name, or `base` for no tables at all.
     """
-    migrate_tables(connection, Path(__file__).parent / "migrations", revision)
+    migrate_tables(connection, _SCRIPTS, revision)

@@ -1,18 +1,27 @@
-"""Sending of messages to a webhook: signed JSON, tried again until it arrives."""
+"""Sending of messages: to a webhook as signed JSON, and by other channels, until they arrive."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Protocol
 from urllib.parse import urlsplit
 
 import httpx
 
 from genbench.errors import InputError
 from genbench.queue.database import Queue
-from genbench.queue.messages import Message, due_messages, note_failure, note_sent, reserve_message
+from genbench.queue.messages import (
+    Message,
+    due_messages,
+    note_arrival,
+    note_failure,
+    note_sent,
+    reserve_message,
+)
 from genbench.store.walltime import wall_seconds
 
 URL_VARIABLE = "GENBENCH_WEBHOOK_URL"
@@ -23,12 +32,31 @@ _AT_ONCE = 3
 """Messages of one round. A receiver that hangs must not delay the renewal of leases."""
 
 
+class SendError(Exception):
+    """A message did not arrive. The text says why, without any secret."""
+
+
+class Channel(Protocol):
+    """A way by which messages are sent."""
+
+    name: ClassVar[str]
+    """The name of the channel, without spaces."""
+
+    def send(self, message: Message, clock: float) -> None:
+        """Send one message.
+
+        Raises:
+            SendError: it did not arrive.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Webhook:
     """An address that takes messages, and the secret that signs them. Without a secret nothing is signed."""
 
     url: str
     secret: str = ""
+    name: ClassVar[str] = "webhook"
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -39,18 +67,21 @@ class Webhook:
         """Send one message.
 
         Raises:
-            httpx.HTTPError: it did not arrive.
+            SendError: it did not arrive.
         """
-        record = message.model_dump(mode="json", exclude={"state", "tries", "error"})
+        record = message.model_dump(mode="json", exclude={"state", "tries", "error", "arrived"})
         body = json.dumps({"format": 1, **record}).encode()
         headers = {"Content-Type": "application/json"}
         if self.secret:
             headers[SIGNATURE] = signature(self.secret, body, int(clock))
-        found = httpx.post(
-            self.url, content=body, headers=headers, timeout=_TIMEOUT_S, follow_redirects=False
-        )
+        try:
+            found = httpx.post(
+                self.url, content=body, headers=headers, timeout=_TIMEOUT_S, follow_redirects=False
+            )
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise SendError(str(error) or type(error).__name__) from error
         if not found.is_success:
-            raise httpx.HTTPError(f"status {found.status_code}")
+            raise SendError(f"status {found.status_code}")
 
 
 def signature(secret: str, body: bytes, clock: int) -> str:
@@ -59,10 +90,11 @@ def signature(secret: str, body: bytes, clock: int) -> str:
     return f"t={clock},v1={signed}"
 
 
-def deliver(queue: Queue, webhook: Webhook, clock: float | None = None) -> list[str]:
-    """Send the messages that are due. Several workers may call this at the same time.
+def deliver(queue: Queue, channels: Sequence[Channel], clock: float | None = None) -> list[str]:
+    """Send the messages that are due by all channels. Several workers may call this at the same time.
 
-    A message that arrived while its sender was killed is sent again. Its `key` tells the receiver.
+    A channel that has a message does not get it again. One that arrived while its sender was killed is sent
+    again. Its `key` tells the receiver.
 
     Returns:
         One line for each message that was tried.
@@ -72,13 +104,23 @@ def deliver(queue: Queue, webhook: Webhook, clock: float | None = None) -> list[
         now = wall_seconds() if clock is None else clock
         if not reserve_message(queue, message, now):
             continue
-        try:
-            webhook.send(message, now)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            why = str(error) or type(error).__name__
-            note_failure(queue, message.id, why, now)
-            lines.append(f"message {message.id} did not arrive: {why}")
+        failures = [why for channel in channels if (why := _send(queue, channel, message, now))]
+        if failures:
+            note_failure(queue, message.id, "; ".join(failures), now)
+            lines.append(f"message {message.id} did not arrive: {'; '.join(failures)}")
         else:
             note_sent(queue, message.id)
             lines.append(f"message {message.id} sent")
     return lines
+
+
+def _send(queue: Queue, channel: Channel, message: Message, clock: float) -> str:
+    """Send a message by a channel that does not have it yet. Return why it did not arrive, or nothing."""
+    if channel.name in message.arrived:
+        return ""
+    try:
+        channel.send(message, clock)
+    except SendError as error:
+        return str(error)
+    note_arrival(queue, message.id, channel.name)
+    return ""

@@ -38,6 +38,7 @@ class Message(JsonRecord):
     )
     tries: int = Field(description="how many times it was tried")
     error: str = Field(description="why the last try failed")
+    arrived: tuple[str, ...] = Field(default=(), description="channels by which it has arrived")
 
 
 def put_message(
@@ -70,6 +71,7 @@ def put_message(
         "next_try": 0.0,
         "wait_s": 0.0,
         "error": "",
+        "arrived": "",
     }
     connection.execute(insert(table).values(values))
     return True
@@ -124,6 +126,15 @@ def note_sent(queue: Queue, number: int) -> None:
         )
 
 
+def note_arrival(queue: Queue, number: int, channel: str) -> None:
+    """Write down that a message arrived by one channel."""
+    table = tables.message
+    with queue.write() as connection:
+        row = connection.execute(select(table.c.arrived).where(table.c.id == number)).one()
+        text = " ".join([*row.arrived.split(), channel])
+        connection.execute(update(table).where(table.c.id == number).values(arrived=text))
+
+
 def note_failure(queue: Queue, number: int, error: str, clock: float) -> None:
     """Write down that a message did not arrive, and when it is tried again."""
     table = tables.message
@@ -143,4 +154,5 @@ def note_failure(queue: Queue, number: int, error: str, clock: float) -> None:
 
 def _message_of(row: Any) -> Message:
     names = ("id", "key", "kind", "track", "text", "at", "state", "tries", "error")
-    return Message(**{name: getattr(row, name) for name in names}, detail=json.loads(row.detail))
+    plain = {name: getattr(row, name) for name in names}
+    return Message(**plain, detail=json.loads(row.detail), arrived=tuple(row.arrived.split()))

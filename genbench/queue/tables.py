@@ -121,8 +121,10 @@ message = Table(
     Column("next_try", Double, nullable=False),
     Column("wait_s", Double, nullable=False),
     Column("error", Text, nullable=False),
+    Column("arrived", Text, nullable=False, server_default=""),
 )
-"""What people should know, once each: `key` is unique. `detail` is JSON."""
+"""What people should know, once each: `key` is unique. `detail` is JSON.
+`arrived` names the channels that have it, separated by spaces."""
 Index("ix_message_state", message.c.state, message.c.next_try)
 
 token = Table(

@@ -99,7 +99,7 @@ def post_job(
     """Put a job into the queue: 201 for a new one, 200 if the same work is there already."""
     who = require(request, "submit")
     own = service(request)
-    placed = checked_spec(_spec(own, body))
+    placed = checked_spec(job_spec(own, body))
     digest = hashlib.sha256(body.model_dump_json().encode()).hexdigest()
     with own.queue.write() as connection:
         known = _remembered(connection, who, idempotency_key, digest)
@@ -114,7 +114,12 @@ def post_job(
         return job_of(require_job(connection, known))
 
 
-def _spec(own: Service, body: JobRequest) -> JobSpec:
+def job_spec(own: Service, body: JobRequest) -> JobSpec:
+    """Return what a client asks for, with the paths of this service.
+
+    Raises:
+        InputError: the service does not offer the suite or model.
+    """
     return JobSpec(
         suite=str(own.suite(body.suite)),
         models={name: None if path is None else own.model(path) for name, path in body.models.items()},
@@ -124,6 +129,19 @@ def _spec(own: Service, body: JobRequest) -> JobSpec:
         limit=body.limit,
         max_hours=body.max_hours,
     )
+
+
+def enqueue(own: Service, body: JobRequest, who: str) -> tuple[Job, bool]:
+    """Put a job into the queue. Return it, and whether it is new.
+
+    Raises:
+        InputError: the service does not offer the suite or model, or an option is wrong.
+        QueueFullError: too many jobs wait.
+    """
+    placed = checked_spec(job_spec(own, body))
+    with own.queue.write() as connection:
+        number, is_new = _insert(connection, own, placed, who, body.priority)
+        return job_of(require_job(connection, number)), is_new
 
 
 def _insert(connection: Any, own: Service, placed: PlacedSpec, who: str, priority: int) -> tuple[int, bool]:

@@ -15,6 +15,7 @@ import genbench
 from genbench.queue.jobs import count_jobs, list_workers
 from genbench.service import problems
 from genbench.service.access import service
+from genbench.service.etags import EntityTags
 from genbench.service.guard import Guard
 from genbench.service.problems import Problem
 from genbench.service.routes import include_routes
@@ -47,7 +48,7 @@ class Ready(BaseModel):
 
 def make_app(own: Service) -> ASGIApp:
     """Return the application of a service, behind its guard."""
-    return Guard(make_api(own), own)
+    return Guard(EntityTags(make_api(own)), own)
 
 
 def make_api(own: Service | None) -> FastAPI:

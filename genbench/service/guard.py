@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
+import asyncio
 import time
 from collections import OrderedDict, deque
 from urllib.parse import urlsplit
 
 from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from genbench.service.callers import FORMS, SAFE, find_caller, is_own_page
 from genbench.service.problems import problem
 from genbench.service.state import Service
-from genbench.service.tokens import Caller, caller_of, has_tokens
 
 MOST_BODY = 256 << 10
 """The largest body of a request, in bytes."""
-_OPEN = frozenset({"/api/v1/health"})
-_SAFE = frozenset({"GET", "HEAD"})
+LOGIN_FORM = f"{FORMS}login"
+_OPEN = frozenset({"/api/v1/health", "/login", "/style.css"})
+_BODY_S = 30.0
+"""Seconds in which a body must have arrived."""
+_BODY_WORDS = {
+    413: f"the body is larger than {MOST_BODY} bytes",
+    408: f"the body did not arrive within {_BODY_S:g} seconds",
+}
 _CLIENTS = 1000
 POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'"
 )
 """The content security policy of every response that has no own one: nothing runs, nothing is loaded."""
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # With no-referrer, Chromium sends `Origin: null` with our own forms, like those of other pages.
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -39,8 +46,7 @@ class Guard:
     """An ASGI middleware that refuses what must not reach the application.
 
     Reading is open as long as no token was made, because the service then listens on this machine only.
-    Writing always needs a bearer token, which browsers never send by themselves, so that no other page can
-    make a browser write. For reading in a browser the token may also be the password of basic authentication.
+    Writing needs a bearer token, which browsers never send by themselves, or a form of our own pages.
     """
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
@@ -55,10 +61,13 @@ class Guard:
             return
         send = _with_headers(send)
         refused = await self._refuse(scope)
-        if refused is not None:
-            await refused(scope, receive, send)
-            return
-        await self._app(scope, _limited(receive), send)
+        if refused is None and scope["method"] not in SAFE:
+            read = await _read_body(receive, MOST_BODY)
+            if isinstance(read, int):
+                refused = problem(read, _BODY_WORDS[read])
+            else:
+                receive = _replayed(read, receive)
+        await (refused or self._app)(scope, receive, send)
 
     async def _refuse(self, scope: Scope) -> ASGIApp | None:
         headers = Headers(scope=scope)
@@ -67,26 +76,14 @@ class Guard:
             return problem(400, f"Host '{host[:100]}' is not served here; see serve --trusted-host")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MOST_BODY:
-            return problem(413, f"the body is larger than {MOST_BODY} bytes")
-        caller = await run_in_threadpool(self._caller, headers, scope["method"])
-        if caller is None and scope["path"] not in _OPEN:
-            how = "send a token: Authorization: Bearer TOKEN (genbench token add makes one)"
-            return problem(401, how, {"WWW-Authenticate": 'Basic realm="genbench", charset="UTF-8"'})
+            return problem(413, _BODY_WORDS[413])
+        caller = await run_in_threadpool(find_caller, self._service, scope, headers)
+        if caller is None and not _is_open(scope, headers):
+            return _unknown(scope, headers)
         client = scope.get("client") or ("", 0)
         if self._is_too_fast(caller.name if caller and caller.scope else str(client[0])):
             return problem(429, "too many requests in a second; wait a little", {"Retry-After": "1"})
         scope.setdefault("state", {})["caller"] = caller
-        return None
-
-    def _caller(self, headers: Headers, method: str) -> Caller | None:
-        """Return who makes a request, or None if nobody may make it without a token."""
-        kind, _, value = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer":
-            return caller_of(self._service.queue, value.strip())
-        if kind.lower() == "basic" and method in _SAFE:
-            return caller_of(self._service.queue, _password(value))
-        if method in _SAFE and not has_tokens(self._service.queue):
-            return Caller("anyone on this machine", "read")
         return None
 
     def _is_too_fast(self, client: str) -> bool:
@@ -114,11 +111,20 @@ def _name(host: str) -> str:
     return f"[{name}]" if ":" in name else name
 
 
-def _password(value: str) -> str:
-    try:
-        return base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
-    except (binascii.Error, ValueError):
-        return ""
+def _is_open(scope: Scope, headers: Headers) -> bool:
+    """Return whether a request needs no caller: health, and showing a token to begin a session."""
+    path = scope["path"]
+    return path in _OPEN or (path == LOGIN_FORM and is_own_page(headers))
+
+
+def _unknown(scope: Scope, headers: Headers) -> ASGIApp:
+    """Return the answer to somebody without a token: a browser that reads gets the page to show one."""
+    if scope["method"] in SAFE and "text/html" in headers.get("accept", ""):
+        return RedirectResponse("/login", 303)
+    if scope["path"].startswith(FORMS):
+        return problem(403, "forms are sent from our own pages by somebody who has a session; see /login")
+    how = "send a token: Authorization: Bearer TOKEN (genbench token add makes one)"
+    return problem(401, how, {"WWW-Authenticate": 'Bearer realm="genbench"'})
 
 
 def _with_headers(send: Send) -> Send:
@@ -133,14 +139,31 @@ def _with_headers(send: Send) -> Send:
     return sent
 
 
-def _limited(receive: Receive) -> Receive:
-    """Return a receiver that ends a body which is longer than it said."""
-    seen = 0
+async def _read_body(receive: Receive, most: int) -> bytes | int:
+    """Return the body of a request, or the status that refuses it: 413 if it is too large, 408 if slow."""
+    parts: list[bytes] = []
+    try:
+        async with asyncio.timeout(_BODY_S):
+            while True:
+                message = await receive()
+                parts.append(message.get("body", b""))
+                if sum(map(len, parts)) > most:
+                    return 413
+                if not message.get("more_body"):
+                    return b"".join(parts)
+    except TimeoutError:
+        return 408
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a receiver that gives a body that was read already, and then what else comes."""
+    is_given = False
 
     async def received() -> Message:
-        nonlocal seen
-        message = await receive()
-        seen += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if seen > MOST_BODY else message
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
 
     return received

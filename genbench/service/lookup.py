@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path as FilePath
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Path
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
 from genbench.errors import InputError
 from genbench.ledger import tables
@@ -51,16 +51,30 @@ def require_change(ledger: Ledger, track: str, change: str) -> None:
 
 def read_runs(ledger: Ledger, track: str | None, start: int, limit: int) -> list[ListedRun]:
     """Return some runs, newest first."""
-    own, run, location = tables.track, tables.run, tables.location
-    query = (
-        select(run, own.c.name.label("track"), own.c.kind)
-        .join(own, own.c.id == run.c.track_id)
-        .order_by(run.c.created.desc(), run.c.id.desc())
-        .offset(start)
-        .limit(limit)
-    )
-    if track is not None:
-        query = query.where(own.c.name == track)
+    own, run = tables.track, tables.run
+    query = _runs().order_by(run.c.created.desc(), run.c.id.desc()).offset(start).limit(limit)
+    return _listed(ledger, query if track is None else query.where(own.c.name == track))
+
+
+def read_run(ledger: Ledger, uid: str) -> ListedRun:
+    """Return one run.
+
+    Raises:
+        NotFoundError: the ledger has none of this uid.
+    """
+    found = _listed(ledger, _runs().where(tables.run.c.uid == uid))
+    if not found:
+        raise NotFoundError(f"the ledger has no run '{uid[:50]}'")
+    return found[0]
+
+
+def _runs() -> Select[Any]:
+    own, run = tables.track, tables.run
+    return select(run, own.c.name.label("track"), own.c.kind).join(own, own.c.id == run.c.track_id)
+
+
+def _listed(ledger: Ledger, query: Select[Any]) -> list[ListedRun]:
+    location = tables.location
     with ledger.read() as connection:
         rows = connection.execute(query).all()
         paths: dict[int, list[str]] = {}

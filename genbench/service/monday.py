@@ -11,7 +11,6 @@ from genbench.queue.records import Job
 from genbench.reports.sparkline import sparkline
 from genbench.service.lookup import read_tracks
 from genbench.service.state import Service
-from genbench.trend.compose import compose, read_track
 from genbench.trend.record import Trend, TrendChange, TrendTask
 from genbench.trend.sentence import change_words
 
@@ -73,7 +72,7 @@ def _urgency(block: TrackBlock) -> tuple[int, str]:
 
 
 def _block(own: Service, listed: ListedTrack) -> TrackBlock:
-    trend = compose(read_track(own.ledger, listed.name, _POINTS), points=_POINTS)
+    trend = own.trends.trend(own.ledger, listed.name, _POINTS)
     opened = [change for change in trend.changes if change.state == "open"]
     opened.sort(key=lambda change: (not change.gating, change.direction != "drop", -abs(change.z)))
     lines = [TaskLine(task, _spark(task)) for task in trend.tasks[:_TASKS]]

@@ -16,7 +16,6 @@ from genbench.service.lookup import Name, read_runs, require_track, run_folder
 from genbench.service.monday import monday
 from genbench.service.problems import GoneError, NotFoundError
 from genbench.service.templating import page, style_sheet
-from genbench.trend.compose import compose, read_track
 
 router = APIRouter()
 _INLINE_STYLE = (
@@ -46,7 +45,7 @@ def trackpage(request: Request, track: Name) -> HTMLResponse:
     """Return the page of a track."""
     own = service(request)
     require_track(own.ledger, track)
-    text = trend_page(compose(read_track(own.ledger, track, 60)))
+    text = trend_page(own.trends.trend(own.ledger, track, 60))
     return HTMLResponse(text, headers={"Content-Security-Policy": _INLINE_STYLE})
 
 
@@ -74,10 +73,12 @@ def runpage(request: Request, uid: Name) -> HTMLResponse:
 @router.get("/queue")
 def queuepage(request: Request) -> HTMLResponse:
     """Return the page of the queue: jobs, workers, schedules and messages."""
-    queue = service(request).queue
+    own = service(request)
+    queue = own.queue
     return page(
         request,
         "queue.html.j2",
+        suites=sorted(own.suites),
         jobs=list_jobs(queue, limit=100),
         workers=list_workers(queue),
         schedules=list_schedules(queue),

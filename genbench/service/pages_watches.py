@@ -1,4 +1,4 @@
-"""The page of watched training runs."""
+"""The page of watched training runs, and the one that begins a session."""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ router = APIRouter()
 def watches_page(request: Request) -> HTMLResponse:
     """Return the page of watches: each checkpoint with its state, and why."""
     return page(request, "watches.html.j2", watches=list_watches(service(request).queue, checkpoints=100))
+
+
+@router.get("/login")
+def login_page(request: Request) -> HTMLResponse:
+    """Return the page on which somebody shows a token."""
+    return page(request, "login.html.j2")

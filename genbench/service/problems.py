@@ -7,13 +7,14 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from genbench.errors import GenbenchError, InputError, NotComparableError
 from genbench.queue.jobs import QueueFullError
 from genbench.safetext.printable import printable
+from genbench.service.templating import page
 
 MEDIA = "application/problem+json"
 _RETRY_S = 60
@@ -54,30 +55,47 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _on_http)
 
 
-def _on_genbench(_: Request, error: Exception) -> JSONResponse:
+def _on_genbench(request: Request, error: Exception) -> Response:
+    status = genbench_status(error)
+    headers = {"Retry-After": str(_RETRY_S)} if status == 429 else None
+    return _answer(request, status, str(error), headers)
+
+
+def genbench_status(error: Exception) -> int:
+    """Return the status for an error of genbench."""
     match error:
         case NotFoundError():
-            return problem(404, str(error))
+            return 404
         case GoneError():
-            return problem(410, str(error))
+            return 410
         case ConflictError() | NotComparableError():
-            return problem(409, str(error))
+            return 409
         case QueueFullError():
-            return problem(429, str(error), {"Retry-After": str(_RETRY_S)})
+            return 429
         case InputError():
-            return problem(422, str(error))
+            return 422
         case _:
-            return problem(500, str(error))
+            return 500
 
 
-def _on_validation(_: Request, error: Exception) -> JSONResponse:
+def _on_validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first: Any = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     status = 400 if first["type"] in ("json_invalid",) else 422
-    return problem(status, f"{where}: {first['msg']}")
+    return _answer(request, status, f"{where}: {first['msg']}")
 
 
-def _on_http(_: Request, error: Exception) -> JSONResponse:
+def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem(error.status_code, str(error.detail), dict(error.headers or {}))
+    return _answer(request, error.status_code, str(error.detail), dict(error.headers or {}))
+
+
+def _answer(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+    """Return the response for an error: a page for a browser, and a problem for a program."""
+    if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/api/"):
+        return problem(status, detail, headers)
+    found = page(request, "error.html.j2", title=HTTPStatus(status).phrase, detail=detail)
+    found.status_code = status
+    found.headers.update(headers or {})
+    return found

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from genbench.service import api_jobs, api_ledger, api_watches, pages, pages_watches
+from genbench.service import (
+    api_jobs,
+    api_ledger,
+    api_runs,
+    api_tracks,
+    api_watches,
+    forms,
+    pages,
+    pages_tracks,
+    pages_watches,
+)
 
-_API = (api_jobs.router, api_ledger.router, api_watches.router)
-_PAGES = (pages.router, pages_watches.router)
+_API = (api_jobs.router, api_ledger.router, api_runs.router, api_tracks.router, api_watches.router)
+_PAGES = (pages.router, pages_tracks.router, pages_watches.router, forms.router)
 
 
 def include_routes(app: FastAPI) -> None:

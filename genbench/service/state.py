@@ -10,6 +10,9 @@ from pathlib import Path
 from genbench.errors import InputError, nearest
 from genbench.ledger.database import Ledger
 from genbench.queue.database import Queue
+from genbench.service.sessions import Sessions
+from genbench.service.tokens import Scope
+from genbench.service.trendcache import TrendCache
 
 _HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
@@ -31,6 +34,12 @@ class Service:
     """Folders of checkpoints."""
     hosts: frozenset[str] = frozenset({"127.0.0.1", "localhost", "[::1]"})
     """Values of the Host header that are answered, without the port."""
+    proxies: frozenset[str] = frozenset()
+    """Addresses of proxies that name the user in the header X-Forwarded-User."""
+    proxy_scope: Scope = "read"
+    """What users of those proxies may do."""
+    sessions: Sessions = field(default_factory=Sessions)
+    trends: TrendCache = field(default_factory=TrendCache)
     most_per_second: int = 100
     """Requests that one client may make in a second."""
 

@@ -9,6 +9,8 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from genbench.reports.html import page_environment, template_source
+from genbench.service.access import service
+from genbench.service.tokens import Caller
 
 
 def page_templates() -> jinja2.Environment:
@@ -22,7 +24,13 @@ def page_templates() -> jinja2.Environment:
 def page(request: Request, name: str, **values: Any) -> HTMLResponse:
     """Return the page of a template."""
     templates: jinja2.Environment = request.app.state.templates
-    return HTMLResponse(templates.get_template(name).render(**values))
+    found: Caller | None = request.state.caller
+    known = {
+        "user": found.name if found else None,
+        "may": lambda scope: found is not None and found.may(scope),
+        "form_token": service(request).sessions.form_token(found.name) if found else "",
+    }
+    return HTMLResponse(templates.get_template(name).render(**known, **values))
 
 
 def style_sheet(request: Request) -> str:

@@ -1,4 +1,4 @@
-"""Tokens: who may read, and who may submit jobs and close changes. Only their digests are stored."""
+"""Tokens: who may read, submit jobs and close changes, or set bases. Only their digests are stored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import re
 import secrets
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from sqlalchemy import func, insert, select, update
 
@@ -17,7 +17,7 @@ from genbench.store.manifest import now
 from genbench.store.walltime import wall_seconds
 from genbench.suite.block import NAME_PATTERN
 
-Scope = Literal["read", "submit"]
+Scope = Literal["read", "submit", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 """From least to most. Each scope includes those before it."""
 PREFIX = "gb_"
@@ -48,6 +48,18 @@ class TokenEntry:
     revoked: bool
 
 
+def known_scope(text: str) -> Scope:
+    """Return the scope of a text.
+
+    Raises:
+        InputError: there is no such scope.
+    """
+    for scope in SCOPES:
+        if scope == text:
+            return scope
+    raise InputError(f"--scope {text}: unknown scope{nearest(text, SCOPES)}")
+
+
 def add_token(queue: Queue, name: str, scope: str, days: float | None) -> str:
     """Make a token and return it. It cannot be shown again.
 
@@ -59,8 +71,7 @@ def add_token(queue: Queue, name: str, scope: str, days: float | None) -> str:
     """
     if not re.fullmatch(NAME_PATTERN, name):
         raise InputError(f"token '{name}': use letters, digits, '.', '_' and '-'")
-    if scope not in SCOPES:
-        raise InputError(f"--scope {scope}: unknown scope{nearest(scope, SCOPES)}")
+    scope = known_scope(scope)
     if days is not None and not 0 < days <= 36_500:
         raise InputError(f"--days {days:g}: wanted more than 0")
     token = PREFIX + secrets.token_urlsafe(32)
@@ -118,13 +129,25 @@ def caller_of(queue: Queue, token: str) -> Caller | None:
     table = tables.token
     with queue.read() as connection:
         row = connection.execute(select(table).where(table.c.digest == _digest(token))).first()
-    if row is None or row.revoked or (row.expires is not None and wall_seconds() >= row.expires):
+    if row is None or not _is_valid(row):
         return None
     moment = now()
     if row.used is None or row.used[:13] != moment[:13]:  # once an hour, so that reading seldom writes
         with queue.write() as connection:
             connection.execute(update(table).where(table.c.name == row.name).values(used=moment))
     return Caller(row.name, row.scope)
+
+
+def caller_named(queue: Queue, name: str) -> Caller | None:
+    """Return the caller of a token's name, or None if the token is unknown, revoked or expired."""
+    table = tables.token
+    with queue.read() as connection:
+        row = connection.execute(select(table).where(table.c.name == name)).first()
+    return Caller(row.name, row.scope) if row is not None and _is_valid(row) else None
+
+
+def _is_valid(row: Any) -> bool:
+    return not row.revoked and (row.expires is None or wall_seconds() < row.expires)
 
 
 def _digest(token: str) -> str:

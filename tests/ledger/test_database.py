@@ -15,6 +15,7 @@ from genbench.ledger.add import add, rebuild
 from genbench.ledger.database import HEAD, Ledger, migrate, open_ledger, remove_database
 from genbench.ledger.history import track_names
 from genbench.ledger.migrations.versions import r0001_first
+from genbench.ledger.opened import Database
 from genbench.ledger.revisions import revision_of
 from genbench.ledger.tables import METADATA
 from tests.ledger.equality import all_rows
@@ -26,6 +27,7 @@ def test_the_revisions_make_the_tables_that_the_code_uses(ledger: Ledger) -> Non
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, METADATA) == []
         assert revision_of(connection) == HEAD == r0001_first.revision
+    assert isinstance(ledger, Database)
 
 
 def test_every_revision_goes_down_and_up_on_a_filled_ledger(ledger: Ledger, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from genbench.ledger.add import add, rebuild
 from genbench.ledger.database import open_ledger
 from genbench.queue.database import HEAD, SCHEMA, Queue, migrate, open_queue
 from genbench.queue.jobs import count_jobs, submit
-from genbench.queue.migrations.versions import r0001_first, r0002_watches
+from genbench.queue.migrations.versions import r0001_first, r0002_watches, r0003_channels
 from genbench.queue.tables import METADATA
 from tests.ledger.postgres import postgres_server
 from tests.ledger.synthetic import flat, make_run
@@ -25,7 +25,8 @@ def test_the_revisions_make_the_tables_that_the_code_uses(queue: Queue) -> None:
     with queue.read() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, METADATA) == []
-    assert (r0001_first.revision, r0002_watches.revision) == ("0001", HEAD)
+    revisions = [item.revision for item in (r0001_first, r0002_watches, r0003_channels)]
+    assert revisions == ["0001", "0002", HEAD]
 
 
 def test_every_revision_goes_down_and_up_on_a_filled_queue(queue: Queue, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from http.server import HTTPServer
 import pytest
 
 from genbench.errors import InputError
+from genbench.queue.chat import Chat
 from genbench.queue.database import Queue
 from genbench.queue.delivery import SIGNATURE, Webhook, deliver, signature
 from genbench.queue.messages import list_messages, put_message, reserve_message
@@ -50,8 +51,8 @@ def told(queue: Queue, key: str = "failed:1") -> bool:
 
 def test_a_message_arrives_signed_and_once(queue: Queue, receiver: HTTPServer) -> None:
     assert told(queue) and not told(queue)
-    assert deliver(queue, hook(receiver), 1000.0) == ["message 1 sent"]
-    assert deliver(queue, hook(receiver), 1000.0) == []
+    assert deliver(queue, [hook(receiver)], 1000.0) == ["message 1 sent"]
+    assert deliver(queue, [hook(receiver)], 1000.0) == []
     ((body, signed),) = receiver.got  # type: ignore[attr-defined]
     assert signed == signature("secret", body, 1000) and signed.startswith("t=1000,v1=")
     record = json.loads(body)
@@ -63,16 +64,16 @@ def test_a_message_arrives_signed_and_once(queue: Queue, receiver: HTTPServer) -
 def test_what_does_not_arrive_is_tried_again_later(queue: Queue, receiver: HTTPServer, status: int) -> None:
     receiver.status = status  # type: ignore[attr-defined]
     told(queue)
-    assert deliver(queue, hook(receiver), 1000.0) == [f"message 1 did not arrive: status {status}"]
-    assert deliver(queue, hook(receiver), 1059.0) == []
+    assert deliver(queue, [hook(receiver)], 1000.0) == [f"message 1 did not arrive: status {status}"]
+    assert deliver(queue, [hook(receiver)], 1059.0) == []
     receiver.status = 204  # type: ignore[attr-defined]
-    assert deliver(queue, hook(receiver), 1060.0) == ["message 1 sent"]
+    assert deliver(queue, [hook(receiver)], 1060.0) == ["message 1 sent"]
     assert len(receiver.got) == 2  # type: ignore[attr-defined]
 
 
 def test_nobody_listens(queue: Queue) -> None:
     told(queue)
-    (line,) = deliver(queue, Webhook("http://127.0.0.1:9/"), 1000.0)
+    (line,) = deliver(queue, [Webhook("http://127.0.0.1:9/")], 1000.0)
     assert "did not arrive" in line and list_messages(queue)[0].tries == 1
 
 
@@ -88,3 +89,25 @@ def test_one_sender_has_a_message_at_a_time(queue: Queue) -> None:
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="GENBENCH_WEBHOOK_URL: wanted"):
         Webhook(url)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what Apprise imports
+def test_each_channel_gets_a_message_once(queue: Queue, receiver: HTTPServer) -> None:
+    told(queue)
+    chat = Chat([f"json://127.0.0.1:{receiver.server_port}/"])
+    nobody = Webhook("http://127.0.0.1:9/")
+    assert "did not arrive" in deliver(queue, [chat, nobody], 1000.0)[0]
+    assert list_messages(queue)[0].arrived == ("chat",)
+    assert deliver(queue, [chat, hook(receiver)], 2000.0) == ["message 1 sent"]
+    first, second = (json.loads(body) for body, _ in receiver.got)  # type: ignore[attr-defined]
+    assert first["message"] == "job 1 failed" and second["text"] == "job 1 failed"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what Apprise imports
+def test_an_address_that_apprise_does_not_know_is_refused_and_not_shown(queue: Queue) -> None:
+    with pytest.raises(InputError, match="address 2 of 2 is none that Apprise knows") as error:
+        Chat(["json://127.0.0.1/", "secret-of-nobody"])
+    assert "secret-of-nobody" not in str(error.value)
+    told(queue)
+    (line,) = deliver(queue, [Chat(["json://user:hidden@127.0.0.1:9/"])], 1000.0)
+    assert "did not arrive" in line and "hidden" not in line

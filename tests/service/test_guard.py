@@ -76,6 +76,9 @@ def test_the_own_host_is_answered(client: TestClient, host: str) -> None:
 def test_a_large_body_is_refused_also_if_it_says_nothing_of_its_size(writer: TestClient) -> None:
     assert writer.post(JOBS, content=b"x" * (MOST_BODY + 1)).status_code == 413
     assert writer.post(JOBS, headers={"Content-Length": "many"}, content=b"x").status_code == 413
+    parts = iter([b"x" * (MOST_BODY // 2 + 1)] * 2)
+    refused = writer.post(JOBS, content=parts)
+    assert refused.status_code == 413 and "is larger than 262144 bytes" in refused.json()["detail"]
 
 
 def test_too_many_requests_in_a_second_wait(service: Service) -> None:

@@ -1,0 +1,161 @@
+"""The pages in a real browser: light, dark, phone, no JavaScript, by keyboard, and with hostile texts."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import axe_core_python
+import pytest
+import uvicorn
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from genbench.ledger.add import add
+from genbench.ledger.changes import annotate
+from genbench.ledger.database import open_ledger
+from genbench.queue.database import open_queue
+from genbench.queue.jobs import list_jobs
+from genbench.service.app import make_app
+from genbench.service.state import Service, suites_in
+from genbench.service.tokens import add_token
+from genbench.trend.detect import detect_changes
+from tests.ledger.synthetic import flat, make_run
+from tests.queue.test_spec import SUITE
+from tests.reports.conftest import browser
+from tests.service.test_pages import HOSTILE, hostile_job
+
+__all__ = ["browser"]
+pytestmark = pytest.mark.slow
+AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+class Site:
+    """A served site and its service."""
+
+    def __init__(self, url: str, service: Service, change: str) -> None:
+        self.url, self.service = url, service
+        self.pages = (
+            *("/", "/queue", "/jobs/1", "/watches", "/cost", "/compare", "/login"),
+            *("/tracks/nightly", "/tracks/nightly/runs", "/tracks/nightly/series/gpqa"),
+            f"/tracks/nightly/changes/{change}",
+        )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    place = tmp_path_factory.mktemp("site")
+    for night in range(12):
+        rows = flat(60, 4, 0.8 if night < 10 else 0.3, night)
+        make_run(place / "runs" / f"d{night}", {"gpqa": rows}, position=20_000 + night)
+    (place / "suites").mkdir()
+    (place / "suites" / "nightly.yaml").write_text(SUITE)
+    (place / "suites" / "rows.jsonl").write_text('{"question": "1+1?", "reference": "2"}\n')
+    with open_ledger(place / "l.sqlite3") as ledger, open_queue(place / "l.sqlite3") as queue:
+        add(ledger, [place / "runs"])
+        change = detect_changes(ledger, "nightly").changes[0].id
+        annotate(ledger, "nightly", 20_005, "note", HOSTILE, by="eve")
+        hostile_job(queue, place)
+        own = Service(ledger=ledger, queue=queue, runs=place / "runs", suites=suites_in(place / "suites"))
+        server = uvicorn.Server(uvicorn.Config(make_app(own), port=0, log_level="error"))
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        while not server.started:
+            time.sleep(0.02)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield Site(f"http://127.0.0.1:{port}", own, change)
+        server.should_exit = True
+        thread.join()
+
+
+def violations(driver: Any) -> list[str]:
+    """What axe finds wrong with the page that is open."""
+    driver.execute_script(AXE)
+    found = driver.execute_async_script(
+        "const done = arguments[0]; axe.run().then(r => done(r.violations), e => done([{id: String(e)}]))"
+    )
+    return [f"{item['id']}: {[node['html'][:120] for node in item.get('nodes', [])][:3]}" for item in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(browser: Any, site: Site, scheme: str) -> None:
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    try:
+        found = {}
+        for path in site.pages:
+            browser.get(site.url + path)
+            found[path] = violations(browser)
+        assert {path: lines for path, lines in found.items() if lines} == {}
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_nothing_of_a_stranger_runs_and_no_request_leaves(browser: Any, site: Site) -> None:
+    browser.get_log("performance")
+    for path in site.pages:
+        browser.get(site.url + path)
+        assert browser.title != "owned"
+        assert browser.find_elements(By.CSS_SELECTOR, "script, img[onerror]") == []
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [
+        item["params"]["request"]["url"] for item in messages if item["method"] == "Network.requestWillBeSent"
+    ]
+    assert asked and all(url.startswith((site.url, "data:")) for url in asked)
+
+
+def test_a_phone_scrolls_no_page_sideways(browser: Any, site: Site) -> None:
+    metrics = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        wide = []
+        for path in site.pages:
+            browser.get(site.url + path)
+            wide += [path] * browser.execute_script(
+                "return document.documentElement.scrollWidth > innerWidth"
+            )
+        assert wide == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_without_javascript_everything_is_there_by_keyboard_alone(browser: Any, site: Site) -> None:
+    token = add_token(site.service.queue, "ada", "admin", 1)
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get(site.url + "/queue")
+        assert browser.current_url == site.url + "/login"
+        keys(browser, "token", token, Keys.ENTER)
+        shows(browser, "main", "fell")
+        browser.get(site.url + "/queue")
+        keys(browser, "night", "2026-11-20", Keys.ENTER)
+        shows(browser, "h1", "Job 2: queued")
+        assert list_jobs(site.service.queue)[0].requested_by == "ada"
+        browser.get(site.url + site.pages[-1])
+        keys(browser, "note", "looked at it", Keys.ENTER)
+        shows(browser, "main", "State: explained")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def shows(driver: Any, tag: str, wanted: str) -> None:
+    """Wait until the page that follows a form has a text. Raise TimeoutException after a minute."""
+    passing = (NoSuchElementException, StaleElementReferenceException)
+    waiting = WebDriverWait(driver, 60, ignored_exceptions=passing)
+    waiting.until(lambda found: wanted in found.find_element(By.TAG_NAME, tag).text)
+
+
+def keys(driver: Any, field: str, *typed: str) -> None:
+    """Reach a field with the tab key alone, and type."""
+    for _ in range(80):
+        driver.switch_to.active_element.send_keys(Keys.TAB)
+        if driver.switch_to.active_element.get_attribute("name") == field:
+            driver.switch_to.active_element.send_keys(*typed)
+            return
+    raise AssertionError(f"the tab key does not reach {field}")
