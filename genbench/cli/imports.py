@@ -67,7 +67,7 @@ def import_task(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a genbench task of a task definition of lm-eval, lighteval or Inspect.
+    """Make a genbench task of another tool's definition.
 
     Writes a lock file, the rendered rows, a page and a suite. Nothing of the definition is executed
     without --trust-task-code.

@@ -58,7 +58,7 @@ def watch(
     runs: RunsOption = Path("runs"),
     ledger: LedgerOption = None,
 ) -> None:
-    """Put each complete checkpoint of a training run into the queue, once.
+    """Queue each complete checkpoint of a training run.
 
     Its files are kept until it is drawn, whatever the trainer deletes. A worker draws it. Runs until Ctrl-C,
     or until the last step is drawn; it may be stopped and started at any time.
@@ -111,7 +111,7 @@ def watches(
     ledger: LedgerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List watched training runs, and what became of each checkpoint."""
+    """List watched training runs and their checkpoints."""
     entries, records = lazy_module("watch.entries"), lazy_module("watch.records")
     with lazy_module("queue.database").open_queue(ledger) as queue:
         if remove:
