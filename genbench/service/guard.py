@@ -140,17 +140,19 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _read_body(receive: Receive, most: int) -> bytes | int:
-    """Return the body of a request, or the status that refuses it: 413 if it is too large, 408 if slow."""
-    parts: list[bytes] = []
+    """Return the body of a request, or the status that refuses it: 413 too large, 408 too slow or cut off."""
+    body = bytearray()
     try:
         async with asyncio.timeout(_BODY_S):
             while True:
                 message = await receive()
-                parts.append(message.get("body", b""))
-                if sum(map(len, parts)) > most:
+                if message["type"] == "http.disconnect":
+                    return 408
+                body += message.get("body", b"")
+                if len(body) > most:
                     return 413
                 if not message.get("more_body"):
-                    return b"".join(parts)
+                    return bytes(body)
     except TimeoutError:
         return 408
 

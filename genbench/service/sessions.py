@@ -33,7 +33,9 @@ class Sessions:
         except (CookieError, ValueError):
             return None
         name, _, until = text.partition("\0")
-        if not hmac.compare_digest(signed, self._sign("session", text)) or time.monotonic() > int(until):
+        if not hmac.compare_digest(signed.encode(), self._sign("session", text).encode()):
+            return None
+        if time.monotonic() > int(until):
             return None
         return name
 

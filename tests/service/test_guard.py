@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from dataclasses import replace
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from genbench.errors import InputError
 from genbench.service.access import require
@@ -109,3 +111,26 @@ def test_a_token_is_in_no_answer(writer: TestClient, service: Service) -> None:
     for path in ("/", "/queue", "/jobs/1", JOBS, f"{JOBS}/1", "/api/v1/metrics", f"{JOBS}/1/log"):
         assert token not in writer.get(path).text
     assert token not in repr(list_tokens(service.queue))
+
+
+def test_a_body_that_is_cut_off_is_not_taken_for_a_whole_one(service: Service) -> None:
+    """A form without its end could mean something else."""
+    token = add_token(service.queue, "ada", "submit", 1)
+    parts = iter(
+        [
+            {"type": "http.request", "body": b'{"suite": "nightly"}', "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+    )
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return next(parts)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1:8321"), (b"authorization", f"Bearer {token}".encode())]
+    scope = {"type": "http", "method": "POST", "path": JOBS, "headers": headers, "client": ("127.0.0.1", 1)}
+    asyncio.run(Guard(make_app(service), service)(scope, receive, send))
+    assert sent[0]["status"] == 408

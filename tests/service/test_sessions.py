@@ -1,0 +1,28 @@
+"""Sessions of browsers: who a cookie is, and cookies that somebody made up."""
+
+from __future__ import annotations
+
+import pytest
+
+from genbench.service.sessions import COOKIE, Sessions
+
+
+def test_a_cookie_says_whose_session_it_is_and_ends_with_its_process() -> None:
+    sessions = Sessions()
+    cookie = f"{COOKIE}={sessions.open('ada')}"
+    assert sessions.name_of(cookie) == "ada"
+    assert Sessions().name_of(cookie) is None
+
+
+@pytest.mark.parametrize(
+    "value", ["", "x", "6164.", "6164.00", "616400", '"6164.é"', '"zz.é"', "6164003939.ff", ".", "é" * 9]
+)
+def test_a_cookie_that_somebody_made_up_is_nobodys(value: str) -> None:
+    assert Sessions().name_of(f"{COOKIE}={value}") is None
+
+
+def test_a_form_token_is_one_persons() -> None:
+    sessions = Sessions()
+    assert sessions.is_form_token("ada", sessions.form_token("ada"))
+    assert not sessions.is_form_token("eve", sessions.form_token("ada"))
+    assert not sessions.is_form_token("ada", "é")
