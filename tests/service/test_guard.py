@@ -116,16 +116,14 @@ def test_a_token_is_in_no_answer(writer: TestClient, service: Service) -> None:
 def test_a_body_that_is_cut_off_is_not_taken_for_a_whole_one(service: Service) -> None:
     """A form without its end could mean something else."""
     token = add_token(service.queue, "ada", "submit", 1)
-    parts = iter(
-        [
-            {"type": "http.request", "body": b'{"suite": "nightly"}', "more_body": True},
-            {"type": "http.disconnect"},
-        ]
-    )
+    parts: list[Message] = [
+        {"type": "http.request", "body": b'{"suite": "nightly"}', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
     sent: list[Message] = []
 
     async def receive() -> Message:
-        return next(parts)
+        return parts.pop(0)
 
     async def send(message: Message) -> None:
         sent.append(message)
