@@ -1,7 +1,11 @@
-"""Scoring of given texts against lm-evaluation-harness with the same vLLM: equal rows, and the wall time.
+"""Scoring of given texts against transformers, and against lm-evaluation-harness with the same vLLM.
 
-    python benchmarks/likelihood.py rows --lm-eval /tmp/lmenv/bin/python --data DIR [--limit N]
-    python benchmarks/likelihood.py speed --lm-eval /tmp/lmenv/bin/python [--rounds 3]
+    python benchmarks/likelihood.py reference [--model DIR]
+    python benchmarks/likelihood.py rows --lm-eval PYTHON --data DIR [--limit N] [--task NAME]
+    python benchmarks/likelihood.py speed --lm-eval PYTHON [--rounds 3]
+
+`reference` compares sums, tokens and greedy with the log-softmax of transformers. `rows` compares each row
+of PIQA, of five subjects of MMLU and of texts at boundaries with lm-eval. `speed` compares wall times.
 
 The other Python has lm-eval 0.4.13 and the same vLLM. With the CPU build it also needs an empty distribution
 called vllm, because lm-eval asks for the version of that name. Each side is a process with an engine of its
@@ -29,6 +33,34 @@ from genbench.engines import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 SUBJECTS = ("anatomy", "business_ethics", "college_chemistry", "econometrics", "human_sexuality")
+PAIRS = (
+    ("", "Hello world"),
+    ("", " Hello"),
+    (" ", "Hello"),
+    ("\n", "a"),
+    ("Question: why?\nAnswer:", " because"),
+    ("Question: why?\nAnswer: ", "because"),
+    ("Question: why?\nAnswer:\n", "because"),
+    ("Question: why? \t", " because"),
+    ("The answer is 1", "23"),
+    ("The quest", "ion is open"),
+    ("Question: wh", "ich one?"),
+    ("an", "other"),
+    ("x", " y"),
+    ("Tu as ét", "é"),
+    ("Bon caf", "é noir"),
+    ("\u65e5", "\u672c"),
+    ("\u3053\u308c\u306f\u65e5", "\u672c\u3067\u3059"),
+    ("\u041e\u043d \u0441\u043a\u0430\u0437\u0430\u043b \u043f\u0440\u0438", "\u0432\u0435\u0442"),
+    ("e", "\u0301"),
+    ("a\u0301 e", "\u0301"),
+    ("\U0001f469", "\u200d\U0001f4bb"),
+    ("\uc548\ub155\ud558", "\uc138\uc694"),
+    ("tab", "\tend"),
+    ("lines", "\n\nend"),
+)
+"""Contexts and continuations at boundaries: no context, white space, digits, and characters that tokenizers
+merge with what comes before."""
 Pairs = list[list[list[str]]]
 """For each question, pairs of context and continuation."""
 Results = list[list[list[Any]]]
@@ -142,7 +174,7 @@ def genbench_side(model: str, dtype: str) -> None:
         )
         async with limit:
             found = await engine.score(asked, 1)
-        return [[choice.logprob, choice.greedy] for choice in found.choices]
+        return [[choice.logprob, choice.greedy, choice.tokens] for choice in found.choices]
 
     async def all_of(pairs: Pairs) -> Results:
         limit = asyncio.Semaphore(settings.workers)
@@ -196,12 +228,12 @@ def speed(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         model = random_model(Path(folder))
         sides = {
-            "lm-eval": Side(arguments.lm_eval, "lm-eval-side", model, "bfloat16"),
-            "genbench": Side(sys.executable, "genbench-side", model, "bfloat16"),
+            "lm-eval": Side(arguments.lm_eval, "lm-eval-side", model, arguments.dtype),
+            "genbench": Side(sys.executable, "genbench-side", model, arguments.dtype),
         }
         ratios = []
         for number in range(arguments.rounds + 1):
-            asked = questions(number, 4 if number == 0 else arguments.questions, 300, model)
+            asked = questions(number, 2 if number == 0 else arguments.questions, 300, model)
             seconds, results = {}, {}
             for name, side in sides.items():
                 seconds[name], results[name] = side.score(asked)
@@ -216,7 +248,10 @@ def speed(arguments: argparse.Namespace) -> None:
             )
         for side in sides.values():
             side.close()
-    print(f"median ratio {sorted(ratios)[len(ratios) // 2]:.3f} (bar 0.4), load {os.getloadavg()[0]:.1f}")
+    print(
+        f"median ratio {sorted(ratios)[len(ratios) // 2]:.3f} (bar 0.4), {arguments.dtype}, load "
+        f"{os.getloadavg()[0]:.1f}"
+    )
 
 
 def max_difference(left: Results, right: Results) -> float:
@@ -226,8 +261,16 @@ def max_difference(left: Results, right: Results) -> float:
 
 
 def rows(arguments: argparse.Namespace) -> None:
-    """Print how many rows of piqa and of five subjects of MMLU are equal on both sides."""
+    """Print how many rows of PIQA, of five subjects of MMLU and at boundaries are equal on both sides."""
     model = Path(arguments.model or ROOT / "genbench" / "_shipped" / "checkpoints" / "tiny-base")
+    if arguments.task != "boundaries":
+        task_rows(arguments, model)
+    if not arguments.task or arguments.task == "boundaries":
+        boundaries(arguments.lm_eval, model)
+
+
+def task_rows(arguments: argparse.Namespace, model: Path) -> None:
+    """Print how many rows of tasks are equal on both sides."""
     made = subprocess.run(
         [arguments.lm_eval, __file__, "lm-eval-tasks", arguments.data, str(arguments.limit or 0)],
         capture_output=True,
@@ -238,7 +281,11 @@ def rows(arguments: argparse.Namespace) -> None:
     line = next((line for line in made.stdout.splitlines() if line.startswith("REPLY ")), None)
     if line is None:
         raise SystemExit(made.stderr[-3000:])
-    theirs = json.loads(line.removeprefix("REPLY "))
+    theirs = {
+        name: found
+        for name, found in json.loads(line.removeprefix("REPLY ")).items()
+        if not arguments.task or name.startswith(arguments.task)
+    }
     ours = {name: own_rows(name, arguments.data, arguments.limit) for name in theirs}
     for name, found in theirs.items():
         same = sum(one["pairs"] == other["pairs"] for one, other in zip(found, ours[name], strict=True))
@@ -265,6 +312,86 @@ def rows(arguments: argparse.Namespace) -> None:
             f"{max_difference(left, right):.2g} nats",
             flush=True,
         )
+
+
+def boundaries(python: str, model: Path) -> None:
+    """Print how many texts at boundaries both sides score alike. A merged token is counted differently."""
+    from genbench.engines.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(str(model), None, False)
+    asked = [[list(pair)] for pair in PAIRS]
+    found = []
+    for command, kind in ((python, "lm-eval-side"), (sys.executable, "genbench-side")):
+        side = Side(command, kind, model, "float32")
+        found.append(side.score(asked)[1])
+        side.close()
+    merged = [reference_tokens(tokenizer, *pair)[2] for pair in PAIRS]
+    apart = [abs(left[0][0] - right[0][0]) for left, right in zip(*found, strict=True)]
+    same = [left[0][1] == right[0][1] for left, right in zip(*found, strict=True)]
+    plain = [place for place in range(len(PAIRS)) if not merged[place]]
+    print(
+        f"texts at boundaries: {sum(apart[place] < 1e-3 and same[place] for place in plain)} of {len(plain)} "
+        f"equal within 1e-3 nats and in greedy; {sum(merged)} more have a token over the boundary, which "
+        "lm-eval leaves in the context",
+        flush=True,
+    )
+
+
+def reference_tokens(tokenizer: Any, context: str, text: str) -> tuple[list[int], list[int], bool]:
+    """Return the tokens of context and continuation, and whether a token has characters of both."""
+    kept = context.rstrip()
+    text = context[len(kept) :] + text
+    bos = tokenizer.bos_token_id
+    if not kept:
+        return (
+            [tokenizer.eos_token_id if bos is None else bos],
+            tokenizer(text, add_special_tokens=False)["input_ids"],
+            False,
+        )
+    before, whole = tokenizer(kept)["input_ids"], tokenizer(kept + text)["input_ids"]
+    end = 0
+    while end < len(before) and before[end] == whole[end]:
+        end += 1
+    return whole[:end], whole[end:], end < len(before)
+
+
+def reference(arguments: argparse.Namespace) -> None:
+    """Print the largest difference to the log-softmax of transformers in float32."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(arguments.model) if arguments.model else random_model(Path(folder))
+        tokenizer = AutoTokenizer.from_pretrained(path)
+        model = AutoModelForCausalLM.from_pretrained(path, dtype="float32")
+        lengths = [1, 2, 7, 50, 127, 128, 129, 200, 255, 256, 257, 400, 511, 512, 513, 600]
+        asked = [[list(pair)] for pair in PAIRS]
+        asked += [questions(length, 1, length, path)[0] for length in lengths]
+        side = Side(sys.executable, "genbench-side", path, "float32")
+        results = side.score(asked)[1]
+        side.close()
+        texts = [pair for question in asked for pair in question]
+        found = [one for question in results for one in question]
+        wanted = [transformers_score(model, tokenizer, *pair) for pair in texts]
+    differences = [abs(one[0] - other[0]) for one, other in zip(found, wanted, strict=True)]
+    equal = sum(one[1:] == other[1:3] for one, other in zip(found, wanted, strict=True))
+    print(
+        f"{path.name}: {len(texts)} texts, {sum(other[3] for other in wanted)} with a token over the "
+        f"boundary, {sum(not pair[0].strip() for pair in texts)} without context; largest difference "
+        f"{max(differences):.2g} nats (bar 1e-3), tokens and greedy equal in {equal}"
+    )
+
+
+def transformers_score(model: Any, tokenizer: Any, context: str, text: str) -> list[Any]:
+    """Return the sum of log-probabilities, greedy, tokens, and whether a token is over the boundary."""
+    import torch
+
+    before, own, merged = reference_tokens(tokenizer, context, text)
+    with torch.no_grad():
+        logits = model(torch.tensor([[*before, *own]])).logits[0].float()
+    rows = torch.log_softmax(logits, dim=-1)[len(before) - 1 : -1]
+    ids = torch.tensor(own)
+    total = float(rows[torch.arange(len(own)), ids].sum())
+    return [total, bool((rows.argmax(dim=-1) == ids).all()), len(own), merged]
 
 
 def accuracies(row: dict[str, Any], found: Sequence[Sequence[Any]]) -> tuple[bool, bool]:
@@ -349,16 +476,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("rows", "speed"))
-    parser.add_argument("--lm-eval", required=True, help="a Python with lm-eval 0.4.13 and the same vLLM")
+    parser.add_argument("what", choices=("reference", "rows", "speed"))
+    parser.add_argument("--lm-eval", help="a Python with lm-eval 0.4.13 and the same vLLM")
     parser.add_argument("--data", help="folder of mirrored datasets, for rows")
-    parser.add_argument("--model", help="checkpoint for rows; default: the shipped tiny-base")
+    parser.add_argument("--model", help="checkpoint; default: tiny-base for rows, a random Llama")
+    parser.add_argument("--task", help="only tasks of rows that begin so: piqa, mmlu_anatomy, boundaries")
     parser.add_argument("--limit", type=int, help="rows of each task")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--questions", type=int, default=24)
+    parser.add_argument("--dtype", default="bfloat16", help="of both engines, for speed")
     arguments = parser.parse_args()
     environment.prepare()  # both sides inherit the variables that vLLM reads
-    {"rows": rows, "speed": speed}[arguments.what](arguments)
+    if arguments.what != "reference" and not arguments.lm_eval:
+        parser.error(f"{arguments.what} needs --lm-eval")
+    {"reference": reference, "rows": rows, "speed": speed}[arguments.what](arguments)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from genbench.analysis.sides import Side, SideTask
 from genbench.analysis.table import estimate_seed
 from genbench.errors import InputError
 from genbench.protocols import ProblemScores
-from genbench.stats.estimates import Estimate
+from genbench.stats.estimates import Estimate, without_rerun
 from genbench.stats.estimates import estimate as estimate_metric
 from genbench.stats.strata import estimate_strata
 from genbench.tasks.metrics import is_built_in, load_metric
@@ -97,11 +97,12 @@ def _estimate(task: SideTask, metric: str, seed: int, folder: str | None) -> Est
     if not is_built_in(metric):
         return plug_in_estimate(metric, _rows(task), k=task.k or task.smallest_k, seed=seed, folder=folder)
     try:
-        return estimate_metric(
+        found = estimate_metric(
             metric, task.scores, seed=seed, groups=task.groups, answers=task.answers, k=k, label=label
         )
     except InputError as error:
         raise InputError(f"task {task.name}: {error}") from None
+    return found if task.texts is None else without_rerun(found)
 
 
 def _rows(task: SideTask) -> list[ProblemScores]:

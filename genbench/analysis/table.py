@@ -13,7 +13,7 @@ from genbench.analysis.records import StratumRecord
 from genbench.analysis.results_record import TokenSums
 from genbench.errors import InputError
 from genbench.protocols import ProblemScores
-from genbench.stats.estimates import Estimate, estimate
+from genbench.stats.estimates import Estimate, estimate, without_rerun
 from genbench.stats.intervals import LEVEL
 from genbench.stats.strata import estimate_strata
 from genbench.store.seal import Seal
@@ -92,6 +92,11 @@ class VerdictTable:
         ]
 
     @property
+    def is_scored(self) -> bool:
+        """Return whether given texts were scored, instead of answers drawn."""
+        return any(detail is not None for detail in self.details)
+
+    @property
     def lacking(self) -> int:
         """Return the number of samples without a verdict: not drawn, or not verified yet."""
         return sum(not verified for row in self.verified for verified in row)
@@ -167,6 +172,8 @@ def estimates(
             )
         except InputError as error:  # one metric that cannot be given must not cost the others
             found[name] = Estimate(name, None, len(table.problems), table.k, missing=str(error))
+    if table.is_scored:
+        return {name: without_rerun(one) for name, one in found.items()}
     return found
 
 

@@ -142,6 +142,7 @@ class HttpEngine:
         if self._cut_off is None:
             raise EngineDiedError(f"{self._server.address} is not asked any more")
         asked = asyncio.ensure_future(work())
+        asked.add_done_callback(_seen)
         either: set[asyncio.Future[Any]] = {asked, self._cut_off}
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -194,3 +195,9 @@ class HttpEngine:
             heart.cancel()
             await asyncio.gather(heart, return_exceptions=True)
         await self._server.close()
+
+
+def _seen(asked: asyncio.Future[Any]) -> None:
+    """Look at an error of a request. Otherwise asyncio prints it if the run has already ended for another."""
+    if not asked.cancelled():
+        asked.exception()

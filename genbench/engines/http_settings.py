@@ -66,9 +66,14 @@ class HttpSettings(CommonSettings):
         )
 
     @property
-    def scores(self) -> bool:
-        """Return whether the servers give log-probabilities by token id, which only vLLM's API does."""
-        return self.api == "vllm" and self.prompts == "token_ids"
+    def no_scores(self) -> str:
+        """Return why the servers cannot score given texts. Only vLLM's API names the token of each number."""
+        if self.api == "vllm" and self.prompts == "token_ids":
+            return ""
+        return (
+            f"with api: {self.api} and prompts: {self.prompts} it gives no log-probabilities by token id; "
+            "use engine.kind vllm, or http with api: vllm and prompts: token_ids"
+        )
 
     @property
     def opening(self) -> str:

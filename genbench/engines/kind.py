@@ -89,8 +89,11 @@ class EngineSettings(Protocol):
         ...
 
     @property
-    def scores(self) -> bool:
-        """Return whether the engines can score given texts, see genbench.protocols.ScoringEngine."""
+    def no_scores(self) -> str:
+        """Return why the engines cannot score given texts, or an empty text if they can.
+
+        See genbench.protocols.ScoringEngine.
+        """
         ...
 
     @property

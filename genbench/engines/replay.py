@@ -149,9 +149,9 @@ class ReplaySettings(CommonSettings):
         return f"reading {self.path}"
 
     @property
-    def scores(self) -> bool:
-        """Return True: a line may have `choices` instead of a text."""
-        return True
+    def no_scores(self) -> str:
+        """Return nothing: a line may have `choices` instead of a text."""
+        return ""
 
     @property
     def generates(self) -> bool:

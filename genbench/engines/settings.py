@@ -26,9 +26,9 @@ class CommonSettings:
         return True
 
     @property
-    def scores(self) -> bool:
-        """Return False: the engine cannot score given texts."""
-        return False
+    def no_scores(self) -> str:
+        """Return why the engine cannot score given texts."""
+        return "it gives no log-probabilities of given texts; use engine.kind vllm"
 
     @property
     def share_key(self) -> tuple[object, int] | None:

@@ -84,9 +84,14 @@ class VllmSettings(CommonSettings):
     own_quantization: Any = None
 
     @property
-    def scores(self) -> bool:
-        """Return True: vLLM gives the log-probabilities of a prompt."""
-        return True
+    def no_scores(self) -> str:
+        """Return why vLLM gives wrong log-probabilities of a prompt as it is set, or an empty text.
+
+        vLLM 0.32 refuses this itself only if a request asks for more than the token's own log-probability.
+        """
+        if self.extra.get("kv_sharing_fast_prefill"):
+            return "kv_sharing_fast_prefill gives wrong log-probabilities of given texts; take it out"
+        return ""
 
     @property
     def lora(self) -> bool:

@@ -72,12 +72,10 @@ def prepare_model(
 def _check_scoring(suite: Suite, tasks: Sequence[LoadedTask], settings: EngineSettings) -> None:
     """Refuse scored tasks for an engine that cannot score given texts."""
     scored = [task.name for task in tasks if task.is_scored]
-    if scored and not settings.scores:
+    if scored and settings.no_scores:
         kind = suite.config.engine.kind
         raise ConfigError(
-            f"task {scored[0]} scores given texts, and engine.kind {kind} as it is set here gives no "
-            "log-probabilities by token id; use engine.kind vllm, or http with api: vllm and prompts: "
-            "token_ids"
+            f"task {scored[0]} scores given texts, and engine.kind {kind} cannot: {settings.no_scores}"
         )
 
 

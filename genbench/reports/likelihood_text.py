@@ -46,6 +46,16 @@ def _bounds(name: str, ci: Sequence[float] | None) -> str:
     return "" if ci is None else f"[{measure_value(name, ci[0])}, {measure_value(name, ci[1])}]"
 
 
+def measure_change(name: str, item: MeasureDifference) -> str:
+    """Return the paired change of one measure in words: `bpb_gold 1.21 -> 1.15 (-0.06, 95% CI [...])`."""
+    bounds = f", 95% CI {_bounds(name, item.ci)}" if item.ci else ""
+    better = ", lower is better" if item.lower_is_better else ""
+    return (
+        f"{name} {measure_value(name, item.base)} -> {measure_value(name, item.tuned)} "
+        f"({_signed(name, item.difference)}{bounds}{better})"
+    )
+
+
 def difference_lines(differences: Mapping[str, MeasureDifference], indent: str = "    ") -> Iterator[str]:
     """Yield the table of paired differences of all measures."""
     n = next((item.n for item in differences.values()), 0)
@@ -58,13 +68,17 @@ def difference_lines(differences: Mapping[str, MeasureDifference], indent: str =
 
 
 def _row(name: str, item: MeasureDifference) -> tuple[str, ...]:
-    change = measure_value(name, item.difference)
     return (
         name,
         measure_value(name, item.base),
         measure_value(name, item.tuned),
-        change if change.startswith("-") else f"+{change}",
+        _signed(name, item.difference),
         _bounds(name, item.ci) or "-",
         p_text(item.p_two_sided),
         "lower" if item.lower_is_better else "higher",
     )
+
+
+def _signed(name: str, difference: float) -> str:
+    change = measure_value(name, difference)
+    return change if change.startswith("-") else f"+{change}"

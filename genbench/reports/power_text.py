@@ -43,11 +43,12 @@ def _nights(plan: NightsPlan, detect: float) -> list[str]:
         )
         for name, task in named.items()
     ]
+    alarms = "false alarm" if plan.alarms_per_year == 1 else "false alarms"
     return [
         "",
         aligned(head, rows, set(head[1:])),
-        f"Drops in points of 100 that a track finds with 80% probability, at {plan.alarms_per_year:g} false "
-        f"alarms in {plan.nights_per_year:g} nights. `needs`: nights for {points(detect)} points.",
+        f"Drops in points of 100 that a track finds with 80% probability, at {plan.alarms_per_year:g} "
+        f"{alarms} in {plan.nights_per_year:g} nights. `needs`: nights for {points(detect)} points.",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from genbench.analysis.comparison_record import CauseRecord, ComparedTask
 from genbench.reports.figures import interval, points
+from genbench.reports.likelihood_text import measure_change
 
 _FEWER = {
     "partial": "partial credit",
@@ -22,6 +23,8 @@ _FEWER = {
     "engine_error": "engine errors",
     "unavailable": "samples that cannot be verified here",
 }
+_SMOOTH = ("bits_per_byte", "bpb_gold")
+"""The smooth measure of documents, and that of choices."""
 _NOTHING = 5e-4
 """Parts below 0.05 points would be printed as 0.0."""
 
@@ -31,12 +34,10 @@ def sentence(task: ComparedTask) -> str:
     if task.base is None or task.tuned is None or task.difference is None:
         return f"no difference can be given: {task.missing}"
     change = f"{signed(task.difference)}, 95% CI {interval(task.ci)}"
-    parts = [
-        f"{points(task.base)} -> {points(task.tuned)} ({change})",
-        _main_cause(task, task.difference),
-        _tokens(task),
-    ]
-    return "; ".join(part for part in parts if part)
+    scores = f"{points(task.base)} -> {points(task.tuned)} ({change})"
+    # No answer was drawn if texts were scored: their tokens and statuses explain nothing.
+    reasons = _smooth(task) if task.likelihood else [_main_cause(task, task.difference), _tokens(task)]
+    return "; ".join(part for part in (scores, *reasons) if part)
 
 
 def signed(value: float) -> str:
@@ -50,6 +51,12 @@ def status_words(status: str, part: float) -> str:
     if status == "partial":
         return f"{'more' if part > 0 else 'less'} partial credit"
     return f"{'fewer' if part > 0 else 'more'} {_FEWER.get(status, status)}"
+
+
+def _smooth(task: ComparedTask) -> list[str]:
+    """Return the change of bits per byte, of documents or of right choices, which moves before accuracy."""
+    measures = task.likelihood or {}
+    return [measure_change(name, measures[name]) for name in _SMOOTH if name in measures][:1]
 
 
 def _main_cause(task: ComparedTask, difference: float) -> str:

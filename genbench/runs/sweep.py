@@ -143,19 +143,21 @@ def settings_model(suite: Suite) -> str | None:
 
 
 def _folders(patterns: Sequence[str]) -> list[Path]:
-    """Return the folders that patterns match, each once, in the order of names.
+    """Return the folders that patterns match, each once, in the order of names. A link keeps its own name.
 
     Raises:
         ConfigError: a pattern matches nothing.
     """
-    found: dict[Path, None] = {}
+    found: dict[Path, Path] = {}
     for pattern in patterns:
         start = Path(pattern).expanduser()
         paths = sorted(Path(start.anchor or ".").glob(str(start.relative_to(start.anchor))))
         if not paths:
             raise ConfigError(f"--models-from {pattern}: matches nothing; quote it, as in 'ckpt/step-*'")
-        found |= {path.resolve(): None for path in paths if path.is_dir()}
-    return list(found)
+        for path in paths:
+            if path.is_dir():
+                found.setdefault(path.resolve(), path.absolute())
+    return list(found.values())
 
 
 def _incomplete(path: Path) -> str | None:

@@ -26,6 +26,8 @@ SCORED_METRICS = (
     "byte_probability",
 )
 """Headlines of tasks that score given texts. Each is the mean of the scores, as `acc` is."""
+NO_RERUN = "nothing is drawn: a re-run gives the same numbers"
+"""The method of the re-run interval of scored texts, which have none."""
 _METRIC = re.compile(r"(?P<kind>avg@|pass@|pass\^|maj@)(?P<k>k|[1-9][0-9]*)")
 
 
@@ -169,6 +171,11 @@ def _rerun(metric: Metric, scores: Scores, level: float) -> tuple[tuple[float, f
         return None, "given for means only"
     found = rerun_interval(scores, level=level)
     return (found.bounds, found.method) if found else (None, "not estimable")
+
+
+def without_rerun(found: Estimate) -> Estimate:
+    """Return an estimate of scored texts, which has no interval for a re-run because nothing is drawn."""
+    return replace(found, rerun_ci=None, rerun_ci_method=NO_RERUN)
 
 
 def per_problem(metric: Metric, scores: Scores, answers: AnswersLike | None, draws: int) -> Floats:

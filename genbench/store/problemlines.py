@@ -54,7 +54,7 @@ def asks_by_problem(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 def _check(record: Mapping[str, Any], wanted: Wanted, path: Path, number: int) -> None:
     for key, (test, words) in wanted.items():
-        if not test(record.get(key)):
+        if not test(record.get(key)) or (key not in record and key not in _OPTIONAL):
             found = repr(record[key])[:_LONGEST_SHOWN] if key in record else "nothing"
             raise RunFolderError(f"{path}:{number}: '{key}' is {found}, wanted {words}; restore the file")
 
@@ -108,3 +108,5 @@ _ASK: Wanted = {
     "reference": (_is_text_or_none, "text or null"),
     "recipe": (_is_mapping_or_none, "a mapping or null"),
 }
+_OPTIONAL = frozenset({"recipe"})
+"""Keys that a line need not have. The others are there also if they are null, because readers index them."""

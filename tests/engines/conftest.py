@@ -146,7 +146,7 @@ ODD: dict[str, Odd] = {
 
 
 def reply(path: str, body: dict[str, Any]) -> dict[str, Any]:
-    text = f"4 {body['seed']}"
+    text = f"4 {body.get('seed')}"
     told = {"message": {"content": text}} if path.endswith("/chat/completions") else {"text": text}
     usage = {"prompt_tokens": len(body.get("prompt", "")), "completion_tokens": 3}
     return {"model": MODEL, "choices": [{**told, "finish_reason": "stop"}], "usage": usage}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from genbench.errors import RequestFailedError
 from genbench.suite.config import Decoding
 from genbench.suite.shipped import folder
 from genbench.types import Continuation, SampleId, ScoreRequest, TextSize
-from tests.engines.score_cases import VOCABULARY, named_cases
+from tests.engines.score_cases import VOCABULARY, named_cases, text_cases
 
 
 def write_checkpoint(place: Path) -> None:
@@ -57,30 +57,24 @@ def request(name: str, items: Sequence[Continuation]) -> ScoreRequest:
 
 
 async def work(place: Path) -> dict[str, Any]:
-    """Return the scores of every case: twice, without the prefix cache, and those of transformers."""
+    """Return the scores of every case with the random model, and of texts with a shipped checkpoint."""
+    found = await scored(place, place / "work", named_cases())
+    checkpoint = folder("checkpoints") / "tiny-base"
+    return found | {"tiny": await scored(checkpoint, place / "work", text_cases())}
+
+
+async def scored(checkpoint: Path, work: Path, cases: Mapping[str, Sequence[Continuation]]) -> dict[str, Any]:
+    """Return the scores of cases: twice, without the prefix cache, and those of transformers."""
     from genbench.engines.vllm import VllmEngine
     from genbench.engines.vllm_score import PromptScorer
 
-    decodings = {"t": Decoding(temperature=0.0, max_tokens=1)}
-    settings = VllmSettings(
-        place,
-        place,
-        None,
-        "float32",
-        False,
-        1024,
-        32,
-        2048,
-        decodings,
-        extra={"enforce_eager": True},  # compilation takes most of the start
-        work=place / "work",
-    )
-    engine, model = VllmEngine(settings), LlamaForCausalLM.from_pretrained(place, dtype=torch.float32)
+    engine = VllmEngine(settings(checkpoint, work))
+    model = LlamaForCausalLM.from_pretrained(checkpoint, dtype=torch.float32)
     await engine.start()
     assert engine.llm is not None
     found: dict[str, Any] = {"block": engine.llm.vllm_config.cache_config.block_size}
     plain = PromptScorer(engine.llm, 10**9, None)  # no context has a whole block
-    for name, items in named_cases().items():
+    for name, items in cases.items():
         first, second = [(await engine.score(request(name, items), attempt)).choices for attempt in (1, 2)]
         without = await plain.score(request(name, items), f"plain/{name}")
         found[name] = {
@@ -95,6 +89,23 @@ async def work(place: Path) -> dict[str, Any]:
         found["refused"] = str(error)
     await engine.close()
     return found
+
+
+def settings(checkpoint: Path, work: Path) -> VllmSettings:
+    """Return the settings of an engine in float32 with a context of 1,024 tokens."""
+    return VllmSettings(
+        checkpoint,
+        checkpoint,
+        None,
+        "float32",
+        False,
+        1024,
+        32,
+        2048,
+        {"t": Decoding(temperature=0.0, max_tokens=1)},
+        extra={"enforce_eager": True},  # compilation takes most of the start
+        work=work,
+    )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,3 +57,9 @@ def test_half_a_row_is_asked_again_and_a_wrong_number_is_refused() -> None:
         read_scores(SETTINGS, reply(None, row(6), {"7": {"logprob": None}}, row(8)), ITEM)
     with pytest.raises(RequestFailedError, match="is -inf"):
         read_scores(SETTINGS, reply(None, row(6), row(7, -float("inf")), row(8)), ITEM)
+
+
+def test_only_vllms_api_with_token_ids_can_score() -> None:
+    assert SETTINGS.no_scores == ""
+    for other in (replace(SETTINGS, api="openai"), replace(SETTINGS, prompts="chat")):
+        assert "no log-probabilities by token id" in other.no_scores

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.engines.score_cases import BLOCK, named_cases
+from tests.engines.score_cases import BLOCK, named_cases, text_cases
 
 pytestmark = [
     pytest.mark.engine,
@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # torch warns of its own modules
 ]
 ROOT = Path(__file__).resolve().parents[2]
-PLAIN = [name for name in named_cases() if "+" in name or name == "labels"]
+PLAIN = [name for name in named_cases() if "+" in name or name == "labels" or name in text_cases()]
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,21 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_sums_and_greedy_are_those_of_transformers(found: dict[str, Any], name: str) -> None:
     for scores in (found[name]["scores"], found[name]["again"]):
         for item, score, wanted in zip(named_cases()[name], scores, found[name]["reference"], strict=True):
+            assert score[0] == pytest.approx(wanted[0], abs=1e-3)
+            assert score[1:3] == [len(item.token_ids), wanted[1]]
+
+
+def test_the_texts_have_tokens_over_the_boundary_and_contexts_of_one_token() -> None:
+    merged = {name: [item.is_merged for item in items] for name, items in text_cases().items()}
+    assert all(merged["texts over a boundary"]) and sum(merged["characters over a boundary"]) == 2
+    assert [len(item.context) for item in text_cases()["texts without context"]] == [1, 1, 1, 1]
+
+
+def test_a_shipped_checkpoint_is_scored_as_transformers_does(found: dict[str, Any]) -> None:
+    for name in text_cases():
+        for item, score, wanted in zip(
+            text_cases()[name], found["tiny"][name]["scores"], found["tiny"][name]["reference"], strict=True
+        ):
             assert score[0] == pytest.approx(wanted[0], abs=1e-3)
             assert score[1:3] == [len(item.token_ids), wanted[1]]
 

@@ -90,3 +90,9 @@ def test_a_step_that_followed_from_the_context_is_narrowed_with_it() -> None:
 def test_batch_invariance_is_a_term_and_changes_no_terms_of_runs_without_it() -> None:
     assert "batch_invariant" not in BASE.terms
     assert replace(BASE, batch_invariant=True).terms["batch_invariant"] is True
+
+
+def test_fast_prefill_is_refused_for_given_texts() -> None:
+    assert BASE.no_scores == ""
+    reason = replace(BASE, extra={"kv_sharing_fast_prefill": True}).no_scores
+    assert reason.startswith("kv_sharing_fast_prefill gives wrong log-probabilities")

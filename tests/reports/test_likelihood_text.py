@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from genbench.analysis.likelihood_record import LikelihoodRecord, MeasureDifference, MeasureRecord
-from genbench.reports.likelihood_text import difference_lines, likelihood_lines, measure_value
+from genbench.reports.likelihood_text import (
+    difference_lines,
+    likelihood_lines,
+    measure_change,
+    measure_value,
+)
 
 
 def measure(value: float, *, lower: bool = False) -> MeasureRecord:
@@ -28,4 +33,7 @@ def test_differences_say_which_direction_is_better() -> None:
     assert "paired over 9 problems" in lines
     assert "-0.25  [-0.5, 0]  0.04  lower" in lines
     assert list(difference_lines({})) == []
+    assert (
+        measure_change("bpb_gold", item) == "bpb_gold 1.5 -> 1.25 (-0.25, 95% CI [-0.5, 0], lower is better)"
+    )
     assert measure_value("acc", 0.123) == "12.3"

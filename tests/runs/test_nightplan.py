@@ -42,7 +42,7 @@ def test_gating_tasks_share_one_budget_and_the_others_a_second(plan: PowerPlan) 
 def test_the_text_has_a_row_for_each_task(plan: PowerPlan) -> None:
     nights = plan_nights(plan.tasks, detect=0.02, nights=7)
     text = power_text(plan.model_copy(update={"nights": nights}))
-    assert "found within nights:" in text and "at 1 false alarms in 365 nights" in text
+    assert "found within nights:" in text and "at 1 false alarm in 365 nights" in text
     assert "found within" not in power_text(plan)
 
 

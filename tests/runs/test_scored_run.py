@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 from genbench.analysis.compare import compare
+from genbench.analysis.estimate import estimate
 from genbench.errors import ConfigError, ResponsesError
 from genbench.exchange.export import export
 from genbench.pipeline import RunOptions, latest_results, merge, run, score
+from genbench.reports.why import sentence
 from genbench.reports.write import report_text
+from genbench.stats.estimates import NO_RERUN
 from genbench.suite.config import TaskEntry
 from genbench.tasks.scored_own import own_scored_task
 
@@ -82,6 +85,12 @@ def test_results_have_the_headline_and_every_measure(base: Path) -> None:
     assert task.trace_counts == {"absent": 12}
 
 
+def test_scored_texts_have_no_interval_of_a_rerun(base: Path) -> None:
+    task = latest_results(base).tasks["picks"]
+    assert (task.rerun_ci, task.rerun_ci_method) == (None, NO_RERUN)
+    assert estimate(base).tasks["picks"].metrics["acc_norm"].rerun_ci is None
+
+
 def test_another_rule_is_scored_again_without_an_engine(base: Path, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     shutil.copytree(base.parent.parent, folder)
@@ -98,6 +107,8 @@ def test_a_comparison_pairs_bits_per_byte_and_accuracy(base: Path, tmp_path: Pat
     assert found["acc"].difference == pytest.approx(1 / 3)
     assert found["bpb_gold"].difference == pytest.approx(-0.9 / 9 / 0.693147, abs=1e-4)
     assert found["bpb_gold"].p_two_sided == 0.0
+    words = sentence(compare(base, tuned, allow=["model"]).tasks["picks"])
+    assert "bpb_gold" in words and words.endswith("lower is better)") and "correct answer" not in words
 
 
 def test_reports_and_exports_show_the_measures(base: Path, tmp_path: Path) -> None:

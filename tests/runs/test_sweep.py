@@ -151,3 +151,9 @@ def test_a_checkpoint_with_the_name_of_another_model_is_refused(tmp_path: Path) 
     suite = suite_file(tmp_path / "sft.yaml")
     with pytest.raises(ConfigError, match="has the name of another model"):
         expand(RunOptions(suite=suite, models_from=(str(tmp_path / "base"),)))
+
+
+def test_a_link_to_a_checkpoint_keeps_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint-100").symlink_to(checkpoint(tmp_path / "kept" / "best"))
+    found = find_checkpoints([str(tmp_path / "checkpoint-*"), str(tmp_path / "checkpoint-1*")])
+    assert [(item.name, item.step) for item in found.checkpoints] == [("checkpoint-100", 100)]

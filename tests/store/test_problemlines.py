@@ -74,3 +74,21 @@ def test_damaged_line_is_a_message_for_every_reader(tmp_path: Path, line: str) -
     for read in (folder.problems, folder.asks, folder.completions, folder.verdicts):
         with pytest.raises(RunFolderError, match=r"t/\w+\.jsonl:1: "):
             list(read("t"))
+
+
+@pytest.mark.parametrize("key", ["prompt", "reference"])
+def test_missing_key_of_an_ask_is_named_although_it_may_be_null(tmp_path: Path, key: str) -> None:
+    line = {name: value for name, value in ask_line("p", [0]).items() if name != key}
+    path = tmp_path / "asks.jsonl"
+    path.write_text(json.dumps(line) + "\n")
+    with pytest.raises(RunFolderError, match=rf"asks\.jsonl:1: '{key}' is nothing, wanted text or null"):
+        list(ask_places(path))
+
+
+@pytest.mark.parametrize("key", ["prompt_digest", "prompt_tokens", "group"])
+def test_missing_key_of_a_problem_is_named_although_it_may_be_null(tmp_path: Path, key: str) -> None:
+    line = {name: value for name, value in problem_line("p").items() if name != key}
+    path = tmp_path / "problems.jsonl"
+    path.write_text(json.dumps(line) + "\n")
+    with pytest.raises(RunFolderError, match=rf"problems\.jsonl:1: '{key}' is nothing, wanted"):
+        list(problem_lines(path))
