@@ -36,20 +36,23 @@ def _config(name: str, file: str | None) -> Any:
     # A family's configurations have names that are put together, so that a file may not have the whole name.
     words = (f'"{name}"', f"'{name}'", name.partition(":")[0])
     paths = [Path(file)] if file else sorted(folder.rglob("*.py"))
+    unread: dict[str, str] = {}
     for word in words:
         for path in paths:
             if not file and word not in path.read_text(encoding="utf-8", errors="replace"):
                 continue
             try:
                 module = _module(path)
-            except Exception:  # a module of lighteval that lacks a package is not the one that is meant
+            except Exception as error:  # code of others: another module may have the task, else it is named
                 if file:
                     raise
+                unread[path.name] = f"{type(error).__name__}: {error}"
                 continue
             for config in getattr(module, "TASKS_TABLE", ()):
                 if config.name == name:
                     return config
-    raise LookupError(f"no task of lighteval is called '{name}'")
+    lacking = "".join(f"; {path} has the name and cannot be read ({why})" for path, why in unread.items())
+    raise LookupError(f"no task of lighteval is called '{name}'{lacking[:1000]}")
 
 
 def _module(path: Path) -> Any:

@@ -102,6 +102,24 @@ def test_the_script_of_lighteval_prints_facts_and_rows(tmp_path: Path) -> None:
     assert (made.rows[0]["choices"], made.rows[0]["delimiter"]) == (["a", "b"], " ")
 
 
+def test_a_module_of_lighteval_that_has_the_name_and_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "lighteval" / "tasks").mkdir(parents=True)
+    (tmp_path / "lighteval" / "__init__.py").write_text("")
+    (tmp_path / "lighteval" / "tasks" / "quiz.py").write_text('import no_such_package\nNAME = "picks"\n')
+    found = subprocess.run(
+        [sys.executable, lighteval_rows.__file__],
+        input=json.dumps({"name": "picks", "file": None}),
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode != 0
+    last = found.stderr.strip().splitlines()[-1]
+    assert "no task of lighteval is called 'picks'" in last
+    assert "quiz.py has the name" in last and "No module named 'no_such_package'" in last
+
+
 def test_exact_match_of_lighteval_is_a_generated_answer() -> None:
     made = lighteval_rules(FACTS, [DOC])
     assert made.rows == [{"id": "test-0", "context": "c", "reference": {"golds": ["b"]}}]
