@@ -23,7 +23,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(("nltk", "emoji", "syllapy", "langdetect", "wonderwords"), "verify")
     | dict.fromkeys(("sqlalchemy", "alembic"), "ledger")
     | dict.fromkeys(("cronsim", "fastapi", "uvicorn", "starlette", "prometheus-client"), "serve")
-    | {"sacrebleu": "translation", "apprise": "messages"}
+    | {"sacrebleu": "translation", "apprise": "messages", "ray": "ray"}
 )
 """A package that the light core does without -> the extra of genbench that brings it."""
 

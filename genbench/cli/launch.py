@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from genbench.cli.app import SERVICE, app, examples
-from genbench.cli.options import ModelOption, SetOption, SuiteArgument, TaskOption
-from genbench.cli.output import lazy_module, print_lines
+from genbench.cli.options import JsonOption, ModelOption, SetOption, SuiteArgument, TaskOption
+from genbench.cli.output import lazy_module, print_lines, print_report
 
 launch_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(launch_app, name="launch", rich_help_panel=SERVICE)
@@ -96,6 +96,51 @@ def launch_k8s(
     print(kubernetes.kubernetes_manifest(plan, image=image, claim=claim, mount=mount), end="")
     for line in kubernetes.kubernetes_steps(plan):
         print(line, file=sys.stderr)
+
+
+@launch_app.command(
+    "ray",
+    epilog=examples(
+        "genbench launch ray suite.yaml --run-dir /shared/runs/n --shards 8 --gpus 2 > run.sh",
+        "genbench launch ray suite.yaml --run-dir /shared/runs/n --shards 8 --submit",
+    ),
+)
+def launch_ray(
+    suite: SuiteArgument,
+    run_dir: RunDirOption,
+    shards: ShardsOption,
+    gpus: GpusOption = 1,
+    cpus: CpusOption = 8,
+    hours: HoursOption = 24.0,
+    model: ModelOption = [],  # noqa: B006
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    address: Annotated[
+        str | None,
+        typer.Option(help="The cluster. Default: RAY_ADDRESS or one that runs here; local starts one."),
+    ] = None,
+    submit: Annotated[bool, typer.Option("--submit", help="Draw the parts now and join them.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a script that draws the parts on a cluster of Ray, or draw them now.
+
+    A part that was killed is started again, up to three times. Then the parts are joined.
+    """
+    plan = _plan(suite, run_dir, shards, gpus, cpus, hours, model, task, set_, [])
+    cluster = lazy_module("launch.raycluster")
+    if not submit:
+        print(cluster.ray_script(plan), end="")
+        return
+    cluster.require_unjoined(plan)
+    cluster.draw_on_ray(plan, address=address, say=_say)
+    report = lazy_module("pipeline").merge([plan.run_dir])
+    print_report(report, as_json)
+    if report.failures:
+        raise typer.Exit(1)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _plan(

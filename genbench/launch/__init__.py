@@ -1,1 +1,1 @@
-"""Runs on clusters: shards as a job array of a scheduler that is there, and a job that joins them."""
+"""Runs on clusters: shards as jobs of a scheduler that is there, and the job that joins them."""

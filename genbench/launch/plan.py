@@ -75,10 +75,21 @@ class ShardPlan:
         Args:
             index: a shell expression of its number, from 1.
         """
-        words = ["genbench", "run", f"--run-dir={self.run_dir}", *self.arguments]
+        words = shlex.join(["genbench", *self._run_words()])
+        return f'{words} --shard="{index}/{self.shards}" -- {shlex.quote(self.suite)}'
+
+    def draw_words(self, index: int) -> list[str]:
+        """Return the arguments of the `genbench` command that draws shard `index`, from 1."""
+        return [*self._run_words(), f"--shard={index}/{self.shards}", "--", self.suite]
+
+    def folder(self, index: int) -> Path:
+        """Return the folder that shard `index` writes."""
+        return self.run_dir / f"shard-{index}-of-{self.shards}"
+
+    def _run_words(self) -> list[str]:
         # A twentieth of the time, at most ten minutes, is left for a clean stop.
         stop = f"--max-hours={self.hours - min(1 / 6, self.hours / 20):.3g}"
-        return f'{shlex.join([*words, stop])} --shard="{index}/{self.shards}" -- {shlex.quote(self.suite)}'
+        return ["run", f"--run-dir={self.run_dir}", *self.arguments, stop]
 
     def join(self) -> str:
         """Return the command that joins the shards, for a shell."""

