@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from genbench.cli import remote
 from genbench.cli.app import SERVICE, app, examples
 from genbench.cli.options import (
     DataOption,
@@ -18,6 +19,7 @@ from genbench.cli.options import (
     LedgerOption,
     LimitOption,
     ModelOption,
+    ServerOption,
     SetOption,
     SuiteArgument,
     TaskOption,
@@ -79,6 +81,7 @@ def job_spec(
         "genbench submit nightly.yaml --model tuned=./ckpt --night",
         "genbench submit sft.yaml --checkpoint out/checkpoint-500 --priority 7",
         "genbench submit quickstart --max-hours 2",
+        "genbench submit nightly.yaml --server https://eval.example.org --night",
     ),
 )
 def submit(
@@ -102,13 +105,23 @@ def submit(
     ] = None,
     runs: RunsOption = Path("runs"),
     ledger: LedgerOption = None,
+    server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Put a run into the queue.
 
     A worker draws it, adds it to the ledger and looks for changes. The suite is checked at once. The same
-    work is kept once: submitting it again shows its job.
+    work is kept once: submitting it again shows its job. With --server the suite file is sent to a service
+    that takes some, or names one of its own. Checkpoints are then those of the service.
     """
+    if server is not None:
+        local = {"--checkpoint": checkpoint, "--set": set_, "--data-dir": data_dir, "--responses": responses}
+        remote.refuse(local | {"--not-before": not_before, "--ledger": ledger})
+        day = lazy_module("queue.spec").tonight_label() if night and night_of is None else night_of
+        work = {"track": track, "night": day, "tasks": task, "limit": limit, "max_hours": max_hours}
+        record = remote.submit(server, suite, model, work | {"priority": priority})
+        print_record(record, "queue_text", as_json)
+        return
     specs, queue = lazy_module("queue.spec"), lazy_module("queue.jobs")
     spec = job_spec(
         suite,
@@ -143,10 +156,16 @@ def jobs(
     track: Annotated[str | None, typer.Option(help="Only jobs of this track.")] = None,
     newest: Annotated[int, typer.Option(min=1, max=1000, help="How many of the newest jobs are shown.")] = 30,
     ledger: LedgerOption = None,
+    server: ServerOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List jobs, workers and schedules, or show one job."""
     queue, records = lazy_module("queue.jobs"), lazy_module("queue.records")
+    if server is not None:
+        states = queue.job_states(state)
+        record = remote.detail(server, job) if job else remote.listed(server, states, track, newest)
+        print_record(record, "queue_text", as_json)
+        return
     with _opened(ledger) as opened:
         if job is not None:
             print_record(_detail(opened, queue.get_job(opened, job)), "queue_text", as_json)
@@ -163,19 +182,29 @@ def jobs(
 
 
 @app.command(rich_help_panel=SERVICE, epilog=examples("genbench cancel 12"))
-def cancel(job: JobArgument, ledger: LedgerOption = None, as_json: JsonOption = False) -> None:
+def cancel(
+    job: JobArgument, ledger: LedgerOption = None, server: ServerOption = None, as_json: JsonOption = False
+) -> None:
     """Stop a job.
 
     One that runs stops cleanly and keeps its samples. `genbench retry` continues it.
     """
+    if server is not None:
+        print_record(remote.act(server, job, "cancel"), "queue_text", as_json)
+        return
     with _opened(ledger) as opened:
         found = lazy_module("queue.jobs").cancel_job(opened, job, by=user())
         print_record(_detail(opened, found), "queue_text", as_json)
 
 
 @app.command(rich_help_panel=SERVICE, epilog=examples("genbench retry 12"))
-def retry(job: JobArgument, ledger: LedgerOption = None, as_json: JsonOption = False) -> None:
+def retry(
+    job: JobArgument, ledger: LedgerOption = None, server: ServerOption = None, as_json: JsonOption = False
+) -> None:
     """Queue a failed or cancelled job again. Its run is continued."""
+    if server is not None:
+        print_record(remote.act(server, job, "retry"), "queue_text", as_json)
+        return
     with _opened(ledger) as opened:
         found = lazy_module("queue.jobs").retry_job(opened, job, by=user())
         print_record(_detail(opened, found), "queue_text", as_json)

@@ -64,6 +64,16 @@ NotesOption = Annotated[
         "--notes", metavar="FILE", help="File of notes. Default: next to the SQLite file, *.notes.jsonl."
     ),
 ]
+ServerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        envvar="GENBENCH_SERVER",
+        show_envvar=False,
+        help="A genbench serve elsewhere, with the token in $GENBENCH_TOKEN. Default: $GENBENCH_SERVER.",
+    ),
+]
 RunsArgument = Annotated[
     list[Path], typer.Argument(help="Run folders RUN_DIR/<model>. The others are compared with the first.")
 ]

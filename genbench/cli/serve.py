@@ -42,6 +42,9 @@ def serve(
         list[Path], typer.Option(metavar="DIR", help="Folder of checkpoints for clients. Repeatable.")
     ] = [],  # noqa: B006
     runs: Annotated[Path, typer.Option(metavar="DIR", help="Folder below which jobs write.")] = Path("runs"),
+    allow_suites: Annotated[
+        bool, typer.Option("--allow-suites", help="Take suites of clients, without code, servers and files.")
+    ] = False,
     behind_proxy: Annotated[
         list[str],
         typer.Option(metavar="ADDRESS", help="Proxy that names users in X-Forwarded-User. Repeatable."),
@@ -75,6 +78,7 @@ def serve(
             runs=runs.resolve(),
             suites={} if suites is None else states.suites_in(suites),
             roots=tuple(path.resolve() for path in models),
+            allow_suites=allow_suites,
             proxies=frozenset(behind_proxy),
             proxy_scope=lazy_module("service.tokens").known_scope(proxy_scope),
             hosts=frozenset({"127.0.0.1", "localhost", "[::1]", *(name.lower() for name in trusted_host)}),

@@ -78,6 +78,16 @@ class ListedRun(JsonRecord):
     paths: tuple[str, ...] = Field(description="folders where it is")
 
 
+class PushedRun(JsonRecord):
+    """What became of a run that was pushed to a service."""
+
+    format: Literal[1] = Field(default=1, description="version of this record")
+    outcome: Literal["added", "unchanged", "replaced"] = Field(
+        description="added: new; unchanged: it was there already; replaced: its results were scored again"
+    )
+    run: ListedRun = Field(description="the run as the ledger has it")
+
+
 class LedgerList(JsonRecord):
     """The tracks of a ledger, and its runs if they were asked for."""
 

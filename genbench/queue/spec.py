@@ -183,7 +183,12 @@ def absolute_spec(spec: JobSpec, folder: Path) -> JobSpec:
 
 def of_tonight(spec: JobSpec) -> JobSpec:
     """Return a job that draws the night which is now."""
-    return spec.model_copy(update={"night": tonight(datetime.fromisoformat(now())).isoformat()})
+    return spec.model_copy(update={"night": tonight_label()})
+
+
+def tonight_label() -> str:
+    """Return the night which is now, such as 2026-11-22."""
+    return tonight(datetime.fromisoformat(now())).isoformat()
 
 
 def spec_text(spec: JobSpec) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from genbench.analysis.curves_record import Curves
+from genbench.ledger.listing import PushedRun
 from genbench.queue.records import JobDetail, JobList
 from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.store.jsonrecord import JsonRecord
@@ -14,6 +15,7 @@ SERVICE_RECORDS: Mapping[str, type[JsonRecord]] = {
     "jobs": JobList,
     "job": JobDetail,
     "watches": WatchList,
+    "push": PushedRun,
 }
 """By the name of the entry in `$defs` of the schema."""
 GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {**DECISION_RECORDS, "curves": Curves, **SERVICE_RECORDS}

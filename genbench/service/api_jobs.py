@@ -7,6 +7,7 @@ import hashlib
 import json
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
@@ -27,12 +28,13 @@ from genbench.queue.jobs import (
     retry_job,
     set_priority,
 )
-from genbench.queue.records import LIVE, Job, JobEvent, JobState
+from genbench.queue.records import LIVE, Job, JobDetail, JobEvent, JobState
 from genbench.queue.rows import job_of, require_job
 from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec
 from genbench.service.access import caller, require, service
-from genbench.service.problems import ConflictError, NotFoundError
+from genbench.service.problems import ConflictError, ForbiddenError, NotFoundError
 from genbench.service.state import Service
+from genbench.service.submitted import MOST_CHARS, keep_suite
 from genbench.store.walltime import wall_seconds
 
 router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
@@ -47,7 +49,12 @@ class JobRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    suite: str = Field(max_length=100, description="name of a suite of this service")
+    suite: str = Field(max_length=100, description="name of a suite of this service, or of `suite_text`")
+    suite_text: str | None = Field(
+        default=None,
+        max_length=MOST_CHARS,
+        description="a suite of the client's own, if the service takes some",
+    )
     models: dict[str, str | None] = Field(
         default={},
         max_length=50,
@@ -99,7 +106,7 @@ def post_job(
     """Put a job into the queue: 201 for a new one, 200 if the same work is there already."""
     who = require(request, "submit")
     own = service(request)
-    placed = checked_spec(job_spec(own, body))
+    placed = _placed(own, body)
     digest = hashlib.sha256(body.model_dump_json().encode()).hexdigest()
     with own.queue.write() as connection:
         known = _remembered(connection, who, idempotency_key, digest)
@@ -118,10 +125,17 @@ def job_spec(own: Service, body: JobRequest) -> JobSpec:
     """Return what a client asks for, with the paths of this service.
 
     Raises:
-        InputError: the service does not offer the suite or model.
+        InputError: the service does not offer the suite or model, or the client's suite is refused.
+        ForbiddenError: the service takes no suites of clients.
     """
+    if body.suite_text is not None and not own.allow_suites:
+        offered = ", ".join(sorted(own.suites)) or "none"
+        raise ForbiddenError(
+            f"this service takes no suites of clients (see serve --allow-suites); it offers: {offered}"
+        )
+    text = body.suite_text
     return JobSpec(
-        suite=str(own.suite(body.suite)),
+        suite=str(own.suite(body.suite) if text is None else keep_suite(own, body.suite, text)),
         models={name: None if path is None else own.model(path) for name, path in body.models.items()},
         track=body.track,
         night=body.night,
@@ -131,6 +145,17 @@ def job_spec(own: Service, body: JobRequest) -> JobSpec:
     )
 
 
+def _placed(own: Service, body: JobRequest) -> PlacedSpec:
+    """Return the checked job. Messages about a client's own suite name its file as the client knows it."""
+    spec = job_spec(own, body)
+    try:
+        return checked_spec(spec)
+    except InputError as error:
+        if body.suite_text is None:
+            raise
+        raise InputError(str(error).replace(f"{Path(spec.suite).parent}/", "")) from error
+
+
 def enqueue(own: Service, body: JobRequest, who: str) -> tuple[Job, bool]:
     """Put a job into the queue. Return it, and whether it is new.
 
@@ -138,7 +163,7 @@ def enqueue(own: Service, body: JobRequest, who: str) -> tuple[Job, bool]:
         InputError: the service does not offer the suite or model, or an option is wrong.
         QueueFullError: too many jobs wait.
     """
-    placed = checked_spec(job_spec(own, body))
+    placed = _placed(own, body)
     with own.queue.write() as connection:
         number, is_new = _insert(connection, own, placed, who, body.priority)
         return job_of(require_job(connection, number)), is_new
@@ -169,6 +194,14 @@ def _remembered(connection: Any, who: str, key: str | None, digest: str) -> int 
 def get_one(request: Request, number: Number) -> Job:
     """Return one job."""
     return _found(request, number)
+
+
+@router.get("/{number}/detail")
+def get_detail(request: Request, number: Number) -> JobDetail:
+    """Return one job with its events and the end of its log, as `genbench jobs ID --json`."""
+    job = _found(request, number)
+    events = tuple(job_events(service(request).queue, number))
+    return JobDetail(format=1, job=job, created=False, events=events, log=log_lines(job, 20))
 
 
 @router.patch("/{number}")

@@ -10,7 +10,8 @@ from genbench.ledger.changes import annotate, pin_base, position_of
 from genbench.ledger.history import track_history
 from genbench.ledger.notes import AnnotationKind
 from genbench.ledger.records import Annotation
-from genbench.queue.records import Schedule
+from genbench.queue.jobs import list_workers
+from genbench.queue.records import Schedule, Worker
 from genbench.queue.schedules import add_schedule, list_schedules, remove_schedule
 from genbench.service.access import require, service
 from genbench.service.api_jobs import JobRequest, job_spec
@@ -92,6 +93,12 @@ def put_base(request: Request, track: Name, body: BaseRequest) -> None:
     own = service(request)
     require_track(own.ledger, track)
     pin_base(own.ledger, track, body.uid, body.reason, by=who)
+
+
+@router.get("/workers")
+def get_workers(request: Request) -> list[Worker]:
+    """List workers that have not stopped."""
+    return list_workers(service(request).queue)
 
 
 @router.get("/schedules")

@@ -12,18 +12,20 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from genbench.ledger.bundle import MOST_BYTES
 from genbench.service.callers import FORMS, SAFE, find_caller, is_own_page
 from genbench.service.problems import problem
 from genbench.service.state import Service
 
 MOST_BODY = 256 << 10
-"""The largest body of a request, in bytes."""
+"""The largest body of a request, in bytes. A bundle of a run may be larger."""
+PUSH = "/api/v1/runs/push"
 LOGIN_FORM = f"{FORMS}login"
 _OPEN = frozenset({"/api/v1/health", "/login", "/style.css"})
 _BODY_S = 30.0
 """Seconds in which a body must have arrived."""
 _BODY_WORDS = {
-    413: f"the body is larger than {MOST_BODY} bytes",
+    413: "the body is larger than {} bytes",
     408: f"the body did not arrive within {_BODY_S:g} seconds",
 }
 _CLIENTS = 1000
@@ -62,9 +64,9 @@ class Guard:
         send = _with_headers(send)
         refused = await self._refuse(scope)
         if refused is None and scope["method"] not in SAFE:
-            read = await _read_body(receive, MOST_BODY)
+            read = await _read_body(receive, _most_body(scope))
             if isinstance(read, int):
-                refused = problem(read, _BODY_WORDS[read])
+                refused = problem(read, _BODY_WORDS[read].format(_most_body(scope)))
             else:
                 receive = _replayed(read, receive)
         await (refused or self._app)(scope, receive, send)
@@ -75,8 +77,8 @@ class Guard:
         if _name(host) not in self._service.hosts:
             return problem(400, f"Host '{host[:100]}' is not served here; see serve --trusted-host")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY:
-            return problem(413, _BODY_WORDS[413])
+        if not length.isdecimal() or int(length) > _most_body(scope):
+            return problem(413, _BODY_WORDS[413].format(_most_body(scope)))
         caller = await run_in_threadpool(find_caller, self._service, scope, headers)
         if caller is None and not _is_open(scope, headers):
             return _unknown(scope, headers)
@@ -98,6 +100,11 @@ class Guard:
             return True
         times.append(now)
         return False
+
+
+def _most_body(scope: Scope) -> int:
+    """Return the largest body of a request to this path, in bytes."""
+    return MOST_BYTES if scope["path"] == PUSH else MOST_BODY
 
 
 def _name(host: str) -> str:

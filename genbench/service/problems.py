@@ -33,6 +33,10 @@ class NotFoundError(InputError):
     """The thing that a path names is not there."""
 
 
+class ForbiddenError(InputError):
+    """The service does not let clients do this."""
+
+
 class GoneError(InputError):
     """The thing was there, and its files were deleted."""
 
@@ -61,21 +65,21 @@ def _on_genbench(request: Request, error: Exception) -> Response:
     return _answer(request, status, str(error), headers)
 
 
+_STATUSES: tuple[tuple[type[Exception], int], ...] = (
+    (NotFoundError, 404),
+    (ForbiddenError, 403),
+    (GoneError, 410),
+    (ConflictError, 409),
+    (NotComparableError, 409),
+    (QueueFullError, 429),
+    (InputError, 422),
+)
+"""The status of each kind of error. The first kind that fits counts."""
+
+
 def genbench_status(error: Exception) -> int:
     """Return the status for an error of genbench."""
-    match error:
-        case NotFoundError():
-            return 404
-        case GoneError():
-            return 410
-        case ConflictError() | NotComparableError():
-            return 409
-        case QueueFullError():
-            return 429
-        case InputError():
-            return 422
-        case _:
-            return 500
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
 
 
 def _on_validation(request: Request, error: Exception) -> Response:

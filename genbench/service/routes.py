@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from genbench.service import (
     api_jobs,
     api_ledger,
+    api_push,
     api_runs,
     api_tracks,
     api_watches,
@@ -16,7 +17,14 @@ from genbench.service import (
     pages_watches,
 )
 
-_API = (api_jobs.router, api_ledger.router, api_runs.router, api_tracks.router, api_watches.router)
+_API = (
+    api_jobs.router,
+    api_push.router,
+    api_ledger.router,
+    api_runs.router,
+    api_tracks.router,
+    api_watches.router,
+)
 _PAGES = (pages.router, pages_tracks.router, pages_watches.router, forms.router)
 
 

@@ -40,6 +40,8 @@ class Service:
     """What users of those proxies may do."""
     sessions: Sessions = field(default_factory=Sessions)
     trends: TrendCache = field(default_factory=TrendCache)
+    allow_suites: bool = False
+    """Whether clients may submit suites of their own, within limits."""
     most_per_second: int = 100
     """Requests that one client may make in a second."""
 

@@ -1,0 +1,122 @@
+"""Suites of clients: what they may set, and every key that is refused with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from genbench.errors import ConfigError
+from genbench.service.app import make_app
+from genbench.service.state import Service
+from genbench.service.submitted import keep_suite
+from genbench.service.tokens import add_token
+
+JOBS = "/api/v1/jobs"
+SUITE = """\
+models:
+  tuned: {path: org/model, chat_template_kwargs: {thinking: true}}
+engine: {tensor_parallel_size: 2}
+decoding: {temperature: 0.6, max_tokens: 16}
+track: nightly
+tasks:
+  - gsm8k
+  - {task: math500, k: 4, metrics: [avg@k]}
+  - name: sums
+    kind: math
+    data: {hub: {repo: org/sums}, fields: {question: q, reference: a}}
+    prompt: "{question} see https://example.org or ../x"
+    verifier: {tolerance: 0.1}
+    k: 4
+"""
+
+
+@pytest.fixture
+def open_service(service: Service) -> Service:
+    return replace(service, allow_suites=True)
+
+
+@pytest.fixture
+def submitter(open_service: Service) -> Iterator[TestClient]:
+    with TestClient(make_app(open_service), base_url="http://127.0.0.1:8321") as client:
+        client.headers["Authorization"] = f"Bearer {add_token(open_service.queue, 'ci', 'submit', 1)}"
+        yield client
+
+
+def test_a_suite_of_a_client_becomes_a_job_once(submitter: TestClient, open_service: Service) -> None:
+    body = {"suite": "mine", "suite_text": SUITE, "night": "2026-11-20"}
+    made = submitter.post(JOBS, json=body)
+    assert made.status_code == 201, made.text
+    kept = Path(made.json()["spec"]["suite"])
+    assert kept.name == "mine.yaml" and kept.read_text() == SUITE
+    assert kept.is_relative_to(open_service.runs.resolve() / "submitted")
+    assert (made.json()["track"], made.json()["slots"]) == ("nightly", 2)
+    assert submitter.post(JOBS, json=body).status_code == 200
+
+
+def test_a_service_that_takes_no_suites_says_which_it_offers(writer: TestClient) -> None:
+    refused = writer.post(JOBS, json={"suite": "mine", "suite_text": SUITE})
+    assert refused.status_code == 403
+    assert "takes no suites of clients" in refused.json()["detail"] and "nightly" in refused.json()["detail"]
+
+
+MODEL, ENGINE, TASK = "path: org/model", "tensor_parallel_size: 2", "k: 4, metrics"
+VERIFIER, DATA = "{tolerance: 0.1}", "hub: {repo: org/sums}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (MODEL, f"{MODEL}, trust_remote_code: true", "2: models.tuned.trust_remote_code"),
+        (MODEL, f"{MODEL}, chat_template: /etc/passwd", "2: models.tuned.chat_template"),
+        (MODEL, "path: /etc", "2: models.tuned.path"),
+        (MODEL, f"{MODEL}, adapter: ../x", "2: models.tuned.adapter"),
+        (MODEL, 'path: m/m, server: {base_urls: ["http://a/v1"]}', "2: models.tuned.server"),
+        (ENGINE, 'base_urls: ["http://a/v1"]', "3: engine.base_urls"),
+        (ENGINE, "kind: http", "3: engine.kind"),
+        (ENGINE, "kind: evil.module:Engine", "3: engine.kind"),
+        (ENGINE, "hf_token: abc", "3: engine.hf_token"),
+        (ENGINE, "worker_cls: evil.Worker", "3: engine.worker_cls"),
+        ("track: nightly", "judge: {server: {base_url: 'http://a', model: m}}", "5: judge.server"),
+        ("track: nightly", "judge: {use: ./mine.yaml}", "5: judge.use"),
+        ("track: nightly", "verify: {workers: 1000}", "5: verify"),
+        ("  - gsm8k", "  - evil.module:Task", "7: tasks.0.task"),
+        ("  - gsm8k", "  - imported:x.lock.json", "7: tasks.0.task"),
+        ("  - gsm8k", "  - ./page.yaml", "7: tasks.0.task"),
+        ("metrics: [avg@k]", "metrics: ['evil.module:Metric']", "8: tasks.1.metrics.0"),
+        (TASK, "k: 4, options: {functions: 'f.py:make'}, metrics", "8: tasks.1.options.functions"),
+        (TASK, "k: 4, options: {any: 'http://a/b'}, metrics", "8: tasks.1.options.any"),
+        (TASK, "k: 4, options: {any: [{deep: ~/x}]}, metrics", "8: tasks.1.options.any.0.deep"),
+        (DATA, "path: /etc/passwd", "11: tasks.2.data.path"),
+        (DATA, "path: https://example.org/x.jsonl", "11: tasks.2.data.path"),
+        (DATA, "path: shipped:data/../../x", "11: tasks.2.data.path"),
+        (VERIFIER, "{use: evil.module:V}", "13: tasks.2.verifier.use"),
+        (VERIFIER, "{use: foreign_score}", "13: tasks.2.verifier.use"),
+        (VERIFIER, "{unsafe_local_exec: true}", "13: tasks.2.verifier.unsafe_local_exec"),
+        (VERIFIER, "{trust_task_code: true}", "13: tasks.2.verifier.trust_task_code"),
+        (VERIFIER, "{punkt_dir: x}", "13: tasks.2.verifier.punkt_dir"),
+        (VERIFIER, "{judge: ../j.yaml}", "13: tasks.2.verifier.judge"),
+        (VERIFIER, "{cascade: [exact, judge], rule: {python: x}}", "13: tasks.2.verifier.rule.python"),
+    ],
+)
+def test_what_runs_code_or_reaches_elsewhere_is_refused_by_line_and_key(
+    open_service: Service, old: str, new: str, told: str
+) -> None:
+    assert old in SUITE
+    with pytest.raises(ConfigError) as error:
+        keep_suite(open_service, "mine", SUITE.replace(old, new, 1))
+    assert str(error.value).startswith(f"mine.yaml:{told} is refused: a submitted suite may not "), error
+    assert not (open_service.runs / "submitted").exists()
+
+
+def test_the_suites_own_mistakes_are_told_without_paths_of_the_service(submitter: TestClient) -> None:
+    body = {"suite": "mine", "suite_text": SUITE.replace("temperature: 0.6", "temperatur: 0.6")}
+    refused = submitter.post(JOBS, json=body)
+    assert refused.status_code == 422 and refused.json()["detail"].startswith("mine.yaml:4: ")
+    for name in ("../mine", "a/b", "", ".x"):
+        assert submitter.post(JOBS, json={"suite": name, "suite_text": SUITE}).status_code == 422
+    for text in ("- a list", "a: &x [*x]", "a: {", "models: 3\ntasks: {}"):
+        assert submitter.post(JOBS, json={"suite": "mine", "suite_text": text}).status_code == 422
