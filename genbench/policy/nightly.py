@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from genbench.errors import InputError
@@ -10,7 +11,7 @@ from genbench.ledger.add import add
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.reading import read_facts
-from genbench.ledger.records import Night, TrackHistory
+from genbench.ledger.records import Night, TaskSeries, TrackHistory
 from genbench.policy.config import BY_SUITE, EVERY_TASK, Policy
 from genbench.policy.record import GatedChange, GatedTask, NightlyGate, PooledTonight
 from genbench.policy.tonight import Tonight, tonight
@@ -48,8 +49,9 @@ def nightly_gate(
         raise InputError(f"{run}: the run is {facts.state}; the command that started it continues it")
     name = _track_of(run, facts.uid, ledger, track, None if facts.track is None else facts.track.name)
     detect(ledger, name)
-    history = track_history(ledger, name)
+    history = track_history(ledger, name, tasks=())
     night = _night(history, facts.uid, run)
+    history = replace(history, series=_series_since(ledger, history, night))
     chosen = policy or _default_policy(history)
     alarms = chosen.alarms_per_year or history.track.alarms_per_year
     alpha = min(0.05, alarms / history.track.nights_per_year)
@@ -62,6 +64,12 @@ def nightly_gate(
         )
     found = tonight(history, night.uid, chosen, alpha)
     return _record(history, night, chosen, alpha, found, changes=tuple(_changes(history, night, chosen)))
+
+
+def _series_since(ledger: Ledger, history: TrackHistory, night: Night) -> Mapping[str, TaskSeries]:
+    """Return the series from a night on, with the sums of problems. Those of earlier nights are not read."""
+    later = {point.position for point in history.points if point.position >= night.position}
+    return track_history(ledger, history.track.name, last=max(1, len(later))).series
 
 
 def _track_of(run: Path, uid: str, ledger: Ledger, asked: str | None, own: str | None) -> str:

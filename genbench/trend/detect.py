@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import track_history
+from genbench.ledger.history import recent, track_history
 from genbench.ledger.records import Change, TrackHistory
 from genbench.stats.changepoints import HISTORY, WINDOWS
 from genbench.stats.changewatch import Direction, Found, walk_changes
@@ -20,6 +20,10 @@ from genbench.trend.series import AlignedTask, aligned_tasks
 
 SEARCHED = 2 * (HISTORY + max(WINDOWS))
 """Points before the first new one that are read: enough for every window, with nights that were cut out."""
+
+
+BATCH = 8
+"""Tasks that do not gate are read and searched so many at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +49,35 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
     if new >= len(plain.points):
         return plain
     needed = len(plain.points) - min(new, _oldest_open(plain)) + SEARCHED
-    history = track_history(ledger, track, last=needed)
-    start = max(0, new - (len(plain.points) - len(history.points)))
-    limits = thresholds(history)
-    for item in watched_series(history):
-        drops = _search(
-            ledger, history, item, threshold=limits.of(gating=item.gating), direction="drop", start=start
-        )
-        calm = _without_drops(item, drops)
-        _search(ledger, history, calm, threshold=limits.of(gating=item.gating), direction="rise", start=start)
+    outline = recent(ledger, track, needed)
+    limits = thresholds(outline)
+    start = max(0, new - (len(plain.points) - len(outline.points)))
+    for names in _batches(outline):
+        history = track_history(ledger, track, tasks=names, last=needed)
+        for item in watched_series(history):
+            drops = _search(
+                ledger, history, item, threshold=limits.of(gating=item.gating), direction="drop", start=start
+            )
+            calm = _without_drops(item, drops)
+            _search(
+                ledger, history, calm, threshold=limits.of(gating=item.gating), direction="rise", start=start
+            )
     mark_looked(ledger, plain)
     return track_history(ledger, track, tasks=())
+
+
+def _batches(history: TrackHistory) -> Iterator[list[str]]:
+    """Yield the names of the tasks whose sums of problems are read together.
+
+    The gating tasks are one batch, because their pooled line needs them all. The sums of ten years of all
+    tasks would not fit into memory.
+    """
+    gating = [name for name, series in history.series.items() if series.gating]
+    others = [name for name, series in history.series.items() if not series.gating]
+    if gating:
+        yield gating
+    for first in range(0, len(others), BATCH):
+        yield others[first : first + BATCH]
 
 
 def _oldest_open(history: TrackHistory) -> int:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from sqlalchemy import ColumnElement, Float, cast, literal, null, select, true
 
 from genbench.ledger.add import add, rebuild
 from genbench.ledger.changes import annotate, pin_base
+from genbench.ledger.connecting import driver_rows
 from genbench.ledger.database import HEAD, Ledger, migrate, open_ledger
 from genbench.ledger.history import recent, track_history
 from genbench.ledger.tables import METADATA
@@ -54,3 +58,21 @@ def test_postgres_and_sqlite_have_the_same_rows(url: str, tmp_path: Path) -> Non
     for left, right in zip(scores, wanted["score"], strict=True):
         for one, other in zip(left, right, strict=True):
             assert one == (pytest.approx(other, abs=1e-6) if isinstance(other, float) else other)
+
+
+def test_rows_of_the_driver_have_the_same_values_in_the_binary_format(url: str, tmp_path: Path) -> None:
+    values: list[ColumnElement[Any]] = [
+        literal(1),
+        literal(0.1),
+        cast(literal("NaN"), Float),
+        true(),
+        literal("é"),
+        null(),
+    ]
+    with open_ledger(url, tmp_path / "notes.jsonl") as ledger, ledger.read() as connection:
+        (row,) = driver_rows(connection, select(*values, literal(b"\x00\xff")))
+        result = connection.execute(select(1), execution_options={"genbench_binary": True})
+        binary = result.cursor.format if result.cursor is not None else None
+    assert (row[0], row[1], *row[3:]) == (1, 0.1, True, "é", None, b"\x00\xff")
+    assert math.isnan(row[2])
+    assert binary == 1
