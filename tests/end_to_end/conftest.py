@@ -35,9 +35,19 @@ tasks:
            fields: {id: id, question: question, options: options, reference: answer}}
     prompt: "{question}"
     k: 2
+  - name: picks
+    kind: likelihood
+    data: {path: "shipped:data/quickstart/choice.jsonl",
+           fields: {id: id, question: stem, options: options, reference: answer}}
+    prompt: "Question: {question}\\nAnswer:"
+    options: {metric: acc_norm}
+    k: 1
+    limit: 40
 """
-TOTAL = 600
-"""Samples of the suite: 100 problems x 4 and 100 x 2."""
+TASKS = ("arithmetic", "choice", "picks")
+"""The last one is scored, and comes last in the queue."""
+TOTAL = 640
+"""Samples of the suite: 100 problems x 4, 100 x 2, and 40 whose options are scored."""
 
 
 @dataclass(frozen=True)
@@ -100,21 +110,21 @@ def lines(folder: Path, task: str, kind: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].split("\n") if line]
 
 
-def texts(folder: Path, tasks: Sequence[str] = ("arithmetic", "choice")) -> dict[tuple[str, str, int], str]:
-    """Identity -> text; a second line for an identity fails."""
+def texts(folder: Path, tasks: Sequence[str] = TASKS) -> dict[tuple[str, str, int], str]:
+    """Identity -> text, or the scores of all choices; a second line for an identity fails."""
     found: dict[tuple[str, str, int], str] = {}
     for task in tasks:
         for record in lines(folder, task, "completions"):
             key = (task, record["problem_id"], record["sample_index"])
             assert key not in found
-            found[key] = record["text"]
+            found[key] = record["text"] or json.dumps(record.get("choices", ""))
     return found
 
 
 def verdicts(folder: Path) -> dict[tuple[str, str, int], tuple[str, float | None]]:
     return {
         (task, record["problem_id"], record["sample_index"]): (record["status"], record["score"])
-        for task in ("arithmetic", "choice")
+        for task in TASKS
         for record in lines(folder, task, "verdicts")
     }
 

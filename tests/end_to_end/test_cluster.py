@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import TOTAL, Place, lines, texts, verdicts
+from .conftest import TASKS, TOTAL, Place, lines, texts, verdicts
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -107,4 +107,4 @@ def test_a_full_disk_stops_cleanly_and_the_run_goes_on_when_there_is_space(refer
 def all_whole_lines(folder: Path) -> bool:
     """No torn line was left in the middle of a file."""
     kinds = ("completions", "verdicts", "problems", "asks")
-    return all(lines(folder, task, kind) for task in ("arithmetic", "choice") for kind in kinds)
+    return all(lines(folder, task, kind) for task in TASKS for kind in kinds)

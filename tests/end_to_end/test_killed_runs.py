@@ -13,14 +13,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from .conftest import TOTAL, Place, alive, descendants, lines, texts, verdicts, words
+from .conftest import TASKS, TOTAL, Place, alive, descendants, lines, texts, verdicts, words
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 DEADLINE_S = 600.0
 
 
 def drawn(folder: Path) -> int:
-    return sum(len(lines(folder, task, "completions")) for task in ("arithmetic", "choice"))
+    return sum(len(lines(folder, task, "completions")) for task in TASKS)
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
@@ -70,10 +70,14 @@ def test_a_run_killed_at_five_moments_ends_as_an_undisturbed_one(reference: Plac
     kill(process)
     assert drawn(folder) == 0
 
-    for share in (rng.uniform(0.1, 0.3), rng.uniform(0.4, 0.6)):  # in the middle of drawing
-        process = reference.start(*command)
-        wait_until(lambda share=share: drawn(folder) > share * TOTAL, process)  # type: ignore[misc]
-        kill(process)
+    process = reference.start(*command)  # in the middle of drawing
+    share = rng.uniform(0.1, 0.6)
+    wait_until(lambda: drawn(folder) > share * TOTAL, process)
+    kill(process)
+    slower = ("--set", "engine.max_num_seqs=16")
+    process = reference.start(*command, *slower)  # in the middle of scoring texts, which come last
+    wait_until(lambda: bool(lines(folder, "picks", "completions")), process)
+    kill(process)
     before = drawn(folder)
     assert 0 < before < TOTAL
 
@@ -111,12 +115,17 @@ def test_an_engine_killed_while_it_loads_is_followed_by_another(reference: Place
     assert verdicts(folder) == verdicts(reference.path / "whole" / "tuned")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_cleanly_and_says_how_to_go_on(reference: Place, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "more", "least"),
+    [(signal.SIGINT, (), 100), (signal.SIGTERM, ("--task", "picks", "--set", "engine.max_num_seqs=2"), 3)],
+)
+def test_a_signal_stops_cleanly_and_says_how_to_go_on(
+    reference: Place, number: signal.Signals, more: tuple[str, ...], least: int
+) -> None:
     name = f"stopped-{number.name}"
     folder = reference.path / name / "tuned"
-    process = reference.start("run", "suite.yaml", "--run-dir", name)
-    wait_until(lambda: drawn(folder) > 100, process)
+    process = reference.start("run", "suite.yaml", "--run-dir", name, *more)
+    wait_until(lambda: drawn(folder) > least, process)
     family = descendants(process.pid)
     process.send_signal(number)
     _, err = process.communicate(timeout=300)

@@ -5,20 +5,21 @@ import subprocess
 
 import pytest
 
-from .conftest import TOTAL, Place, lines, texts, verdicts
+from .conftest import TASKS, TOTAL, Place, lines, texts, verdicts
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 
 def test_a_run_leaves_every_sample_once_with_its_verdict(reference: Place) -> None:
     folder = reference.path / "whole" / "tuned"
-    assert len(texts(folder)) == TOTAL == 100 * 4 + 100 * 2
+    assert len(texts(folder)) == TOTAL == 100 * 4 + 100 * 2 + 40
     assert set(verdicts(folder)) == set(texts(folder))
     report = json.loads((reference.path / "report.json").read_text())
     tasks = report["models"]["tuned"]["tasks"]
     assert {name: (task["n"], task["k"]) for name, task in tasks.items()} == {
         "arithmetic": (100, 4),
         "choice": (100, 2),
+        "picks": (40, 1),
     }
     for task in tasks.values():
         assert task["ci"][0] <= task["value"] <= task["ci"][1]
@@ -60,11 +61,11 @@ def test_a_second_run_and_a_limited_one_draw_the_same_texts(reference: Place) ->
     few_slots = ("--run-dir", "limited", "--set", "engine.max_num_seqs=16")
     reference.results(*few_slots, "--limit", "10")
     limited = texts(reference.path / "limited" / "tuned")
-    assert len(limited) == 10 * 6
+    assert len(limited) == 10 * 7
     assert limited.items() <= whole.items()
     report = reference.results(*few_slots)
     assert texts(reference.path / "limited" / "tuned") == whole
-    assert report["models"]["tuned"]["totals"]["drawn_now"] == TOTAL - 60
+    assert report["models"]["tuned"]["totals"]["drawn_now"] == TOTAL - 70
     # The same run under the same seed in other batches: nothing moves.
     done = reference.run("noise", "--same-seed", "whole/tuned", "limited/tuned", "--json")
     assert done.returncode == 0, done.stderr
@@ -89,10 +90,10 @@ def test_scoring_again_without_an_engine_gives_the_same_verdicts(reference: Plac
 
 def test_ready_responses_of_the_same_texts_score_the_same(reference: Place) -> None:
     folder = reference.path / "whole" / "tuned"
-    keys = ("task", "problem_id", "sample_index", "text", "finish_reason")
+    keys = ("task", "problem_id", "sample_index", "text", "finish_reason", "choices")
     rows = [
-        {key: r[key] for key in keys}
-        for task in ("arithmetic", "choice")
+        {key: r[key] for key in keys if key in r}
+        for task in TASKS
         for r in lines(folder, task, "completions")
     ]
     (reference.path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

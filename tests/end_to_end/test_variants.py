@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 
 from genbench.suite import shipped
 
-from .conftest import SUITE, Place, descendants, lines, texts, verdicts
+from .conftest import SUITE, TASKS, Place, descendants, lines, texts, verdicts
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -45,7 +45,7 @@ def test_an_adapter_changes_the_texts_and_the_identity(reference: Place) -> None
     reference.results("--run-dir", "adapted", "--limit", "4", "--set", f"models.tuned.adapter={path}")
     adapted = texts(reference.path / "adapted" / "tuned")
     whole = texts(reference.path / "whole" / "tuned")
-    assert len(adapted) == 4 * 6
+    assert len(adapted) == 4 * 7
     assert any(whole[key] != text for key, text in adapted.items())
     manifest = json.loads((reference.path / "adapted" / "tuned" / "manifest.json").read_text())
     assert manifest["model_identity"].count("sha256:") == 2
@@ -96,7 +96,7 @@ def test_an_engine_that_is_killed_is_replaced_and_nothing_is_lost(reference: Pla
     folder = reference.path / "engine-killed" / "tuned"
     process = reference.start("run", "suite.yaml", "--run-dir", "engine-killed")
     end = time.monotonic() + 600
-    while sum(len(lines(folder, task, "completions")) for task in ("arithmetic", "choice")) < 150:
+    while sum(len(lines(folder, task, "completions")) for task in TASKS) < 150:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.01)
