@@ -7,11 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from genbench.analysis.curves_record import Curve, CurvePoint, Curves, RankPoint, Ranks
-from genbench.analysis.records import Interval
+import numpy as np
+
+from genbench.analysis.curves_record import Curve, CurveBest, CurvePoint, Curves, RankPoint, Ranks
 from genbench.analysis.results_record import Results, TaskResults, read_results
 from genbench.errors import InputError, nearest
-from genbench.stats.curves import monotonicity, order_agreement, signal_to_noise
+from genbench.stats.bestof import best_of, rerun_errors, shrunk
+from genbench.stats.curves import monotonicity, order_agreement, signal_to_noise, step_noise
 from genbench.stats.likelihood import MEASURES
 from genbench.store.folder import RunFolder
 
@@ -35,10 +37,10 @@ def curves(folders: Sequence[Path | str], tasks: Sequence[str] = (), measures: S
     for folder in map(Path, folders):
         for step, results in sorted(_checkpoints(folder), key=lambda found: found[0]):
             for task, found in results.tasks.items():
-                for measure, value, ci, kind in _measures(found):
+                for measure, point, kind in _measures(found, step, results.model):
                     key = (folder.name, task, measure)
                     kinds[key] = kind
-                    points[key].append(CurvePoint(step=step, model=results.model, value=value, ci=ci))
+                    points[key].append(point)
     _check("task", tasks, {task for _, task, _ in points})
     _check("measure", measures, {measure for _, _, measure in points})
     kept = [key for key in points if (not tasks or key[1] in tasks) and (not measures or key[2] in measures)]
@@ -66,20 +68,25 @@ def _checkpoints(folder: Path) -> Iterator[tuple[int, Results]]:
         )
 
 
-def _measures(task: TaskResults) -> Iterator[tuple[str, float, Interval | None, tuple[bool, bool]]]:
-    """Yield each measure of a task: name, value, interval, and (is a share, lower is better)."""
+def _measures(
+    task: TaskResults, step: int, model: str
+) -> Iterator[tuple[str, CurvePoint, tuple[bool, bool]]]:
+    """Yield each measure of a task: name, point of its curve, and (is a share, lower is better)."""
     if task.likelihood is None:
         if task.value is not None:
-            yield task.metric, task.value, task.ci, (True, False)
+            point = CurvePoint(step=step, model=model, value=task.value, ci=task.ci, rerun_ci=task.rerun_ci)
+            yield task.metric, point, (True, False)
         return
     for name, item in task.likelihood.measures.items():
-        yield name, item.value, item.ci, (MEASURES[name].is_share, item.lower_is_better)
+        point = CurvePoint(step=step, model=model, value=item.value, ci=item.ci, rerun_ci=None)
+        yield name, point, (MEASURES[name].is_share, item.lower_is_better)
 
 
 def _curve(key: _Key, points: Sequence[CurvePoint], kind: tuple[bool, bool]) -> Curve:
     is_share, lower = kind
     values = [-point.value if lower else point.value for point in points]
     ratio = signal_to_noise(values)
+    noise = _noise(points)
     series, task, measure = key
     return Curve(
         series=series,
@@ -90,6 +97,30 @@ def _curve(key: _Key, points: Sequence[CurvePoint], kind: tuple[bool, bool]) -> 
         points=tuple(points),
         signal_to_noise=None if ratio is None or math.isinf(ratio) else ratio,
         monotonicity=monotonicity([point.step for point in points], values),
+        noise=noise,
+        best=_best(points, values.index(max(values)), noise),
+    )
+
+
+def _noise(points: Sequence[CurvePoint]) -> float | None:
+    """Return the standard error of one checkpoint: that of a re-run, or else that of one step."""
+    known = [point.rerun_ci for point in points if point.rerun_ci is not None]
+    if not known:
+        return step_noise([point.value for point in points])
+    low, high = np.array(known, dtype=float).T
+    return math.sqrt(float((rerun_errors(low, high) ** 2).mean()))
+
+
+def _best(points: Sequence[CurvePoint], place: int, noise: float | None) -> CurveBest:
+    best = points[place]
+    values = np.array([point.value for point in points])
+    is_known = noise is not None and len(points) > 1
+    return CurveBest(
+        step=best.step,
+        model=best.model,
+        value=best.value,
+        shrunk=float(shrunk(values, np.full(len(values), noise))[place]) if is_known else None,
+        luck=best_of(len(points)) * noise if noise is not None and is_known else None,
     )
 
 

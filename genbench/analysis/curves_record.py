@@ -17,6 +17,21 @@ class CurvePoint(JsonRecord):
     model: str = Field(description="name of the checkpoint")
     value: float = Field(description="the measure, in its own unit")
     ci: Interval | None = Field(description="95% interval for new problems")
+    rerun_ci: Interval | None = Field(
+        description="95% interval for a re-run; null for scored texts, which a re-run gives again"
+    )
+
+
+class CurveBest(JsonRecord):
+    """The best checkpoint of a curve, and its value without the luck of being the best."""
+
+    step: Count = Field(description="training step")
+    model: str = Field(description="name of the checkpoint")
+    value: float = Field(description="the measure, in its own unit")
+    shrunk: float | None = Field(
+        description="the value drawn towards the mean by the share of noise; null if the noise is unknown"
+    )
+    luck: float | None = Field(description="what the best of as many equal checkpoints gains by chance")
 
 
 class Curve(JsonRecord):
@@ -34,6 +49,11 @@ class Curve(JsonRecord):
     monotonicity: float | None = Field(
         description="rank correlation of step and improvement, from -1 to 1; null below three steps"
     )
+    noise: float | None = Field(
+        description="standard error of one step: from re-run intervals, else from second differences; null "
+        "below four steps without them"
+    )
+    best: CurveBest = Field(description="the best checkpoint")
 
 
 class RankPoint(JsonRecord):

@@ -116,11 +116,13 @@ def ask_records(
     references: Sequence[Any],
     requests: Sequence[Request | None],
     recipe: Mapping[str, Any] | None = None,
+    scored: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the lines of asks.jsonl for one problem. Samples of one prompt share a line.
 
     Args:
         recipe: what the prompt is made from, which is then stored instead of its text.
+        scored: the texts that the model scores after the prompt.
     """
     found: dict[str, dict[str, Any]] = {}
     for index, (reference, request) in enumerate(zip(references, requests, strict=True)):
@@ -135,6 +137,8 @@ def ask_records(
             }
             if recipe is not None:
                 found[request.prompt_digest]["recipe"] = dict(recipe)
+            if scored is not None:
+                found[request.prompt_digest]["scored"] = dict(scored)
         found[request.prompt_digest]["samples"].append(index)
     return list(found.values())
 

@@ -78,7 +78,7 @@ def perplexity(
     epilog=examples(
         "genbench curves runs/base",
         "genbench curves runs/base --task piqa --measure bpb_gold",
-        "genbench curves runs/small runs/large --output curves.html",
+        "genbench curves runs/small runs/large --html curves.html",
     ),
 )
 def curves(
@@ -89,19 +89,19 @@ def curves(
     measure: Annotated[
         list[str], typer.Option("--measure", help="Only this measure, such as bpb_gold. Repeatable.")
     ] = [],  # noqa: B006
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write a page with charts to this file.")
+    html: Annotated[
+        Path | None, typer.Option("--html", "--output", "-o", help="Write a page with charts to this file.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the measures of checkpoints by training step.
 
     Measures that tell checkpoints apart come first: by the change over the noise of one step. Several
-    training runs are also ranked. The step is shown from which their order is that of the end.
+    training runs are also ranked: for each step, how far their order is that of the end. The best
+    checkpoint is shown with and without the luck of being the best of several.
     """
     record = lazy_module("analysis.curves").curves(run_dirs, task, measure)
     print_record(record, "curves_text", as_json)
-    if output is not None:
-        page = lazy_module("reports.curves_page").curves_page(record)
-        lazy_module("store.jsonlines").replace(output, page.encode())
-        say_written([f"curves: {output}"], to_stderr=as_json)
+    if html is not None:
+        page = lazy_module("reports.curves_page").write_curves_page(record, html)
+        say_written([f"page: {page}"], as_json)

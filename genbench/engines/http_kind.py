@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from genbench.engines.checkpoint import context_length, find, vocabulary_size
+from genbench.engines.http_score import check_scores
 from genbench.engines.http_server import HttpServer
 from genbench.engines.http_settings import HttpSettings
 from genbench.engines.http_tries import Transient
@@ -121,7 +122,8 @@ class HttpKind:
 
         Raises:
             EngineError: no server answers.
-            ConfigError: they serve another model, differ among themselves, or do not take the decoding.
+            ConfigError: they serve another model, differ among themselves, do not take the decoding, or
+                cannot score given texts and a task wants that.
             DataError: the tokenizer's files cannot be had.
         """
         for task, decoding in model.decodings.items():
@@ -154,7 +156,7 @@ class HttpKind:
             trust_remote_code=config.trust_remote_code,
         )
         with ThreadPoolExecutor(max_workers=1) as pool:  # a notebook has a loop of its own
-            told, silent = pool.submit(asyncio.run, _ask_all(settings)).result()
+            told, silent = pool.submit(asyncio.run, _ask_all(settings, scores=model.scores)).result()
         return replace(settings, told=told), tuple(silent)
 
 
@@ -201,9 +203,9 @@ def _check_decoding(task: str, decoding: Decoding, engine: HttpConfig) -> None:
         )
 
 
-async def _ask_all(settings: HttpSettings) -> tuple[dict[str, Any], list[str]]:
+async def _ask_all(settings: HttpSettings, *, scores: bool) -> tuple[dict[str, Any], list[str]]:
     members = list(settings.members.values())
-    answers = await asyncio.gather(*(_ask(member) for member in members))
+    answers = await asyncio.gather(*(_ask(member, scores=scores) for member in members))
     told = {
         member.base_urls[0]: found
         for member, (found, _) in zip(members, answers, strict=True)
@@ -235,11 +237,14 @@ def _check_alike(told: Mapping[str, Mapping[str, Any]]) -> None:
                 )
 
 
-async def _ask(member: HttpSettings) -> tuple[dict[str, Any] | None, str]:
+async def _ask(member: HttpSettings, *, scores: bool) -> tuple[dict[str, Any] | None, str]:
     server = HttpServer(member.address)
     server.open()
     try:
-        return await server.served(_LISTEN_S), ""
+        told = await server.served(_LISTEN_S)
+        if scores and not member.no_scores:
+            await check_scores(server, member, _LISTEN_S)
+        return told, ""
     except (Transient, RequestFailedError) as error:
         return None, str(error)
     finally:

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from genbench.engines.http_messages import choice_of
+from genbench.engines.http_server import HttpServer
 from genbench.engines.http_settings import HttpSettings
 from genbench.engines.http_tries import Transient
 from genbench.engines.scored import Scored, sum_of
-from genbench.errors import EngineError
+from genbench.errors import ConfigError, EngineError, RequestFailedError
 from genbench.types import Continuation
+
+_PROBE = Continuation(0, (5, 6), (7, 8))
+"""Tokens that every vocabulary has. They differ, so that rows that are shifted are found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,23 @@ def score_body(settings: HttpSettings, item: Continuation) -> dict[str, Any]:
         "n": 1,
         "stream": False,
     }
+
+
+async def check_scores(server: HttpServer, settings: HttpSettings, limit_s: float) -> None:
+    """Let a server score a few tokens before a run depends on it. A server that is busy is not refused.
+
+    Raises:
+        ConfigError: it refuses such a request, or its reply cannot be indexed safely.
+    """
+    try:
+        record = await server.once("POST", "completions", score_body(settings, _PROBE), limit_s)
+        read_scores(settings, record or {}, _PROBE)
+    except Transient:
+        return
+    except RequestFailedError as error:
+        raise ConfigError(f"{server.address} cannot score given texts: {error}") from None
+    except EngineError as error:
+        raise ConfigError(str(error)) from None
 
 
 def read_scores(settings: HttpSettings, record: Mapping[str, Any], item: Continuation) -> Scored:
@@ -74,6 +95,11 @@ def _row(settings: HttpSettings, row: Any, token: int) -> dict[int, Entry]:
     if not isinstance(row, dict):
         raise Transient(f"half a reply: a row of log-probabilities is {type(row).__name__}")
     found = row.get(str(token))
+    if found is None and not any(key.isdecimal() for key in row):
+        raise EngineError(
+            f"server {settings.base_urls[0]} names the tokens of its log-probabilities by text "
+            f"({', '.join(map(repr, row)):.60}), so their positions cannot be checked; use engine.kind vllm"
+        )
     if found is None:
         raise EngineError(
             f"server {settings.base_urls[0]} returns shifted positions: a row has the tokens "

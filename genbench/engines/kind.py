@@ -20,7 +20,8 @@ class ModelSource:
     """One model of a suite: its name, its block under `models:`, and the decoding of each task.
 
     `folder` is the folder of the suite file, which relative paths start from. `suite_models` are the blocks
-    of all models of the suite, since models can share an engine.
+    of all models of the suite, since models can share an engine. With `scores` a task lets the model score
+    given texts.
     """
 
     name: str
@@ -28,6 +29,7 @@ class ModelSource:
     folder: Path
     decodings: Mapping[str, Decoding]
     suite_models: Sequence[ModelConfig] = ()
+    scores: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results_record import Results, TaskResults
 from genbench.analysis.samples import Sample, task_samples
 from genbench.exchange.partfile import write_parts
+from genbench.store.askfile import AskFile
 from genbench.store.jsonlines import encode, replace
 from genbench.store.storedrun import StoredRun
 
 Written = list[Path]
+Pairs = Sequence[tuple[str, str]]
 _FILTER = "none"
 _LM_EVAL_NAMES = {"acc_byte": "acc_bytes", "acc_pmi": "acc_mutual_info"}
 """Measures that lm-eval has under another name."""
@@ -30,25 +33,32 @@ def lm_eval(run: StoredRun, results: Results, output: Path) -> Written:
     for name in results.tasks:
         path = output / f"samples_{name}_{stamp}.jsonl"
         rows = {problem: row for row, problem in enumerate(run.task(name).problem_ids)}
-        lines = (lm_eval_line(sample, rows[sample.problem_id]) for sample in task_samples(run, name))
-        write_parts(path, map(encode, lines))
+        with run.task(name).asks() as asks:
+            lines = (
+                lm_eval_line(sample, rows[sample.problem_id], _pairs(run, sample, asks))
+                for sample in task_samples(run, name)
+            )
+            write_parts(path, map(encode, lines))
         written.append(path)
     place = output / f"results_{stamp}.json"
     replace(place, json.dumps(lm_eval_results(run, results), indent=2).encode())
     return [*written, place]
 
 
-def lm_eval_line(sample: Sample, doc_id: int) -> dict[str, Any]:
+def lm_eval_line(sample: Sample, doc_id: int, pairs: Pairs = ()) -> dict[str, Any]:
     """Return one sample as a line of an lm-eval samples file.
 
     A line of lm-eval has one score. A problem with k samples therefore has k lines.
+
+    Args:
+        pairs: context and continuation of each choice, if texts were scored.
     """
     doc = {"problem_id": sample.problem_id, "sample_index": sample.sample_index, **sample.strata}
     prompt, target = sample.prompt or "", sample.reference or ""
     extracted = sample.verdict.extracted if sample.verdict else None
     scored = sample.turns[-1].completion.choices
     if scored:
-        return _scored_line(sample, doc_id, doc)
+        return _scored_line(sample, doc_id, doc, pairs)
     return {
         "doc_id": doc_id,
         "doc": doc,
@@ -65,18 +75,54 @@ def lm_eval_line(sample: Sample, doc_id: int) -> dict[str, Any]:
     }
 
 
-def _scored_line(sample: Sample, doc_id: int, doc: dict[str, Any]) -> dict[str, Any]:
-    """Return a problem whose texts were scored, with (log-probability, greedy) of each."""
-    prompt, target = sample.prompt or "", sample.reference or ""
+def _pairs(run: StoredRun, sample: Sample, asks: AskFile) -> Pairs:
+    """Return context and continuation of each choice as lm-eval sends them.
+
+    A document has none, and so has a folder of an older version. After a chat template there is no delimiter.
+    """
+    ask = asks.of_sample(sample.problem_id, sample.sample_index) or {}
+    scored = ask.get("scored")
+    if not scored:
+        return ()
+    delimiter = "" if run.manifest.model.prompt_style == "chat" else scored["delimiter"]
+    contexts = scored.get("contexts") or [ask["prompt"]] * len(scored["texts"])
+    return [(context, delimiter + text) for context, text in zip(contexts, scored["texts"], strict=True)]
+
+
+def _scored_target(sample: Sample) -> str:
+    """Return the place of the right choice, as lm-eval writes it. A single text is its own target."""
+    try:
+        reference = json.loads(sample.reference or "{}")
+    except json.JSONDecodeError:  # a long reference is cut
+        return sample.reference or ""
+    gold = reference.get("gold", [])
+    if len(sample.turns[-1].completion.choices) == 1 or not gold:
+        return sample.prompt or ""
+    return str(gold[0] if len(gold) == 1 else gold)
+
+
+def _scored_line(sample: Sample, doc_id: int, doc: dict[str, Any], pairs: Pairs) -> dict[str, Any]:
+    """Return a problem whose texts were scored, with (log-probability, greedy) of each.
+
+    Of a document lm-eval has the text and the log-probability only.
+    """
+    prompt, target = sample.prompt or "", _scored_target(sample)
     measures: dict[str, float] = dict(sample.verdict.detail.get("measures", {})) if sample.verdict else {}
     named = {_LM_EVAL_NAMES.get(name, name): value for name, value in measures.items()}
-    scored = [[str(one.logprob), str(one.greedy)] for one in sample.turns[-1].completion.choices]
+    choices = sample.turns[-1].completion.choices
+    is_document = bool(sample.verdict and sample.verdict.detail.get("document"))
+    scored: list[Any] = [
+        str(one.logprob) if is_document else [str(one.logprob), str(one.greedy)] for one in choices
+    ]
+    asked = [dict(zip(("arg_0", "arg_1"), pair, strict=True)) for pair in pairs]
     return {
         "doc_id": doc_id,
         "doc": doc,
         "target": target,
-        "arguments": {f"gen_args_{place}": {"arg_0": prompt} for place in range(len(scored))},
-        "resps": [[pair] for pair in scored],
+        "arguments": {
+            f"gen_args_{place}": asked[place] if asked else {"arg_0": prompt} for place in range(len(scored))
+        },
+        "resps": [[one] for one in scored],
         "filtered_resps": scored,
         "filter": _FILTER,
         "metrics": list(named),

@@ -82,8 +82,9 @@ def _check_scoring(suite: Suite, tasks: Sequence[LoadedTask], settings: EngineSe
 def _prompted(suite: Suite, name: str, tasks: Sequence[LoadedTask], kind: EngineKind) -> PromptedModel:
     decodings = {task.name: task.decoding for task in tasks}
     models = suite.config.models
-    found = kind.find(ModelSource(name, models[name], suite.folder, decodings, tuple(models.values())))
-    return prompted_model(suite, name, tasks, found)
+    scores = any(task.is_scored for task in tasks)
+    source = ModelSource(name, models[name], suite.folder, decodings, tuple(models.values()), scores)
+    return prompted_model(suite, name, tasks, kind.find(source))
 
 
 @contextmanager

@@ -8,19 +8,36 @@ from genbench.analysis.curves_record import Curve, Curves, Ranks
 from genbench.reports.table import aligned
 from genbench.safetext.printable import printable
 
-_RIGHT = frozenset({"steps", "first", "last", "signal/noise", "monotonic", "step", "value"})
+_HEAD = (
+    "series",
+    "task",
+    "measure",
+    "steps",
+    "first",
+    "last",
+    "signal/noise",
+    "monotonic",
+    "best",
+    "without luck",
+    "at step",
+)
+_RIGHT = frozenset({*_HEAD[3:], "step", "value"})
 _ALL_STEPS = 3
 """Up to so many curves the values of each step are shown."""
+NOTES = (
+    "signal/noise: change from the first to the last step over the noise of one step, from second "
+    "differences. monotonic: rank correlation of step and improvement.",
+    "without luck: the best value, drawn towards the mean of the checkpoints by the share of noise. The best "
+    "of several was also lucky. The noise is that of a re-run. For scored texts, which "
+    "a re-run gives again, it is the noise of one step.",
+)
+"""What the columns mean."""
 
 
 def curves_text(record: Curves) -> str:
     """Return the curves as text: one row each, the values by step of a few, and the order of several runs."""
-    head = ("series", "task", "measure", "steps", "first", "last", "signal/noise", "monotonic")
-    parts = [aligned(head, [_row(curve) for curve in record.curves], _RIGHT)]
-    parts.append(
-        "\nShares in points of 100. signal/noise: change from the first to the last step over the noise of "
-        "one step (from second differences). monotonic: rank correlation of step and improvement."
-    )
+    parts = [aligned(_HEAD, [_row(curve) for curve in record.curves], _RIGHT)]
+    parts += ["", "Shares are in points of 100.", *NOTES]
     if len(record.curves) <= _ALL_STEPS:
         parts += [_steps(curve) for curve in record.curves]
     parts += list(_ranks(record.ranks))
@@ -36,8 +53,11 @@ def _row(curve: Curve) -> tuple[str, ...]:
         str(len(curve.points)),
         shown(curve, first.value),
         shown(curve, last.value),
-        _number(curve.signal_to_noise),
-        _number(curve.monotonicity),
+        number(curve.signal_to_noise),
+        number(curve.monotonicity),
+        shown(curve, curve.best.value),
+        "-" if curve.best.shrunk is None else shown(curve, curve.best.shrunk),
+        str(curve.best.step),
     )
 
 
@@ -46,7 +66,8 @@ def shown(curve: Curve, value: float) -> str:
     return f"{100 * value:.1f}" if curve.is_share else f"{value:.4g}"
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """Return a ratio or correlation with two decimals, or `-` for None."""
     return "-" if value is None else f"{value:.2f}"
 
 

@@ -12,7 +12,7 @@ from genbench.generators.recipe import text_digest
 from genbench.runs.job import Job
 from genbench.store.contract import digest
 from genbench.tasks.loaded import LoadedTask
-from genbench.types import Problem
+from genbench.types import Problem, ScoreRequest
 
 Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """A task's lines of problems.jsonl, and those of asks.jsonl."""
@@ -43,7 +43,8 @@ def asked_records(job: Job, task: LoadedTask) -> Asked:
             }
         )
         found = [task.reference(problem, index) for index in range(task.k)]
-        seen += ask_records(problem.problem_id, found, requests, _recipe(task, problem))
+        scored = _scored(task, problem) if isinstance(first, ScoreRequest) else None
+        seen += ask_records(problem.problem_id, found, requests, _recipe(task, problem), scored)
     return records, seen
 
 
@@ -54,6 +55,17 @@ def _recipe(task: LoadedTask, problem: Problem) -> dict[str, Any] | None:
     ask = task.ask(problem, 0, ())
     assert ask is not None
     return {**problem.recipe, "digest": text_digest(ask.messages)}
+
+
+def _scored(task: LoadedTask, problem: Problem) -> dict[str, Any] | None:
+    """Return the texts that a model scores, for exports. Documents are their own prompt."""
+    ask = task.ask(problem, 0, ())
+    if ask is None or ask.scoring is None or ask.scoring.is_document:
+        return None
+    choices = ask.scoring.choices
+    found: dict[str, Any] = {"delimiter": choices[0].delimiter, "texts": [choice.text for choice in choices]}
+    contexts = [choice.context for choice in choices]
+    return found if len(set(contexts)) == 1 else {**found, "contexts": contexts}
 
 
 def packed(asked: Asked) -> bytes:

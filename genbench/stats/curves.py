@@ -25,17 +25,27 @@ def monotonicity(steps: Sequence[int], values: Sequence[float]) -> float | None:
 def signal_to_noise(values: Sequence[float]) -> float | None:
     """Return the change from the first to the last checkpoint over the noise of one. None below four points.
 
-    The noise is the standard deviation that independent errors need to give the second differences that are
-    seen: their variance is six times that of one error. A smooth curve has small second differences.
+    See `step_noise`. Values without noise have an infinite ratio, and None if they do not change either.
     """
-    if len(values) < 4:
+    noise = step_noise(values)
+    if noise is None:
         return None
-    second = np.diff(np.asarray(values, dtype=float), n=2)
-    noise = math.sqrt(float((second**2).mean()) / 6)
     change = abs(values[-1] - values[0])
     if noise == 0:
         return None if change == 0 else math.inf
     return change / noise
+
+
+def step_noise(values: Sequence[float]) -> float | None:
+    """Return the noise of one checkpoint, in the unit of the values. None below four points.
+
+    It is the standard deviation that independent errors need to give the second differences that are seen:
+    their variance is six times that of one error. A smooth curve has small second differences.
+    """
+    if len(values) < 4:
+        return None
+    second = np.diff(np.asarray(values, dtype=float), n=2)
+    return math.sqrt(float((second**2).mean()) / 6)
 
 
 def order_agreement(values: Mapping[str, Sequence[float]]) -> list[float]:

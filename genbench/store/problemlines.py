@@ -107,6 +107,7 @@ _ASK: Wanted = {
     "prompt": (_is_text_or_none, "text or null"),
     "reference": (_is_text_or_none, "text or null"),
     "recipe": (_is_mapping_or_none, "a mapping or null"),
+    "scored": (_is_mapping_or_none, "a mapping or null"),
 }
-_OPTIONAL = frozenset({"recipe"})
+_OPTIONAL = frozenset({"recipe", "scored"})
 """Keys that a line need not have. The others are there also if they are null, because readers index them."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from genbench.ledger.records import TaskSeries, TrackHistory
+from genbench.stats.bestof import best_of, rerun_errors, shrunk
 from genbench.stats.changepoints import MIN_PROBLEMS, SplitTests, TaskNights
 from genbench.stats.families import holm
-from genbench.stats.scores import Floats
 from genbench.trend.record import BestCheckpoint, TrendRun
 from genbench.trend.series import AlignedTask
 
-_Z95 = float(ndtri(0.975))
 _WORSE = 0.05
 
 
@@ -61,35 +59,6 @@ def _best(
         best_ci=None if against is None or _difference(against) is None else against.interval(0),
         not_worse=_not_worse(task, int(rows[best]), [int(row) for row in rows if row != rows[best]]),
     )
-
-
-def rerun_errors(low: Floats, high: Floats) -> Floats:
-    """Return standard errors of a re-run from 95 % intervals, NaN if they are unknown."""
-    return np.asarray((high - low) / (2 * _Z95))
-
-
-def shrunk(values: Floats, errors: Floats) -> Floats:
-    """Return values drawn towards their mean by the share of noise in their variance.
-
-    The variance of the true values is what the variance of the values has above the mean square of the
-    errors (empirical Bayes, normal). Values without a known error stay.
-    """
-    if np.isnan(errors).all() or len(values) < 2:
-        return values
-    mean, noise = float(np.nanmean(values)), float(np.nanmean(errors**2))
-    true = max(0.0, float(np.nanvar(values, ddof=1)) - noise)
-    own = np.where(np.isnan(errors), noise, errors**2)
-    weight = true / (true + own) if true > 0 else np.zeros(len(values))
-    return np.asarray(mean + weight * (values - mean))
-
-
-def best_of(count: int) -> float:
-    """Return the expected largest of `count` standard normal draws, by numerical integration."""
-    if count < 2:
-        return 0.0
-    grid = np.linspace(-8, 8, 4001)
-    density = count * np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi) * ndtr(grid) ** (count - 1)
-    return float(np.trapezoid(grid * density, grid))
 
 
 def compared(task: AlignedTask, before: int, after: int) -> SplitTests:

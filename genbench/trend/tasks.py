@@ -10,8 +10,8 @@ from itertools import islice
 import numpy as np
 
 from genbench.ledger.records import TaskSeries, TrackHistory
+from genbench.stats.bestof import rerun_errors
 from genbench.stats.scores import Floats
-from genbench.trend.best import rerun_errors
 from genbench.trend.budget import is_tested
 from genbench.trend.record import Numbers, TrendChange, TrendColumns, TrendTask
 

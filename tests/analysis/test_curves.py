@@ -53,11 +53,19 @@ def test_several_runs_are_ranked_and_shown(sweep: Sweep, tmp_path: Path) -> None
     text = curves_text(record)
     assert "Share of pairs of series in the order of the last step" in text
     page = curves_page(record)
-    assert page.count("<polyline") == 2 and "higher is better" in page
+    assert page.count('class="line"') == 2 and "higher is better" in page and "Order of the" in page
     found = CliRunner().invoke(
-        app, ["curves", str(tmp_path / "a"), "--task", "sums", "-o", str(tmp_path / "c.html")]
+        app, ["curves", str(tmp_path / "a"), "--task", "sums", "--html", str(tmp_path / "c.html")]
     )
     assert found.exit_code == 0 and (tmp_path / "c.html").is_file()
+
+
+def test_the_best_of_generated_checkpoints_loses_the_luck_of_re_runs(sweep: Sweep) -> None:
+    [curve] = curves([sweep("a", [5, 6, 5])]).curves
+    assert curve.best.step == 100 and curve.best.value == pytest.approx(0.5)
+    assert all(point.rerun_ci is not None for point in curve.points)
+    assert curve.noise is not None and curve.best.luck == pytest.approx(0.846 * curve.noise, rel=0.01)
+    assert curve.best.shrunk is not None and 5 / 12 <= curve.best.shrunk <= 0.5
 
 
 def test_folders_without_steps_and_unknown_names_are_refused(make_run: MakeRun, sweep: Sweep) -> None:

@@ -122,6 +122,12 @@ def _choice(**fields: Any) -> Odd:
     return odd
 
 
+def _rows(*tokens: object) -> Odd:
+    """Return a reply with log-probabilities of the tokens 5 6 7 8, or of what else it takes them for."""
+    rows = [None, *({str(token): {"logprob": -1.0, "rank": 1}} for token in tokens)]
+    return _choice(prompt_logprobs=rows)
+
+
 ODD: dict[str, Odd] = {
     "deep": lambda whole: (200, {}, b"[" * 200_000 + b"]" * 200_000),
     "false encoding": lambda whole: (200, {"Content-Encoding": "gzip"}, json.dumps(whole).encode()),
@@ -141,6 +147,10 @@ ODD: dict[str, Odd] = {
     "no usage": _changed(usage=[1, 2]),
     "filtered": _choice(finish_reason="content_filter"),
     "tool call": _choice(finish_reason="tool_calls"),
+    "scored": _rows(6, 7, 8),
+    "rows of the next token": _rows(7, 8, 9),
+    "a row too few": _rows(6, 7),
+    "rows by text": _rows(" a", " b", " c"),
 }
 """Replies that no correct server gives, and replies that few servers give."""
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from genbench.engines.http_kind import HttpConfig, HttpKind
 from genbench.engines.http_score import read_scores, score_body
 from genbench.engines.http_settings import HttpSettings
 from genbench.engines.http_tries import Transient
-from genbench.errors import EngineError, RequestFailedError
+from genbench.engines.kind import ModelSource
+from genbench.errors import ConfigError, EngineError, RequestFailedError
+from genbench.suite.config import Decoding, ModelConfig
 from genbench.types import Continuation
+
+from .conftest import Server
 
 SETTINGS = HttpSettings(("http://h/v1",), "m", "vllm", "token_ids", None, None, 9.0, 0, 9.0, None, {}, {})
 ITEM = Continuation(0, (5, 6), (7, 8))
@@ -39,6 +46,7 @@ def test_the_rows_of_the_continuation_are_added() -> None:
     ("rows", "words"),
     [
         ((None, row(7), row(8), row(9)), "returns shifted positions: a row has the tokens 7, wanted 6"),
+        ((None, {" a": {"logprob": -1.0, "rank": 1}}, row(7), row(8)), "names the tokens .* by text"),
         ((None, row(7), row(8)), "gives 3 rows of log-probabilities for 4 tokens"),
     ],
 )
@@ -63,3 +71,38 @@ def test_only_vllms_api_with_token_ids_can_score() -> None:
     assert SETTINGS.no_scores == ""
     for other in (replace(SETTINGS, api="openai"), replace(SETTINGS, prompts="chat")):
         assert "no log-probabilities by token id" in other.no_scores
+
+
+def find(server: Server, fault: str | None, *, scores: bool = True) -> None:
+    """Find a model at a server, as `genbench check` and every run do first."""
+    server.fault = lambda number, body: fault
+    config = HttpConfig(base_urls=(server.url,), model="tuned", timeout_s=2)
+    model = ModelConfig(path="shipped:checkpoints/tiny-tuned")
+    HttpKind(config).find(ModelSource("m", model, Path(), {"t": Decoding(max_tokens=1)}, (), scores))
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("rows of the next token", "returns shifted positions: a row has the tokens 7, wanted 6"),
+        ("a row too few", "gives 3 rows of log-probabilities for 4 tokens"),
+        ("rows by text", "names the tokens of its log-probabilities by text"),
+        ("filtered", "gives no prompt_logprobs"),
+        ("400", "cannot score given texts: status 400.*as told"),
+    ],
+)
+def test_a_server_that_cannot_score_is_refused_before_a_run(
+    servers: Callable[[], Server], fault: str | None, words: str
+) -> None:
+    with pytest.raises(ConfigError, match=words):
+        find(servers(), fault)
+
+
+def test_a_server_that_scores_or_is_busy_is_accepted_and_others_are_not_asked(
+    servers: Callable[[], Server],
+) -> None:
+    server = servers()
+    for fault in ("scored", "429"):
+        find(server, fault)
+    find(server, None, scores=False)
+    assert [sent["prompt"] for sent in server.requests] == [[5, 6, 7, 8]] * 2

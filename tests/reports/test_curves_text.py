@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from genbench.analysis.curves_record import Curve, CurvePoint, Curves
+from genbench.analysis.curves_record import Curve, CurveBest, CurvePoint, Curves
 from genbench.reports.curves_page import curves_page
 from genbench.reports.curves_text import curves_text, shown
 
 
 def curve(series: str = "run") -> Curve:
     points = tuple(
-        CurvePoint(step=step, model=f"step-{step}", value=2.0 - step / 1000, ci=(1.0, 2.5))
+        CurvePoint(step=step, model=f"step-{step}", value=2.0 - step / 1000, ci=(1.0, 2.5), rerun_ci=None)
         for step in (0, 500)
     )
     return Curve(
@@ -21,6 +21,8 @@ def curve(series: str = "run") -> Curve:
         points=points,
         signal_to_noise=None,
         monotonicity=None,
+        noise=0.1,
+        best=CurveBest(step=500, model="step-500", value=1.5, shrunk=1.625, luck=0.0564),
     )
 
 

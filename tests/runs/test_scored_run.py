@@ -119,7 +119,10 @@ def test_reports_and_exports_show_the_measures(base: Path, tmp_path: Path) -> No
     assert results["results"]["picks"]["acc,none"] == 0.0
     assert results["configs"]["picks"]["output_type"] == "multiple_choice"
     samples = next(path for path in written if path.name.startswith("samples")).read_text().splitlines()
-    assert json.loads(samples[0])["resps"][0] == [["-4.0", "False"]]
+    first = json.loads(samples[0])
+    assert first["resps"][0] == [["-4.0", "False"]]
+    assert first["arguments"]["gen_args_0"] == {"arg_0": "Question: q0?\nAnswer:", "arg_1": "long text"}
+    assert first["target"] == "0"
 
 
 def test_shards_are_merged(tmp_path: Path) -> None:

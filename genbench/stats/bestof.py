@@ -1,0 +1,41 @@
+"""The luck in the best of several noisy values, and the values without it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from genbench.stats.scores import Floats
+
+_Z95 = float(ndtri(0.975))
+
+
+def rerun_errors(low: Floats, high: Floats) -> Floats:
+    """Return standard errors of a re-run from 95 % intervals, NaN if they are unknown."""
+    return np.asarray((high - low) / (2 * _Z95))
+
+
+def shrunk(values: Floats, errors: Floats) -> Floats:
+    """Return values drawn towards their mean by the share of noise in their variance.
+
+    The variance of the true values is what the variance of the values has above the mean square of the
+    errors (empirical Bayes, normal). Values without a known error stay.
+    """
+    if np.isnan(errors).all() or len(values) < 2:
+        return values
+    mean, noise = float(np.nanmean(values)), float(np.nanmean(errors**2))
+    true = max(0.0, float(np.nanvar(values, ddof=1)) - noise)
+    own = np.where(np.isnan(errors), noise, errors**2)
+    weight = true / (true + own) if true > 0 else np.zeros(len(values))
+    return np.asarray(mean + weight * (values - mean))
+
+
+def best_of(count: int) -> float:
+    """Return the expected largest of `count` standard normal draws, by numerical integration."""
+    if count < 2:
+        return 0.0
+    grid = np.linspace(-8, 8, 4001)
+    density = count * np.exp(-(grid**2) / 2) / math.sqrt(2 * math.pi) * ndtr(grid) ** (count - 1)
+    return float(np.trapezoid(grid * density, grid))
