@@ -95,11 +95,13 @@ def boundaries(python: str, model: Path) -> None:
     apart = [abs(left[0][0] - right[0][0]) for left, right in zip(*found, strict=True)]
     same = [left[0][1] == right[0][1] for left, right in zip(*found, strict=True)]
     plain = [place for place in range(len(kept)) if not merged[place]]
+    equal = sum(apart[place] < 1e-3 and same[place] for place in plain)
+    largest = max(apart[place] for place in plain)
     print(
-        f"texts at boundaries: {sum(apart[place] < 1e-3 and same[place] for place in plain)} of {len(plain)} "
-        f"equal within 1e-3 nats and in greedy, largest difference {max(apart[place] for place in plain):.2g} "
-        f"nats; {sum(merged)} more have a token over the boundary, which lm-eval leaves in the context; "
-        f"{len(PAIRS) - len(kept)} have a context of white space only, at which lm-eval ends with an error",
+        f"texts at boundaries: {equal} of {len(plain)} equal within 1e-3 nats and in greedy, largest "
+        f"difference {largest:.2g} nats; {sum(merged)} more have a token over the boundary, which lm-eval "
+        f"leaves in the context; {len(PAIRS) - len(kept)} have a context of white space only, at which "
+        "lm-eval ends with an error",
         flush=True,
     )
 
