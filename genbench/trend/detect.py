@@ -39,7 +39,8 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
     """Look at every point of a track that was not looked at before. Return its history without series.
 
     Each point is looked at as if it were the newest, so the order of adding and looking does not matter.
-    Changes that open or recover are written to the ledger.
+    Changes that open or recover are written to the ledger. A task that the newest `SEARCHED` points lack has
+    ended: it is not searched and has no share of the budget.
 
     Raises:
         InputError: there is no such track.
@@ -49,11 +50,11 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
     if new >= len(plain.points):
         return plain
     needed = len(plain.points) - min(new, _oldest_open(plain)) + SEARCHED
-    outline = recent(ledger, track, needed)
+    outline = recent(ledger, track, SEARCHED)
     limits = thresholds(outline)
-    start = max(0, new - (len(plain.points) - len(outline.points)))
     for names in _batches(outline):
         history = track_history(ledger, track, tasks=names, last=needed)
+        start = max(0, new - (len(plain.points) - len(history.points)))
         for item in watched_series(history):
             drops = _search(
                 ledger, history, item, threshold=limits.of(gating=item.gating), direction="drop", start=start
