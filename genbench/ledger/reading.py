@@ -27,6 +27,8 @@ _FORMAT = 1
 MOST_BYTES = 128 << 20
 """The largest manifest.json or results.json that is read."""
 
+_DEVICES = frozenset({"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
+
 
 def read_facts(path: Path) -> RunFacts:
     """Read the facts about a run from manifest.json, results.json and sums.json.
@@ -137,7 +139,7 @@ def _facts(
         suite_digest=manifest.suite.digest,
         run_seed=manifest.run_seed,
         terms_digest=digest(manifest.terms),
-        circumstances_digest=digest(circumstances),
+        circumstances_digest=digest(_lasting(circumstances)),
         packages=_packages(circumstances),
         state=state,
         failed=results.failed if results is not None else (),
@@ -154,6 +156,25 @@ def _facts(
         alarms_per_year=_alarms(manifest),
         tasks=tasks if state in ("finished", "failed") else {},
     )
+
+
+def _lasting(circumstances: Mapping[str, Any]) -> dict[str, Any]:
+    """Return circumstances without what differs between two draws on equal machines.
+
+    These are the name of the host, the numbers of its devices, and the context of the engine, which follows
+    from the longest request that was left.
+    """
+    found = {
+        key: dict(value) if isinstance(value, Mapping) else value for key, value in circumstances.items()
+    }
+    for block, key in (("machine", "host"), ("engine", "max_model_len")):
+        if isinstance(found.get(block), dict):
+            found[block].pop(key, None)
+    machine = found.get("machine")
+    if isinstance(machine, dict) and isinstance(machine.get("environment"), Mapping):
+        environment = machine["environment"].items()
+        machine["environment"] = {name: value for name, value in environment if name not in _DEVICES}
+    return found
 
 
 def _task_facts(manifest: Manifest, name: str, results: TaskResults, sums: TaskSums) -> TaskFacts:

@@ -31,6 +31,29 @@ def test_facts_have_scores_and_circumstances(tmp_path: Path) -> None:
     assert task.vector.sums.tolist() == [1.0, 2.0]
 
 
+def digest_under(folder: Path, circumstances: dict[str, object]) -> str:
+    """The digest of the circumstances of a run whose last attempt had these."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["attempts"][-1]["circumstances"] = circumstances
+    path.write_text(json.dumps(manifest))
+    return read_facts(folder).circumstances_digest
+
+
+def test_an_equal_machine_of_another_name_has_equal_circumstances_and_another_gpu_has_not(
+    tmp_path: Path,
+) -> None:
+    def circumstances(host: str, device: str, context: int, gpu: str) -> dict[str, object]:
+        environment = {"CUDA_VISIBLE_DEVICES": device, "VLLM_USE_V1": "1"}
+        machine = {"host": host, "gpus": [gpu], "environment": environment}
+        return {"engine": {"max_model_len": context, "max_num_seqs": 256}, "machine": machine}
+
+    folder = make_run(tmp_path / "n", {"math": [[1.0]]})
+    first = digest_under(folder, circumstances("a", "0", 1024, "H100"))
+    assert digest_under(folder, circumstances("b", "3", 8192, "H100")) == first
+    assert digest_under(folder, circumstances("a", "0", 1024, "H200")) != first
+
+
 def test_a_run_of_an_older_version_gets_the_same_sums_from_its_verdicts(tmp_path: Path) -> None:
     scores: dict[str, Rows] = {"math": [[1.0, None], [0.25, 1.0], [None, None]]}
     new = read_facts(make_run(tmp_path / "new", scores, verdicts=True))
