@@ -70,7 +70,11 @@ def main() -> None:
     parser.add_argument("--lm-eval", help="a Python with lm-eval 0.4.13 and the same vLLM")
     parser.add_argument("--data", help="folder of mirrored datasets, for rows")
     parser.add_argument("--model", help="checkpoint; default: tiny-base for rows, a random Llama")
-    parser.add_argument("--task", help="only tasks of rows that begin so: piqa, mmlu_anatomy, boundaries")
+    parser.add_argument(
+        "--task",
+        action="append",
+        help="only tasks of rows that begin so: piqa, mmlu_anatomy, boundaries; repeatable",
+    )
     parser.add_argument("--limit", type=int, help="rows of each task")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--questions", type=int, default=24)

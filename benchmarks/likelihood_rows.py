@@ -12,29 +12,45 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.likelihood_sides import ROOT, Side, max_difference
+from benchmarks.likelihood_sides import ROOT, Pairs, Results, Side, max_difference
 from benchmarks.likelihood_tasks import own_rows
 from benchmarks.likelihood_texts import PAIRS, reference_tokens
 
+_BOUNDARIES = "boundaries"
+_KEPT = [pair for pair in PAIRS if not pair[0].isspace()]
+"""At a context of white space lm-eval ends with an error. The white space moves into the continuation, so the
+context has no token, and the first row of vLLM is None."""
+
 
 def rows(arguments: argparse.Namespace) -> None:
-    """Print how many rows of PIQA, of five subjects of MMLU and at boundaries are equal on both sides."""
+    """Print how many rows of PIQA, of five subjects of MMLU and at boundaries are equal on both sides.
+
+    Each side loads its engine once.
+    """
     model = Path(arguments.model or ROOT / "genbench" / "_shipped" / "checkpoints" / "tiny-base")
-    if arguments.task != "boundaries":
-        task_rows(arguments, model)
-    if not arguments.task or arguments.task == "boundaries":
-        boundaries(arguments.lm_eval, model)
+    wanted = tuple(arguments.task or [""])
+    theirs = {} if wanted == (_BOUNDARIES,) else lm_eval_rows(arguments, wanted)
+    ours = {name: own_rows(name, arguments.data, arguments.limit) for name in theirs}
+    for name, found in theirs.items():
+        same = sum(one["pairs"] == other["pairs"] for one, other in zip(found, ours[name], strict=True))
+        print(
+            f"{name}: {same} of {len(found)} rows have the contexts and continuations of lm-eval", flush=True
+        )
+    asked = {name: [row["pairs"] for row in found] for name, found in theirs.items()}
+    if _BOUNDARIES.startswith(wanted):
+        asked[_BOUNDARIES] = [[list(pair)] for pair in _KEPT]
+    scored = {label: _scored(label, arguments.lm_eval, model, asked) for label in ("lm-eval", "genbench")}
+    for name, found in theirs.items():
+        _print_rows(name, found, scored["lm-eval"][name], scored["genbench"][name])
+    if _BOUNDARIES in asked:
+        _print_boundaries(model, scored["lm-eval"][_BOUNDARIES], scored["genbench"][_BOUNDARIES])
 
 
-def task_rows(arguments: argparse.Namespace, model: Path) -> None:
-    """Print how many rows of tasks are equal on both sides."""
+def lm_eval_rows(arguments: argparse.Namespace, wanted: tuple[str, ...]) -> dict[str, Any]:
+    """Return the requests of lm-eval's tasks whose names begin with one of `wanted`."""
+    script = str(ROOT / "benchmarks" / "likelihood_tasks.py")
     made = subprocess.run(
-        [
-            arguments.lm_eval,
-            str(ROOT / "benchmarks" / "likelihood_tasks.py"),
-            arguments.data,
-            str(arguments.limit or 0),
-        ],
+        [arguments.lm_eval, script, arguments.data, str(arguments.limit or 0)],
         capture_output=True,
         text=True,
         check=False,
@@ -43,64 +59,49 @@ def task_rows(arguments: argparse.Namespace, model: Path) -> None:
     line = next((line for line in made.stdout.splitlines() if line.startswith("REPLY ")), None)
     if line is None:
         raise SystemExit(made.stderr[-3000:])
-    theirs = {
-        name: found
-        for name, found in json.loads(line.removeprefix("REPLY ")).items()
-        if not arguments.task or name.startswith(arguments.task)
-    }
-    ours = {name: own_rows(name, arguments.data, arguments.limit) for name in theirs}
-    for name, found in theirs.items():
-        same = sum(one["pairs"] == other["pairs"] for one, other in zip(found, ours[name], strict=True))
-        print(
-            f"{name}: {same} of {len(found)} rows have the contexts and continuations of lm-eval", flush=True
-        )
-    scored = {}
-    for label, python, kind in (
-        ("lm-eval", arguments.lm_eval, "lm-eval-side"),
-        ("genbench", sys.executable, "genbench-side"),
-    ):
-        side = Side(python, kind, model, "float32")
-        for name, found in theirs.items():
-            seconds, scored[label, name] = side.score([row["pairs"] for row in found])
-            print(f"{label} {name}: {seconds:.1f} s", flush=True)
-        side.close()
-    for name, found in theirs.items():
-        left, right = scored["lm-eval", name], scored["genbench", name]
-        verdicts = [
-            accuracies(row, a) == accuracies(row, b) for row, a, b in zip(found, left, right, strict=True)
-        ]
-        print(
-            f"{name}: acc and acc_norm equal in {sum(verdicts)} of {len(found)} rows, largest difference "
-            f"{max_difference(left, right):.2g} nats",
-            flush=True,
-        )
+    found = json.loads(line.removeprefix("REPLY "))
+    return {name: rows for name, rows in found.items() if name.startswith(wanted)}
 
 
-def boundaries(python: str, model: Path) -> None:
-    """Print how many texts at boundaries both sides score alike.
+def _scored(label: str, lm_eval: str, model: Path, asked: dict[str, Pairs]) -> dict[str, Results]:
+    side = Side(lm_eval if label == "lm-eval" else sys.executable, f"{label}-side", model, "float32")
+    found = {}
+    for name, pairs in asked.items():
+        seconds, found[name] = side.score(pairs)
+        print(f"{label} {name}: {seconds:.1f} s", flush=True)
+    side.close()
+    return found
 
-    A token with characters of context and continuation is counted differently. At a context of white space
-    lm-eval ends: it has no token after the white space has moved, and its first row is None.
+
+def _print_rows(name: str, rows_: Sequence[dict[str, Any]], left: Results, right: Results) -> None:
+    equal = sum(
+        accuracies(row, a) == accuracies(row, b) for row, a, b in zip(rows_, left, right, strict=True)
+    )
+    print(
+        f"{name}: acc and acc_norm equal in {equal} of {len(rows_)} rows, largest difference "
+        f"{max_difference(left, right):.2g} nats",
+        flush=True,
+    )
+
+
+def _print_boundaries(model: Path, left: Results, right: Results) -> None:
+    """Print how many texts both sides score alike.
+
+    A token with characters of context and continuation is counted differently.
     """
     from genbench.engines.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(str(model), None, False)
-    kept = [pair for pair in PAIRS if not pair[0].isspace()]
-    found = []
-    for command, kind in ((python, "lm-eval-side"), (sys.executable, "genbench-side")):
-        side = Side(command, kind, model, "float32")
-        found.append(side.score([[list(pair)] for pair in kept])[1])
-        side.close()
-    merged = [reference_tokens(tokenizer, *pair)[2] for pair in kept]
-    apart = [abs(left[0][0] - right[0][0]) for left, right in zip(*found, strict=True)]
-    same = [left[0][1] == right[0][1] for left, right in zip(*found, strict=True)]
-    plain = [place for place in range(len(kept)) if not merged[place]]
+    merged = [reference_tokens(tokenizer, *pair)[2] for pair in _KEPT]
+    apart = [abs(one[0][0] - other[0][0]) for one, other in zip(left, right, strict=True)]
+    same = [one[0][1] == other[0][1] for one, other in zip(left, right, strict=True)]
+    plain = [place for place in range(len(_KEPT)) if not merged[place]]
     equal = sum(apart[place] < 1e-3 and same[place] for place in plain)
     largest = max(apart[place] for place in plain)
     print(
         f"texts at boundaries: {equal} of {len(plain)} equal within 1e-3 nats and in greedy, largest "
         f"difference {largest:.2g} nats; {sum(merged)} more have a token over the boundary, which lm-eval "
-        f"leaves in the context; {len(PAIRS) - len(kept)} have a context of white space only, at which "
+        f"leaves in the context; {len(PAIRS) - len(_KEPT)} have a context of white space only, at which "
         "lm-eval ends with an error",
         flush=True,
     )

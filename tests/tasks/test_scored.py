@@ -121,13 +121,14 @@ def test_fixed_choices_need_no_column() -> None:
     assert ask.reference["gold"] == [1]
 
 
-def test_every_scored_page_has_one_sample_and_its_headline_as_metric() -> None:
+def test_every_scored_page_has_one_sample_and_its_headline_as_metric_and_is_pinned() -> None:
     pages = [read_page(page_path(name)).page for name in page_names()]
     names = [name for name, page in zip(page_names(), pages, strict=True) if page.scored is not None]
     assert len(names) == 13
     for name in names:
         info = make(name).info
         assert (info.k, info.is_scored, info.metrics) == (1, True, (info.headline,)), name
+        assert info.dataset is not None and len(info.dataset.revision or "") == 40, name
 
 
 def test_the_prompt_of_a_document_is_empty() -> None:
