@@ -97,7 +97,7 @@ def best_words(best: BestCheckpoint) -> str:
     text = (
         f"{best.task}: best {best.best.label} with {points(best.value)}; without the luck of the best of "
         f"{best.checkpoints}, {points(best.shrunk)} (luck of equal checkpoints: {points(best.luck)}). "
-        f"{best.not_worse} others are not shown to be worse."
+        f"{best.not_worse} {'other is' if best.not_worse == 1 else 'others are'} not shown to be worse."
     )
     for name, difference, bounds in (
         ("previous", best.difference_to_previous, best.previous_ci),

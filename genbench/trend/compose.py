@@ -47,8 +47,8 @@ def trend(ledger: Ledger, track: str, *, since: str | None = None, points: int =
 def read_track(ledger: Ledger, track: str, points: int) -> TrackHistory:
     """Return all runs of a track, and the newest `points` points of its series.
 
-    Sums of problems are read only for the gating tasks, and only if there is an anchor or a checkpoint to
-    compare.
+    Sums of problems are read for every task of checkpoints. For nights they are read only for the gating
+    tasks, and only if there is an anchor.
 
     Raises:
         InputError: there is no such track.
@@ -61,8 +61,8 @@ def _with_series(ledger: Ledger, whole: TrackHistory, points: int) -> TrackHisto
     track = whole.track.name
     series = dict(recent(ledger, track, nights=points).series)
     if whole.anchors or whole.track.kind == "step":
-        gating = [name for name, task in series.items() if task.gating]
-        series |= track_history(ledger, track, tasks=gating, last=points).series
+        compared = [name for name, task in series.items() if task.gating or whole.track.kind == "step"]
+        series |= track_history(ledger, track, tasks=compared, last=points).series
     return replace(whole, series=series)
 
 

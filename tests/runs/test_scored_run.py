@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from genbench.analysis.compare import compare
+from genbench.analysis.curves import curves
 from genbench.analysis.estimate import estimate
 from genbench.errors import ConfigError, ResponsesError
 from genbench.exchange.export import export
@@ -61,6 +62,11 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(tmp_path_factory.mktemp("base") / "b", 0.0)
 
 
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("tuned") / "t", 0.9)
+
+
 def test_a_line_has_the_numbers_of_each_choice_and_no_text(base: Path) -> None:
     record = json.loads((base / "picks" / "completions.jsonl").read_text().splitlines()[0])
     assert record["text"] == ""
@@ -100,8 +106,22 @@ def test_another_rule_is_scored_again_without_an_engine(base: Path, tmp_path: Pa
     assert (task.metric, task.value) == ("acc", 0.0)
 
 
-def test_a_comparison_pairs_bits_per_byte_and_accuracy(base: Path, tmp_path: Path) -> None:
-    tuned = make(tmp_path / "t", 0.9)
+def test_checkpoints_have_curves_of_all_measures(base: Path, tuned: Path, tmp_path: Path) -> None:
+    for step, run_folder in enumerate((base, base, tuned, base)):
+        place = tmp_path / "sweep" / f"step-{step}"
+        shutil.copytree(run_folder, place)
+        manifest = json.loads((place / "manifest.json").read_text())
+        manifest["track"] = {"name": "sweep", "kind": "step", "position": step, "role": "point"}
+        (place / "manifest.json").write_text(json.dumps(manifest))
+    found = {curve.measure: curve for curve in curves([tmp_path / "sweep"]).curves}
+    assert {"acc", "acc_norm", "bpb_gold", "prob_gold", "margin"} <= found.keys()
+    best = found["bpb_gold"].best
+    assert found["bpb_gold"].lower_is_better and best.step == 2
+    assert best.shrunk is not None and best.shrunk > best.value
+    assert found["acc"].points[2].value == pytest.approx(1 / 3)
+
+
+def test_a_comparison_pairs_bits_per_byte_and_accuracy(base: Path, tuned: Path) -> None:
     found = compare(base, tuned, allow=["model"]).tasks["picks"].likelihood
     assert found is not None
     assert found["acc"].difference == pytest.approx(1 / 3)
