@@ -14,7 +14,10 @@ from genbench.errors import InputError
 
 Line = dict[str, Any]
 _MOST_BYTES = 4 << 30
-"""Bytes of one file of an Inspect log once it is unpacked."""
+"""Bytes of all files of an Inspect log once they are unpacked."""
+_LEAST_BOMB, _MOST_RATIO = 64 << 20, 100
+"""A log that unpacks to more bytes than the first, and so many times its own size, is refused. Logs unpack to
+five to twenty times their size."""
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Inspect's values of correct, incorrect, partial and no answer."""
 
@@ -26,6 +29,7 @@ def read_inspect(source: Path) -> tuple[Mapping[str, Any], Iterator[Mapping[str,
         InputError: the file is no such log, or is packed in a way that this Python cannot read.
     """
     if zipfile.is_zipfile(source):
+        _check_size(source)
         return _packed_head(source), _packed_samples(source)
     try:
         log = json.loads(source.read_bytes())
@@ -42,6 +46,21 @@ def read_inspect(source: Path) -> tuple[Mapping[str, Any], Iterator[Mapping[str,
     if not isinstance(samples, list) or not samples:
         raise InputError(f"{source}: the log has no samples (status {log.get('status')!r})")
     return log, iter(samples)
+
+
+def _check_size(source: Path) -> None:
+    """Raise InputError if a log is no zip archive, or becomes very large once it is unpacked."""
+    try:
+        with zipfile.ZipFile(source) as packed:
+            unpacked = sum(entry.file_size for entry in packed.infolist())
+    except (ValueError, NotImplementedError, zipfile.BadZipFile) as error:
+        raise InputError(f"{source}: not a log of Inspect: {error}") from error
+    most = max(_LEAST_BOMB, min(_MOST_BYTES, _MOST_RATIO * source.stat().st_size))
+    if unpacked > most:
+        raise InputError(
+            f"{source}: unpacks to {unpacked:,} bytes, at most {most:,} are read; convert the log: "
+            "inspect log convert --to json"
+        )
 
 
 def _packed_head(source: Path) -> Mapping[str, Any]:
@@ -67,8 +86,6 @@ def _member(source: Path, packed: zipfile.ZipFile, name: str) -> Mapping[str, An
         InputError: it is damaged, too large, or compressed by a method that this Python lacks.
     """
     try:
-        if packed.getinfo(name).file_size > _MOST_BYTES:
-            raise InputError(f"{source}: {name} is larger than {_MOST_BYTES:,} bytes")
         found = json.loads(packed.read(name))
     except NotImplementedError as error:  # zipfile's error for a method that it lacks, such as Zstandard
         raise InputError(
@@ -80,14 +97,39 @@ def _member(source: Path, packed: zipfile.ZipFile, name: str) -> Mapping[str, An
         raise InputError(f"{source}: {name} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise InputError(f"{source}: {name}: wanted a JSON object")
+    if name.endswith(("header.json", "start.json")):
+        _object(found.get("eval"), f"{source}: {name}: 'eval'")
     return found
 
 
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    """Return a JSON object of a log. None is an empty one.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where} is {value!r:.80}, wanted a JSON object")
+    return value
+
+
+def _text(value: Any) -> str | None:
+    """Return an answer as text. Inspect allows any JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
 def inspect_metrics(samples: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the scorers of a log. A scorer with several values has one name for each, `scorer/value`."""
+    """Return the scorers of a log. A scorer with several values has one name for each, `scorer/value`.
+
+    Raises:
+        InputError: a sample is no JSON object with scores by their scorers.
+    """
     names: dict[str, None] = {}
     for sample in samples:
-        for scorer, score in (sample.get("scores") or {}).items():
+        scores = _object(_object(sample, "a sample").get("scores"), "'scores' of a sample")
+        for scorer, score in scores.items():
             value = score.get("value") if isinstance(score, dict) else score
             inner = value if isinstance(value, dict) else {None: value}
             names |= dict.fromkeys(scorer if key is None else f"{scorer}/{key}" for key in inner)
@@ -102,23 +144,27 @@ def inspect_lines(
     A sample with an error has no score.
 
     Raises:
-        InputError: a value is neither a number from 0 to 1 nor one of Inspect's letters.
+        InputError: a value is neither a number from 0 to 1 nor one of Inspect's letters, or a sample has no
+            id or no epoch from 1 on.
     """
-    facts = head["eval"]
-    seed = (facts.get("model_generate_config") or {}).get("seed")
+    facts = _object(head.get("eval"), f"{source}: 'eval'")
+    config = _object(facts.get("model_generate_config"), f"{source}: 'eval.model_generate_config'")
+    seed = config.get("seed")
     imported = {"from": "inspect", "lacks": [] if seed is not None else ["seeds"]}
     name = task or str(facts.get("task") or source.stem)
     for sample in samples:
         scorer, _, key = metric.partition("/")
-        score = (sample.get("scores") or {}).get(scorer) or {}
-        value = score.get("value")
-        where = f"{source}: sample {sample.get('id')!r}, epoch {sample.get('epoch')}"
+        where = f"{source}: sample {sample.get('id')!r:.80}, epoch {sample.get('epoch')!r:.80}"
+        score = _object(_object(sample.get("scores"), where).get(scorer), f"{where}: '{scorer}'")
+        named, epoch = sample.get("id"), sample.get("epoch") or 1
+        if not isinstance(named, str | int) or not isinstance(epoch, int) or epoch < 1:
+            raise InputError(f"{where}: wanted an id, and a whole number from 1 on as the epoch")
         yield {
             "task": name,
-            "problem_id": str(sample["id"]),
-            "sample_index": int(sample.get("epoch") or 1) - 1,
-            "score": None if sample.get("error") else _inspect_value(_inner(value, key), where),
-            "answer": score.get("answer"),
+            "problem_id": str(named),
+            "sample_index": epoch - 1,
+            "score": None if sample.get("error") else _inspect_value(_inner(score.get("value"), key), where),
+            "answer": _text(score.get("answer")),
             "imported": imported,
         }
 
@@ -138,7 +184,7 @@ def _inspect_value(value: Any, where: str) -> float | None:
         except ValueError:
             value = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}.get(value.lower(), value)
     if not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise InputError(f"{where}: the score is {value!r}, wanted 0 to 1, or C, I, P or N")
+        raise InputError(f"{where}: the score is {value!r:.80}, wanted 0 to 1, or C, I, P or N")
     return float(value)
 
 
@@ -155,16 +201,19 @@ def every_eval_lines(
         name, problem = str(record.get("evaluation_name")), str(record.get("sample_id"))
         if task is not None and name != task:
             continue
-        score = (record.get("evaluation") or {}).get("score")
+        where = f"{source}:{number}"
+        score = _object(record.get("evaluation"), f"{where}: 'evaluation'").get("score")
         if not isinstance(score, int | float) or not 0 <= score <= 1:
-            raise InputError(f"{source}:{number}: evaluation.score is {score!r}, wanted a number from 0 to 1")
+            raise InputError(f"{where}: evaluation.score is {score!r:.80}, wanted a number from 0 to 1")
         given = record.get("answer_attribution") or [{}]
+        if not isinstance(given, list):
+            raise InputError(f"{where}: 'answer_attribution' is {given!r:.80}, wanted a list")
         yield {
             "task": name,
             "problem_id": problem,
             "sample_index": seen[name, problem],
             "score": float(score),
-            "answer": given[-1].get("extracted_value"),
+            "answer": _text(_object(given[-1], f"{where}: 'answer_attribution'").get("extracted_value")),
             "imported": {"from": "every_eval_ever", "lacks": ["k", "seeds"]},
         }
         seen[name, problem] += 1

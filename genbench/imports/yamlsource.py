@@ -13,6 +13,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import Node, ScalarNode
 
 from genbench.errors import InputError
+from genbench.suite.yamlfile import limited_scanner
 
 MOST_BYTES = 8 << 20
 """Bytes of one YAML file. The largest of lm-eval 0.4.13 has 0.2 MB."""
@@ -75,37 +76,35 @@ def parse_source(text: str, where: str) -> dict[str, Any]:
     reader = YAML(typ="safe", pure=True)
     reader.version = (1, 1)  # as PyYAML reads it, which lm-eval uses
     reader.Constructor = _Constructor
+    reader.Scanner = limited_scanner(lambda line, why: InputError(f"{where}:{line}: {why}"))
     try:
-        found = reader.load(text)
+        root = reader.compose(text)
+        _require_small(root, where)  # before merge keys are written out, which ruamel does as it builds
+        found = None if root is None else reader.constructor.construct_document(root)
     except (YAMLError, ValueError, TypeError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{where}: not a YAML definition: {reason or type(error).__name__}") from error
     if not isinstance(found, dict):
         raise InputError(f"{where}: wanted a mapping, found {type(found).__name__}")
-    _require_small(found, where)
     return found
 
 
-def _require_small(found: Any, where: str) -> None:
-    """Refuse data that is too deep or too large, each alias counted as often as it is used."""
-    for count, depth in enumerate(_depths(found, 0)):
+def _require_small(root: Node | None, where: str) -> None:
+    """Refuse nodes that are too deep or too many, each alias counted as often as it is used."""
+    for count, depth in enumerate(_depths(root, 0)):
         if count > MOST_VALUES:
             raise InputError(f"{where}: has more than {MOST_VALUES:,} values with its aliases written out")
         if depth > _DEEPEST:
             raise InputError(f"{where}: is nested more than {_DEEPEST} levels deep")
 
 
-def _depths(value: Any, depth: int) -> Iterator[int]:
-    """Yield the depth of every value. A value that contains itself gets deeper without end."""
+def _depths(node: Any, depth: int) -> Iterator[int]:
+    """Yield the depth of every node. A node that contains itself gets deeper without end."""
     yield depth
-    if depth > _DEEPEST:
+    if depth > _DEEPEST or node is None or isinstance(node, ScalarNode):
         return
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _depths(key, depth + 1)
-            yield from _depths(inner, depth + 1)
-    elif isinstance(value, list | tuple | set):
-        for inner in value:
+    for item in node.value:
+        for inner in item if isinstance(item, tuple) else (item,):
             yield from _depths(inner, depth + 1)
 
 

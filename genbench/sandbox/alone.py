@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PATIENCE_S = 30.0
+_LATER_PATIENCE_S = 0.1
+"""Seconds to wait for a lock after a wait was in vain. The process that has it may be stopped for hours."""
 _LEAVING_S = 2.0
 """Seconds for which the gate is closed while running programs end."""
 _PAUSE_S = 0.02
@@ -61,9 +63,14 @@ class Turns:
     Args:
         folder: folder of the two lock files. None takes the system's temporary folder.
         run: a number of the run that the worker belongs to. None takes the parent process.
+        patience_s: seconds to wait for a shared turn.
     """
 
-    def __init__(self, folder: Path | None = None, run: int | None = None) -> None:
+    def __init__(
+        self, folder: Path | None = None, run: int | None = None, patience_s: float = _PATIENCE_S
+    ) -> None:
+        self._patience_s = patience_s
+        self._waits: dict[int, float] = {}
         self._run = str(os.getppid() if run is None else run)
         place = folder or Path(tempfile.gettempdir())
         self._gate = _open(place / f"genbench-sandbox-{os.getuid()}.gate")
@@ -72,10 +79,27 @@ class Turns:
     @contextmanager
     def together(self) -> Iterator[Turn]:
         """Give a shared turn."""
-        with _held(self._gate, fcntl.LOCK_SH):
+        with self._shared(self._gate):
             pass
-        with _held(self._floor, fcntl.LOCK_SH):
+        with self._shared(self._floor):
             yield Turn()
+
+    @contextmanager
+    def _shared(self, fd: int | None) -> Iterator[None]:
+        """Hold a shared lock, or none if it is not given in time.
+
+        After a wait in vain the next ones for the same lock are short, until one succeeds.
+        """
+        if fd is None:
+            yield
+            return
+        is_held = _acquired(fd, fcntl.LOCK_SH, self._waits.get(fd, self._patience_s))
+        self._waits[fd] = self._patience_s if is_held else min(self._patience_s, _LATER_PATIENCE_S)
+        try:
+            yield
+        finally:
+            if is_held:
+                _released(fd)
 
     @contextmanager
     def alone(self, most_s: float) -> Iterator[Turn]:
@@ -160,17 +184,6 @@ def _open(path: Path) -> int | None:
         return fd
     os.close(fd)
     return None
-
-
-@contextmanager
-def _held(fd: int | None, how: int) -> Iterator[None]:
-    if fd is None or not _acquired(fd, how, _PATIENCE_S):
-        yield
-        return
-    try:
-        yield
-    finally:
-        _released(fd)
 
 
 def _released(fd: int) -> None:

@@ -26,6 +26,9 @@ _RUNS_ALONE, _ALONE_SLACK_S = 2, 1.0
 """How many sole turns a program may have, and the seconds beyond a test's own for which all others wait."""
 _STARVED = 0.95
 """A timed-out process with a smaller share of a core than this was waiting for other processes, or asleep."""
+_NO_THREAD = "can't start new thread"
+"""Python's error if a limit on threads is reached. In tier b the kernel counts those of all programs of an
+ordinary user together."""
 
 
 class Checks:
@@ -96,13 +99,8 @@ def _settle(case: _Case, turns: Turns, alone: bool) -> Grade:
         wall_s, spent_s, threads_left = wall_s + ended.wall_s, spent_s + ended.wall_s, threads_left or left
         if failed is None:
             index, alone = index + passed, False
-        elif (
-            failed.verdict == "timeout"
-            and runs_alone < _RUNS_ALONE
-            and ended.cpu_s < _STARVED * ended.wall_s
-            and not alone
-        ):
-            # A timeout on a busy machine does not count. The test runs once more in a sole turn.
+        elif runs_alone < _RUNS_ALONE and not alone and _is_crowded_out(failed, ended):
+            # What other programs may have caused does not count. The test runs once more in a sole turn.
             index, alone, wall_s, spent_s = (0 if case.joined else index + passed), True, 0.0, 0.0
             runs_alone += 1
         elif passed == 0 or case.joined:
@@ -111,6 +109,13 @@ def _settle(case: _Case, turns: Turns, alone: bool) -> Grade:
             # Only once: a second try at every test would be a second guess for a program that guesses.
             index, share = index + passed, False
     return Grade("pass", wall_s=wall_s, threads_left=threads_left)
+
+
+def _is_crowded_out(failed: Grade, ended: Ended) -> bool:
+    """Return whether other programs may be the cause of a failure: they had the core, or the threads."""
+    if failed.verdict == "timeout":
+        return ended.cpu_s < _STARVED * ended.wall_s
+    return failed.verdict == "runtime_error" and _NO_THREAD in failed.why
 
 
 @dataclass(frozen=True, slots=True)

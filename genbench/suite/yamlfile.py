@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from genbench.errors import ConfigError
+from genbench.errors import ConfigError, GenbenchError
 
 Loc = tuple[str | int, ...]
 
@@ -79,6 +79,18 @@ def read_yaml(text: str, where: str) -> tuple[Any, dict[Loc, int | str]]:
 def _limited_parser(where: str) -> Any:
     """Return a parser that stops at a bracket that would take it too long."""
     from ruamel.yaml import YAML  # noqa: PLC0415
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Scanner = limited_scanner(lambda line, why: ConfigError(f"{where}:{line}: {why}"))
+    return yaml
+
+
+def limited_scanner(refusal: Callable[[int, str], GenbenchError]) -> Any:
+    """Return a scanner class for ruamel that stops at a bracket that would take it too long.
+
+    Args:
+        refusal: makes the error that is raised, from the line and the reason.
+    """
     from ruamel.yaml.scanner import Scanner  # noqa: PLC0415
 
     class LimitedScanner(Scanner):
@@ -90,14 +102,11 @@ def _limited_parser(where: str) -> Any:
             """Count one more bracket, and read it."""
             self.opened += 1
             if self.flow_level >= _DEEPEST or self.opened > _MOST_BRACKETS:
-                line = self.reader.line + 1
                 most = f"{_DEEPEST} inside each other, {_MOST_BRACKETS:,} in all"
-                raise ConfigError(f"{where}:{line}: too many brackets; use at most {most}")
+                raise refusal(self.reader.line + 1, f"too many brackets; use at most {most}")
             super().fetch_flow_collection_start(*arguments, **named)
 
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Scanner = LimitedScanner
-    return yaml
+    return LimitedScanner
 
 
 def _code_of(character: object) -> str:

@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+_DEEPEST = 100
+"""Levels of a value that a record keeps. What is deeper is left out."""
+_MOST_BITS = 14_000
+"""Bits of an integer that is kept as a number. Python writes none of more than 4,300 digits."""
+
 UNNAMED = ""
 """The argument name of a bare name in a call of Java or JavaScript. No function has such a parameter."""
 
@@ -21,7 +26,7 @@ class Call:
     @property
     def record(self) -> dict[str, Any]:
         """Return the call as JSON, with values that JSON lacks as text."""
-        return {"name": self.name, "arguments": json.loads(json.dumps(self.arguments, default=repr))}
+        return {"name": self.name, "arguments": plain(self.arguments)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,52 @@ class Parsed:
 
     calls: tuple[Call, ...] = ()
     broken: str | None = None
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return a value as JSON can represent it. What JSON lacks becomes text.
+
+    No value fails, because a model chose it: keys of any type, integers of any size, any depth.
+    """
+    if value is None or isinstance(value, str | bool | float):
+        return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= _MOST_BITS else hex(value)
+    if depth >= _DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        return {_key(key): plain(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner, depth + 1) for inner in value]
+    return _text(value)
+
+
+def _key(key: Any) -> str:
+    """Return a key as JSON writes it, or as text."""
+    if isinstance(key, str):
+        return key
+    return json.dumps(plain(key)) if key is None or isinstance(key, bool | int | float) else _text(key)
+
+
+def _text(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception:  # foreign code, or a long integer in a tuple
+        return f"<{type(value).__name__}>"
+
+
+def depth_of(value: Any, most: int) -> int:
+    """Return how many levels of lists and objects a value of JSON has. Counting stops above `most`."""
+    level, depth = [value], 0
+    while level and depth <= most:
+        containers = [item for item in level if isinstance(item, list | dict)]
+        level = [
+            inner for item in containers for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+        depth += bool(containers)
+        if not containers:
+            break
+    return depth
 
 
 class CallError(ValueError):

@@ -14,8 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 from genbench.errors import ConfigError, nearest
-from genbench.tools.calls import Call, CallError, Parsed
+from genbench.tools.calls import Call, CallError, Parsed, depth_of
 from genbench.tools.code_calls import code_calls
+from genbench.tools.enclosed import enclosed, without_fence
 from genbench.tools.official import Language
 from genbench.tools.python_calls import python_calls
 
@@ -26,17 +27,19 @@ Documents = Sequence[Mapping[str, Any]]
 Parser = Callable[[str, Documents], list[Call]]
 
 _LONGEST = 400_000
-_TAG = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
-_XML_FUNCTION = re.compile(r"<function=([^>\n]+)>(.*?)</function>", re.DOTALL)
-_XML_PARAMETER = re.compile(r"<parameter=([^>\n]+)>(.*?)</parameter>", re.DOTALL)
-_MISTRAL_CALL = re.compile(r"\s*([\w.\-]+)\s*(?:\[CALL_ID\][\w\-]*)?\s*(?:\[ARGS\])?\s*(?=\{)")
+_DEEPEST = 100
+"""Levels of lists and objects in the arguments of a call. Deeper ones are no calls."""
+# Bounded or possessive, so that a text of a thousand beginnings of calls takes a time linear in its length.
+_XML_FUNCTION = re.compile(r"<function=([^>\n]{1,500})>")
+_XML_PARAMETER = re.compile(r"<parameter=([^>\n]{1,500})>")
+_MISTRAL_CALL = re.compile(r"\s*+([\w.\-]++)\s*+(?:\[CALL_ID\][\w\-]*+)?\s*+(?:\[ARGS\])?\s*+(?=\{)")
 _HARMONY = re.compile(
-    r"to=functions\.([\w.\-]+)[^<]*(?:<\|channel\|>[^<]*)?(?:<\|constrain\|>[^<]*)?<\|message\|>"
-    r"(.*?)(?:<\|call\|>|<\|end\|>|<\|start\|>|\Z)",
+    r"to=functions\.([\w.\-]{1,500}+)[^<]{0,500}+(?:<\|channel\|>[^<]{0,500}+)?"
+    r"(?:<\|constrain\|>[^<]{0,500}+)?<\|message\|>(.*?)(?:<\|call\|>|<\|end\|>|<\|start\|>|\Z)",
     re.DOTALL,
 )
-_DEEPSEEK = re.compile(r"<｜tool▁call▁begin｜>(.*?)<｜tool▁sep｜>(.*?)<｜tool▁call▁end｜>", re.DOTALL)
-_FENCED_JSON = re.compile(r"\A(.*?)\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
+_TAG = re.compile("<tool_call>")
+_DEEPSEEK = re.compile(r"<｜tool▁call▁begin｜>")
 _PYTHON_LIST = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
 _DECODER = json.JSONDecoder()
 
@@ -44,7 +47,7 @@ _DECODER = json.JSONDecoder()
 def _hermes(text: str, documents: Documents) -> list[Call]:
     """Read `<tool_call>{"name": …, "arguments": {…}}</tool_call>` (Hermes, Qwen2.5, Qwen3, SmolLM3)."""
     del documents
-    bodies = [match[1] for match in _TAG.finditer(text)]
+    bodies = [body for _, body in enclosed(text, _TAG, "</tool_call>")]
     if text.count("<tool_call>") != len(bodies):
         raise CallError("a <tool_call> is not closed")
     return [_call_of(_json(body)) for body in bodies]
@@ -56,17 +59,15 @@ def _qwen3_coder(text: str, documents: Documents) -> list[Call]:
     Values are texts. The function's own document says which of them are numbers, lists and the like.
     """
     found = []
-    matches = list(_XML_FUNCTION.finditer(text))
-    if text.count("<function=") != len(matches):
+    functions = enclosed(text, _XML_FUNCTION, "</function>")
+    if text.count("<function=") != len(functions):
         raise CallError("a <function=…> is not closed")
-    for match in matches:
-        name, body = match[1].strip(), match[2]
-        if body.count("<parameter=") != len(_XML_PARAMETER.findall(body)):
+    for head, body in functions:
+        name, parameters = head[1].strip(), enclosed(body, _XML_PARAMETER, "</parameter>")
+        if body.count("<parameter=") != len(parameters):
             raise CallError("a <parameter=…> is not closed")
         types = _types_of(name, documents)
-        arguments = {
-            key.strip(): _typed(value, types.get(key.strip())) for key, value in _XML_PARAMETER.findall(body)
-        }
+        arguments = {key[1].strip(): _typed(value, types.get(key[1].strip())) for key, value in parameters}
         found.append(Call(name, arguments))
     return found
 
@@ -78,7 +79,8 @@ def _llama(text: str, documents: Documents) -> list[Call]:
     for token in ("<|eom_id|>", "<|eot_id|>"):
         body = body.removesuffix(token).rstrip()
     if body.startswith("<function="):
-        return [Call(match[1].strip(), _arguments(_json(match[2]))) for match in _XML_FUNCTION.finditer(body)]
+        functions = enclosed(body, _XML_FUNCTION, "</function>")
+        return [Call(head[1].strip(), _arguments(_json(inside))) for head, inside in functions]
     if body.startswith("["):
         return _calls_of_list(_json(body))
     found, place = [], 0
@@ -137,16 +139,13 @@ def _gpt_oss(text: str, documents: Documents) -> list[Call]:
 def _deepseek(text: str, documents: Documents) -> list[Call]:
     """Read the calls between DeepSeek's own tokens, of V3 (with a fence) and of V3.1."""
     del documents
-    matches = list(_DEEPSEEK.finditer(text))
-    if text.count("<｜tool▁call▁begin｜>") != len(matches):
+    calls = [body.partition("<｜tool▁sep｜>") for _, body in enclosed(text, _DEEPSEEK, "<｜tool▁call▁end｜>")]
+    if text.count("<｜tool▁call▁begin｜>") != len(calls) or not all(separator for _, separator, _ in calls):
         raise CallError("a call is not closed")
     found = []
-    for match in matches:
-        name, body = match[1].strip(), match[2].strip()
-        fenced = _FENCED_JSON.match(body)
-        if fenced is not None:
-            name, body = fenced[1].strip() or name, fenced[2]
-        found.append(Call(name, _arguments(_json(body))))
+    for name, _, body in calls:
+        before, inside = without_fence(body.strip())
+        found.append(Call(before or name.strip(), _arguments(_json(inside))))
     return found
 
 
@@ -166,8 +165,8 @@ FAMILIES: Mapping[str, Parser] = MappingProxyType(
 _MARKS: tuple[tuple[str, str], ...] = (
     (r"<tool_call>\s*<function=", "qwen3_coder"),
     (r"<tool_call>", "hermes"),
-    (r"<function=[^>\n]+>\s*<parameter=", "qwen3_coder"),
-    (r"<function=[^>\n]+>\s*\{", "llama"),
+    (r"<function=[^>\n]{1,500}+>\s*+<parameter=", "qwen3_coder"),
+    (r"<function=[^>\n]{1,500}+>\s*+\{", "llama"),
     (r"<\|python_tag\|>", "llama"),
     (r"\[TOOL_CALLS\]", "mistral"),
     (r"to=functions\.", "gpt_oss"),
@@ -219,6 +218,8 @@ def parse(text: str, family: str = AUTO, documents: Documents = (), language: La
             calls = FAMILIES[chosen](text, documents)
     except CallError as error:
         return Parsed(broken=str(error))
+    if any(depth_of(dict(call.arguments), _DEEPEST) > _DEEPEST for call in calls):
+        return Parsed(broken=f"the arguments of a call are nested in more than {_DEEPEST} levels")
     if not calls:
         return Parsed(broken=f"the reply has a mark of {marked}, and the parser {chosen} found no call")
     return Parsed(tuple(calls))

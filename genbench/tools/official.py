@@ -12,12 +12,13 @@ from typing import Any, Literal, get_args
 
 from genbench.tools.calls import Call, CallError
 from genbench.tools.code_calls import code_calls
+from genbench.tools.enclosed import enclosed
 from genbench.tools.python_calls import python_calls
 
 Language = Literal["python", "java", "javascript"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
-_TAGGED = re.compile(r"<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
+_TAG = re.compile(r"<tool_call>\n")
 
 
 def official_prompt_calls(text: str, language: Language = "python") -> tuple[Call, ...]:
@@ -43,9 +44,9 @@ def official_tagged_calls(text: str) -> tuple[Call, ...]:
         CallError: a call is no object with a name and arguments.
     """
     found: list[Any] = []
-    for match in _TAGGED.finditer(text):
+    for _, body in enclosed(text, _TAG, "\n</tool_call>"):
         try:
-            found.append(json.loads(match[1]))
+            found.append(json.loads(body))
         except (ValueError, RecursionError):
             continue
     calls = []

@@ -15,6 +15,8 @@ _LONGEST = 200_000
 """Characters of a text that is parsed. Longer ones are no calls."""
 _LARGEST_POWER = 64
 _LONGEST_VALUE = 100_000
+_MOST_PRODUCTS = 50
+"""Products and powers in one text. Each may repeat a value up to `_LONGEST_VALUE` times."""
 _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingProxyType(
     {
         ast.Add: operator.add,
@@ -53,9 +55,12 @@ def _expression(text: str) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an invalid escape in the model's text
-            return ast.parse(text, mode="eval").body
+            body = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise CallError(f"no Python expression: {type(error).__name__}") from None
+    if sum(isinstance(node, ast.Mult | ast.Pow) for node in ast.walk(body)) > _MOST_PRODUCTS:
+        raise CallError(f"the text has more than {_MOST_PRODUCTS} products and powers")
+    return body
 
 
 def _call(item: ast.Call, official: bool) -> Call:
@@ -150,7 +155,7 @@ def _binary(node: ast.BinOp, official: bool) -> Any:
             raise CallError("an operator has an operand that is no plain value")
         if not isinstance(value, int | float | str | list):
             raise CallError(f"an operator has an operand of type {type(value).__name__}")
-    if isinstance(node.op, ast.Pow) and not (abs(_number(right)) <= _LARGEST_POWER):
+    if isinstance(node.op, ast.Pow) and not _is_small_power(left, right):
         raise CallError("a power is too large")
     if isinstance(node.op, ast.Mult) and not _is_small(left, right):
         raise CallError("a repeated value is too long")
@@ -172,9 +177,25 @@ def _number(value: Any) -> float:
     return value if abs(value) < _LONGEST_VALUE else float("inf")
 
 
+def _is_small_power(base: Any, exponent: Any) -> bool:
+    """Tell whether a power is quickly computed."""
+    if not abs(_number(exponent)) <= _LARGEST_POWER:
+        return False
+    return not isinstance(base, int) or base.bit_length() * abs(exponent) <= _LONGEST_VALUE
+
+
 def _is_small(left: Any, right: Any) -> bool:
-    """Tell whether a product is no long text or list."""
+    """Tell whether a product is no long text or list, also if its items are long."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, str | list) and isinstance(other, int):
-            return len(one) * max(other, 0) <= _LONGEST_VALUE
+            return _size(one) * max(other, 0) <= _LONGEST_VALUE
     return True
+
+
+def _size(value: Any) -> int:
+    """Return the characters and items in a value, with everything inside it."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, Mapping):
+        return 1 + sum(_size(key) + _size(inner) for key, inner in value.items())
+    return 1 + sum(map(_size, value)) if isinstance(value, list | tuple) else 1

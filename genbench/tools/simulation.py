@@ -16,7 +16,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from genbench.errors import ConfigError, cause
-from genbench.tools.calls import Call
+from genbench.tools.calls import Call, plain
 
 _LONGEST_RESULT = 20_000
 _TYPES = {
@@ -104,14 +104,14 @@ class Simulation:
             found = getattr(self.instance, call.name)(**call.arguments)
         except (Exception, SystemExit) as error:  # foreign code, with arguments that a model wrote
             return json.dumps({"error": cause(error)})
-        text = found if isinstance(found, str) else json.dumps(found, default=repr, ensure_ascii=False)
+        text = found if isinstance(found, str) else json.dumps(plain(found), ensure_ascii=False)
         return text[:_LONGEST_RESULT]
 
     @property
     def state(self) -> dict[str, Any]:
         """Return a copy of the public attributes as JSON."""
         public = {name: value for name, value in vars(self.instance).items() if not name.startswith("_")}
-        found: dict[str, Any] = json.loads(json.dumps(public, default=repr))
+        found: dict[str, Any] = plain(public)
         return found
 
 

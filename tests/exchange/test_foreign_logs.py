@@ -133,3 +133,53 @@ def test_a_comparison_says_what_a_log_does_not_record(tmp_path: Path) -> None:
     seeds = [note for note in notes if "does not record seeds" in note]
     assert len(seeds) == 1
     assert "a.jsonl" in seeds[0]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"eval": None, "samples": []},
+        {"eval": {"model_generate_config": 1.5}},
+        {"samples": [None]},
+        {"samples": [{"epoch": 1, "scores": {"match": {"value": "C"}}}]},
+        {"samples": [{"id": [1], "scores": {"match": {"value": "C"}}}]},
+        {"samples": [{"id": "a", "epoch": "two", "scores": {"match": {"value": "C"}}}]},
+        {"samples": [{"id": "a", "epoch": 0.5, "scores": {"match": {"value": "C"}}}]},
+        {"samples": [{"id": "a", "scores": ["match"]}]},
+        {"samples": [{"id": "a", "scores": {"match": "C"}}]},
+        {"samples": [{"id": "a", "scores": {"match": {"value": float("nan")}}}]},
+    ],
+    ids=repr,
+)
+def test_a_damaged_log_is_refused(tmp_path: Path, damage: dict[str, Any]) -> None:
+    source = tmp_path / "log.json"
+    source.write_text(json.dumps(inspect_log(["C"]) | damage), encoding="utf-8")
+    with pytest.raises(InputError, match=r"log\.json|sample"):
+        import_scores(source, tmp_path / "s.jsonl")
+    assert not (tmp_path / "s.jsonl").exists()
+
+
+def test_an_answer_that_is_no_text_becomes_text(tmp_path: Path) -> None:
+    log = inspect_log(["C"])
+    log["samples"][0]["scores"]["match"]["answer"] = [1, float("inf")]
+    (tmp_path / "log.json").write_text(json.dumps(log), encoding="utf-8")
+    assert import_scores(tmp_path / "log.json", tmp_path / "s.jsonl") == 1
+    assert lines(tmp_path / "s.jsonl")[0]["answer"] == "[1, Infinity]"
+
+
+def test_a_log_that_unpacks_to_very_much_is_refused(tmp_path: Path) -> None:
+    source = packed(tmp_path / "bomb.eval", inspect_log(["C"]))
+    with zipfile.ZipFile(source, "a", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("samples/a.json", b" " * (65 << 20), compresslevel=1)
+    with pytest.raises(InputError, match=r"unpacks to 68,1.* at most 67,108,864 are read"):
+        import_scores(source, tmp_path / "s.jsonl")
+
+
+@pytest.mark.parametrize(
+    "record", [{"evaluation": 1}, {"answer_attribution": {"a": 1}}, {"answer_attribution": ["x"]}]
+)
+def test_a_damaged_record_of_every_eval_ever_is_refused(tmp_path: Path, record: dict[str, Any]) -> None:
+    whole = {"evaluation_name": "sums", "sample_id": "a", "evaluation": {"score": 1.0}} | record
+    (tmp_path / "samples.jsonl").write_text(json.dumps(whole) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"samples\.jsonl:1"):
+        import_scores(tmp_path / "samples.jsonl", tmp_path / "s.jsonl")

@@ -45,3 +45,18 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_bytes(b"\xff\xfe\xff")
     with pytest.raises(InputError, match=r"t\.yaml: not UTF-8"):
         read_source(tmp_path / "t.yaml")
+
+
+@pytest.mark.parametrize("text", ["a: " + "[" * 3000, "a: " + "{a: " * 2000, "- " * 3000 + "a"])
+def test_nesting_that_takes_the_parser_long_is_refused_at_once(text: str) -> None:
+    with pytest.raises(InputError, match=r"too many brackets|recursion"):
+        parse_source(text, "task.yaml")
+
+
+def test_merge_keys_cannot_stand_for_gigabytes() -> None:
+    lines = [
+        "x0: &x0 {a: 1}",
+        *(f"x{i}: &x{i} {{<<: [{', '.join([f'*x{i - 1}'] * 40)}]}}" for i in range(1, 6)),
+    ]
+    with pytest.raises(InputError, match="aliases written out"):
+        parse_source("\n".join(lines), "task.yaml")

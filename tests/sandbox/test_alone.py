@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 import time
@@ -144,3 +145,17 @@ def test_a_run_is_not_alone_twice_while_another_run_waits(tmp_path: Path) -> Non
     before.close()
     same, other = Turns(tmp_path, run=1), Turns(tmp_path, run=2)
     assert [index for index, _ in sole_turns(same, other)] == [1, 0]
+
+
+def test_a_process_that_stops_with_the_lock_keeps_the_others_waiting_only_once(tmp_path: Path) -> None:
+    turns = Turns(tmp_path, patience_s=0.8)
+    holder = os.open(tmp_path / f"genbench-sandbox-{os.getuid()}.gate", os.O_RDWR)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    waits = []
+    for _ in range(3):
+        begun = time.monotonic()
+        with turns.together():
+            waits.append(time.monotonic() - begun)
+    assert waits[0] >= 0.8 > min(waits[1:])
+    os.close(holder)
+    turns.close()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +79,13 @@ def test_a_worker_outlives_programs_that_change_everything(any_box: object, run:
     for text in (INTERPRETER, LIBRARY):
         assert run(text, ("3 4\n", "REACHED\n"), limits=Limits(wall_s=5.0, memory_mib=256)).verdict == "pass"
     assert isinstance(worker, Worker) and vars(any_box)["_worker"] is worker
+
+
+def test_a_program_that_got_no_thread_runs_again_in_a_turn_of_its_own(run: Run) -> None:
+    """The kernel may have given all threads of the user to the programs next to it."""
+    began = time.monotonic()
+    grade = run('raise RuntimeError("can\'t start new thread")', limits=Limits(wall_s=5.0, memory_mib=256))
+    assert grade.verdict == "runtime_error"
+    gate = Path(tempfile.gettempdir()) / f"genbench-sandbox-{os.getuid()}.gate"
+    until, _, owner = gate.read_text().strip().partition(" ")
+    assert (float(until) >= began, owner) == (True, str(os.getppid()))

@@ -112,6 +112,25 @@ TOKENS += [
     "9" * 50,
     "9" * 5000,
 ]
+TOKENS += [
+    "<tool_call>",
+    "</tool_call>",
+    '{"name": "f", "arguments": {"x": ',
+    "}}",
+    "[f(x=",
+    ")]",
+    "0x" + "f" * 6000,
+    "{(1, 2): 3}",
+    "{b'a': 1j}",
+    "[1]*99999",
+    "10**64",
+    "<function=f>",
+    "<parameter=x>",
+    "[TOOL_CALLS]",
+    "to=functions.f<|message|>",
+    "Final Answer:",
+    "Answer",
+]
 MONSTERS = [
     "1e999",
     '{"a": 1e999, "b": -1e999, "c": [1e999, 1e999]}',
@@ -131,6 +150,14 @@ MONSTERS = [
     "word " * 48_000,
     "\ud800\udfff",
     "\x00" * 100,
+    "[f(x=0x" + "f" * 6000 + ")]",
+    "[f(x={(1, 2): 3, b'a': 1j})]",
+    "[f(x=[[1]*99999]*99999)]",
+    '<tool_call>{"name": "f", "arguments": {"x": ' + "[" * 900 + "]" * 900 + "}}</tool_call>",
+    "<tool_call>" * 30_000,
+    "to=functions.f" * 20_000,
+    "[TOOL_CALLS]f" + " " * 100_000 + "x",
+    "[f(x=1" * 4000,
 ]
 SCHEMA = {
     "type": "object",
@@ -138,19 +165,56 @@ SCHEMA = {
 }
 IDS = ["punctuation:no_comma", "length_constraints:number_words", "detectable_format:json_format"]
 LIMITS = [{}, {"num_words": 3, "relation": "at least"}, {}]
+DOCUMENTS = [
+    {"name": "f", "parameters": {"properties": {"x": {"type": "integer"}}, "required": ["x"]}},
+]
+SOURCE = """
+class Keeper:
+    def __init__(self, state):
+        self.kept = state
+
+    def f(self, x):
+        self.kept = x
+        return {"kept": x}
+"""
+LOOP = {
+    "functions": {"source": SOURCE, "class": "Keeper"},
+    "state": 0,
+    "question": ["Keep 2."],
+    "calls": [[{"name": "f", "arguments": {"x": 2}}]],
+    "steps": 3,
+    "parser": "auto",
+}
 REFERENCES: Mapping[str, tuple[Any, ...]] = {
     "math": ("2", "\\frac{1}{2}", "x^2+1", "(1,2]", "\\begin{pmatrix}1\\\\2\\end{pmatrix}", "10\\%", "x=3"),
     "choice": ({"letter": "B", "options": ["one", "two", "A", "1/2"]},),
     "exact": ("seven", "7", ["seven", "7"]),
     "json_schema": ({"schema": SCHEMA}, {"schema": {"type": "array", "items": {"minimum": 0}}}),
     "ifeval": (instructions(IDS, LIMITS, "a row"),),
+    "grid": ([[1, 2], [3, 4]],),
+    "table": ({"House 1": {"Name": "Ann", "Age": 7}},),
+    "contains": (["seven", "7"],),
+    "set": (["a", 7],),
+    "short_answer": ("seven", {"brackets": "[()]"}, {"words": "a b"}, {"letter": "B", "options": ["x", "y"]}),
+    "letters": ({"letter": "B", "options": ["one", "two", "A", "1/2"]},),
+    "last_number": ({"number": "18", "prefix": "Answer"},),
+    "recited": ({"begins": "aB3", "text": "a text to recite"},),
+    "filtered_match": ({"golds": ["7"], "choices": ["7", "8"]},),
+    "function_calls": (
+        {"functions": DOCUMENTS, "calls": [{"f": {"x": [1]}}]},
+        {"functions": DOCUMENTS, "expect": "none"},
+        {"functions": DOCUMENTS, "expect": "some", "form": "template"},
+        {"functions": DOCUMENTS, "calls": [{"f": {"x": [1]}}], "language": "java"},
+    ),
+    "tool_loop": (LOOP,),
 }
 """References of each verifier that reads texts. Programs run in sandboxes, which have tests of their own."""
+OPTIONS: Mapping[str, tuple[Any, ...]] = {"letters": ("mmlu-pro",)}
 
 
 @cache
 def verifier(name: str) -> Any:
-    return registry.load("verifier", name)()
+    return registry.load("verifier", name)(*OPTIONS.get(name, ()))
 
 
 def found(name: str, reference: Any, text: str) -> Finding:

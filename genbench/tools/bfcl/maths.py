@@ -147,7 +147,13 @@ class MathAPI(Service):
         return _of_numbers(lambda: abs(number), _NUMBER)
 
     def round_number(self, number: float, decimal_places: int = 0) -> Result:
-        """Round a number."""
+        """Round a number.
+
+        Raises:
+            OverflowError: so many places before the point would take long.
+        """
+        if isinstance(decimal_places, int) and decimal_places < -_MOST_DIGITS:
+            raise OverflowError(f"decimal_places is {decimal_places}, wanted at least -{_MOST_DIGITS}")
         return _of_numbers(
             lambda: round(number, decimal_places),
             "First input must be a number, second input must be an integer",

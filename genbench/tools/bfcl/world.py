@@ -90,11 +90,17 @@ class World:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Return a copy of the public attributes of every service."""
-        return {
-            name: copy.deepcopy({key: value for key, value in vars(service).items() if key[0] != "_"})
-            for name, service in self._services.items()
-        }
+        """Return a copy of the public attributes of every service.
+
+        A state that a model nested too deeply to copy, as with a thousand directories, equals no other state.
+        """
+        try:
+            return {
+                name: copy.deepcopy({key: value for key, value in vars(service).items() if key[0] != "_"})
+                for name, service in self._services.items()
+            }
+        except RecursionError:
+            return {"too deep": object()}
 
     def read(self, text: str) -> Call:
         """Return the call of an accepted answer, such as `sort('a.txt')`. Arguments may lack names.
