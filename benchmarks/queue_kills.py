@@ -1,8 +1,9 @@
 """The queue under kills: each job is done once, whatever dies and whatever the clock says.
 
-Four workers do 200 jobs. Workers and children are killed with SIGKILL, 30 times by a seed, and the workers'
-clock is set back an hour in the middle. Then every job must have ended once, with each sample stored once.
-Jobs are a small program that writes samples as `genbench run` does, so that 200 of them take minutes.
+Four workers do 200 jobs, half of them submitted through a service. Workers, children and the service are
+killed with SIGKILL, 30 times by a seed, and the workers' clock is set back an hour in the middle. Then every
+job must have ended once, with each sample stored once. Jobs are a small program that writes samples as
+`genbench run` does, so that 200 of them take minutes.
 
     python benchmarks/queue_kills.py                       # SQLite and PostgreSQL
     python benchmarks/queue_kills.py --jobs 20 --kills 6 --database sqlite
@@ -43,6 +44,7 @@ def main() -> None:
                     kills=options.kills,
                     seed=options.seed,
                     limit_s=options.limit,
+                    served=options.jobs // 2,
                 )
         faults = done.faults(options.jobs)
         failed = failed or bool(faults)

@@ -24,6 +24,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(("sqlalchemy", "alembic"), "ledger")
     | dict.fromkeys(("cronsim", "fastapi", "uvicorn", "starlette", "prometheus-client"), "serve")
     | {"sacrebleu": "translation", "apprise": "messages", "ray": "ray"}
+    | {"wandb": "wandb", "mlflow-skinny": "mlflow", "trackio": "trackio"}
 )
 """A package that the light core does without -> the extra of genbench that brings it."""
 

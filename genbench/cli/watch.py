@@ -125,6 +125,30 @@ def watches(
     print_record(records.WatchList(format=1, watches=tuple(found)), "watch_text", as_json)
 
 
+@app.command(
+    "watch-best",
+    rich_help_panel=SERVICE,
+    epilog=examples("genbench watch-best sft-42", "genbench watch-best sft-42 --top 5 --json"),
+)
+def watch_best(
+    name: Annotated[str, typer.Argument(help="Name of the watch.")],
+    top: Annotated[int, typer.Option(min=1, max=50, help="How many checkpoints.")] = 3,
+    ledger: LedgerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw the best checkpoints again with a fresh seed.
+
+    The best of many is partly lucky. A second draw shows how much. Run it again to see the second scores.
+    """
+    best = lazy_module("watch.best")
+    with (
+        lazy_module("ledger.database").open_ledger(ledger, create=False) as opened,
+        lazy_module("queue.database").open_queue(ledger) as queue,
+    ):
+        record = best.draw_best_again(opened, queue, name, top=top, by=user())
+    print_record(record, "best_text", as_json)
+
+
 def _stop_on_signals() -> threading.Event:
     """Return an event that SIGINT and SIGTERM set."""
     stop = threading.Event()

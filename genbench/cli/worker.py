@@ -38,10 +38,10 @@ def worker(
 ) -> None:
     """Draw the runs of the queue, each in a process of its own.
 
-    Also submits what schedules ask for, and sends messages to $GENBENCH_WEBHOOK_URL and by
-    $GENBENCH_APPRISE_URLS if they are set. Ctrl-C or
-    SIGTERM stops all runs cleanly and gives their jobs back. A worker that is killed loses nothing: its runs
-    go on, and another worker takes them over.
+    Also submits what schedules ask for, sends messages to $GENBENCH_WEBHOOK_URL and by
+    $GENBENCH_APPRISE_URLS, statuses of commits to $GENBENCH_GITHUB_REPOSITORY, and scores to the trackers of
+    $GENBENCH_TRACKERS (wandb, mlflow, trackio). Ctrl-C or SIGTERM stops all runs cleanly and gives their jobs
+    back. A worker that is killed loses nothing: its runs go on, and another worker takes them over.
     """
     workers = lazy_module("queue.worker")
     names = tuple(str(number) for number in range(slots)) if gpus is None else device_names(gpus)
@@ -56,10 +56,22 @@ def worker(
         chores = lazy_module("queue.chores").Chores(
             queue, say=_say, ledger=options.ledger, channels=_channels()
         )
-        running = workers.Worker(queue, options, say=_say, chores=chores.run, finished=chores.finished)
+        exports = lazy_module("trackers.exporter")
+        exporter = exports.Exporter(queue, exports.trackers_of(os.environ), say=_say, ledger=options.ledger)
+
+        def finished(job: Any) -> None:
+            chores.finished(job)
+            exporter.finished(job)
+
+        def attend() -> None:
+            chores.run()
+            exporter.run()
+
+        running = workers.Worker(queue, options, say=_say, chores=attend, finished=finished)
         _stop_on_signals(running)
         _say(f"worker {running.identity.id}: {len(names)} slots of {queue.where}")
         running.run()
+        exporter.close()
 
 
 def device_names(text: str) -> tuple[str, ...]:
@@ -88,6 +100,9 @@ def _channels() -> list[Any]:
     url = os.environ.get(delivery.URL_VARIABLE)
     if url:
         found.append(delivery.Webhook(url, os.environ.get(delivery.SECRET_VARIABLE, "")))
+    status = lazy_module("queue.commits").commit_status_of(os.environ)
+    if status is not None:
+        found.append(status)
     urls = os.environ.get("GENBENCH_APPRISE_URLS", "").split()
     if urls:
         found.append(lazy_module("queue.chat").Chat(urls))

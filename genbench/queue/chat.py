@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from genbench.errors import InputError
 from genbench.queue.delivery import SendError
-from genbench.queue.messages import Message
+from genbench.queue.messages import FOR_PEOPLE, Message, MessageKind
 
 URLS_VARIABLE = "GENBENCH_APPRISE_URLS"
 """Addresses in the form of Apprise, separated by spaces. They contain secrets, so they are never shown."""
@@ -25,6 +25,7 @@ class Chat:
     """
 
     name: ClassVar[str] = "chat"
+    kinds: ClassVar[frozenset[MessageKind]] = FOR_PEOPLE
 
     def __init__(self, urls: Sequence[str]) -> None:
         import apprise  # noqa: PLC0415 - an extra

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from genbench.errors import GenbenchError
 from genbench.ledger.database import open_ledger
+from genbench.queue.commits import KIND, tell_status
 from genbench.queue.database import Queue
 from genbench.queue.delivery import Channel, deliver
 from genbench.queue.news import tell_changes
@@ -50,13 +51,19 @@ class Chores:
             self._told(lambda: deliver(self._queue, self._channels))
 
     def finished(self, job: Job) -> None:
-        """Write a message about the changes that a finished job brought to its track."""
+        """Write messages about a finished job: changes of its track, and its commit's status."""
         if job.track:
             self._told(lambda: self._news(job.track))
+        if job.track and any(KIND in channel.kinds for channel in self._channels):
+            self._told(lambda: self._status(job))
 
     def _news(self, track: str) -> list[str]:
         with open_ledger(self._ledger, create=False) as ledger:
             return [f"{track}: a message about changes"] if tell_changes(ledger, self._queue, track) else []
+
+    def _status(self, job: Job) -> list[str]:
+        with open_ledger(self._ledger, create=False) as ledger:
+            return [f"{job.track}: a commit's status"] if tell_status(ledger, self._queue, job) else []
 
     def _told(self, work: Callable[[], list[str]]) -> None:
         try:

@@ -15,7 +15,10 @@ import httpx
 from genbench.errors import InputError
 from genbench.queue.database import Queue
 from genbench.queue.messages import (
+    FIRST_WAIT_S,
+    FOR_PEOPLE,
     Message,
+    MessageKind,
     due_messages,
     note_arrival,
     note_failure,
@@ -39,8 +42,13 @@ class SendError(Exception):
 class Channel(Protocol):
     """A way by which messages are sent."""
 
-    name: ClassVar[str]
-    """The name of the channel, without spaces."""
+    @property
+    def name(self) -> str:
+        """Return the name of the channel, without spaces."""
+
+    @property
+    def kinds(self) -> frozenset[MessageKind]:
+        """Return the kinds of messages that it sends."""
 
     def send(self, message: Message, clock: float) -> None:
         """Send one message.
@@ -57,6 +65,7 @@ class Webhook:
     url: str
     secret: str = ""
     name: ClassVar[str] = "webhook"
+    kinds: ClassVar[frozenset[MessageKind]] = FOR_PEOPLE
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -90,21 +99,33 @@ def signature(secret: str, body: bytes, clock: int) -> str:
     return f"t={clock},v1={signed}"
 
 
-def deliver(queue: Queue, channels: Sequence[Channel], clock: float | None = None) -> list[str]:
+def deliver(
+    queue: Queue,
+    channels: Sequence[Channel],
+    clock: float | None = None,
+    *,
+    reserve_s: float = FIRST_WAIT_S,
+) -> list[str]:
     """Send the messages that are due by all channels. Several workers may call this at the same time.
 
     A channel that has a message does not get it again. One that arrived while its sender was killed is sent
     again. Its `key` tells the receiver.
 
+    Args:
+        clock: the time of day in seconds of the epoch. None means now.
+        reserve_s: seconds for which no other worker tries a message.
+
     Returns:
         One line for each message that was tried.
     """
     lines: list[str] = []
-    for message in due_messages(queue, wall_seconds() if clock is None else clock)[:_AT_ONCE]:
+    kinds = frozenset().union(*(channel.kinds for channel in channels))
+    for message in due_messages(queue, wall_seconds() if clock is None else clock, kinds)[:_AT_ONCE]:
         now = wall_seconds() if clock is None else clock
-        if not reserve_message(queue, message, now):
+        if not reserve_message(queue, message, now, reserve_s):
             continue
-        failures = [why for channel in channels if (why := _send(queue, channel, message, now))]
+        own = [channel for channel in channels if message.kind in channel.kinds]
+        failures = [why for channel in own if (why := _send(queue, channel, message, now))]
         if failures:
             note_failure(queue, message.id, "; ".join(failures), now)
             lines.append(f"message {message.id} did not arrive: {'; '.join(failures)}")

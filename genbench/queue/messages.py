@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, or_, select, update
 
 from genbench.queue import tables
 from genbench.queue.database import Queue
 from genbench.store.jsonrecord import JsonRecord
 from genbench.store.manifest import now
 
-MessageKind = Literal["missing", "failed", "change"]
+MessageKind = Literal["missing", "failed", "change", "scores", "status"]
+FOR_PEOPLE: frozenset[MessageKind] = frozenset({"missing", "failed", "change"})
+"""The kinds that people read. Scores are for trackers, and statuses for commits."""
 FIRST_WAIT_S = 60.0
 LONGEST_WAIT_S = 86_400.0
 """Seconds between two tries of a message: each wait is twice the one before, up to a day."""
@@ -27,7 +29,8 @@ class Message(JsonRecord):
     id: int = Field(description="number of the message")
     key: str = Field(description="what it is about; there is one message for each key")
     kind: MessageKind = Field(
-        description="missing: a night without a finished run; failed: a job; change: of a track"
+        description="missing: a night without a finished run; failed: a job; change: of a track; scores: of "
+        "runs, for trackers; status: of a commit"
     )
     track: str = Field(description="the track; empty if it is about none")
     text: str = Field(description="the message")
@@ -78,22 +81,24 @@ def put_message(
 
 
 def list_messages(queue: Queue, *, before: int | None = None, limit: int = 50) -> list[Message]:
-    """Return messages, newest first."""
+    """Return messages, newest first: those for people, and others that did not arrive."""
     table = tables.message
-    query = select(table).order_by(table.c.id.desc()).limit(limit)
+    shown = or_(table.c.kind.in_(FOR_PEOPLE), table.c.error != "")
+    query = select(table).where(shown).order_by(table.c.id.desc()).limit(limit)
     if before is not None:
         query = query.where(table.c.id < before)
     with queue.read() as connection:
         return [_message_of(row) for row in connection.execute(query)]
 
 
-def due_messages(queue: Queue, clock: float) -> list[Message]:
-    """Return the messages that may be sent now, old to new.
+def due_messages(queue: Queue, clock: float, kinds: Collection[MessageKind] = FOR_PEOPLE) -> list[Message]:
+    """Return the messages of some kinds that may be sent now, old to new.
 
     A clock that was set back does not hold a message: a try further ahead than its own wait counts as due.
     """
     table = tables.message
-    query = select(table).where(table.c.state == "waiting").order_by(table.c.id).limit(100)
+    waiting = (table.c.state == "waiting", table.c.kind.in_(kinds))
+    query = select(table).where(*waiting).order_by(table.c.id).limit(100)
     with queue.read() as connection:
         return [
             _message_of(row)
@@ -102,17 +107,15 @@ def due_messages(queue: Queue, clock: float) -> list[Message]:
         ]
 
 
-def reserve_message(queue: Queue, message: Message, clock: float) -> bool:
-    """Reserve a message for one sender for a minute. Return False if another sender has it."""
+def reserve_message(queue: Queue, message: Message, clock: float, wait_s: float = FIRST_WAIT_S) -> bool:
+    """Reserve a message for one sender, for a minute. Return False if another sender has it."""
     table = tables.message
     with queue.write() as connection:
         row = connection.execute(select(table).where(table.c.id == message.id)).first()
         if row is None or row.state != "waiting" or row.next_try - row.wait_s <= clock < row.next_try:
             return False
         connection.execute(
-            update(table)
-            .where(table.c.id == message.id)
-            .values(wait_s=FIRST_WAIT_S, next_try=clock + FIRST_WAIT_S)
+            update(table).where(table.c.id == message.id).values(wait_s=wait_s, next_try=clock + wait_s)
         )
         return True
 

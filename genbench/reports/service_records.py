@@ -9,6 +9,7 @@ from genbench.ledger.listing import PushedRun
 from genbench.queue.records import JobDetail, JobList
 from genbench.reports.decision_records import DECISION_RECORDS
 from genbench.store.jsonrecord import JsonRecord
+from genbench.watch.best import BestAgain
 from genbench.watch.records import WatchList
 
 SERVICE_RECORDS: Mapping[str, type[JsonRecord]] = {
@@ -16,6 +17,7 @@ SERVICE_RECORDS: Mapping[str, type[JsonRecord]] = {
     "job": JobDetail,
     "watches": WatchList,
     "push": PushedRun,
+    "watch_best": BestAgain,
 }
 """By the name of the entry in `$defs` of the schema."""
 GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {**DECISION_RECORDS, "curves": Curves, **SERVICE_RECORDS}

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from genbench.engines.adapter import adapter_rank
 from genbench.engines.weights import read_weights
 from genbench.errors import ConfigError
 from genbench.runs.options import RunOptions, open_suite
 from genbench.suite.quick import model_name
-from genbench.suite.suitefile import Suite
+from genbench.suite.suitefile import Suite, is_adapter
 
 _BASE = "base"
 _NOT_SETTINGS = {"path", "revision"}
@@ -39,7 +40,8 @@ class Sweep:
 def expand(options: RunOptions) -> tuple[RunOptions, tuple[str, ...]]:
     """Return the options of a sweep with its checkpoints as models, and the folders that are left out.
 
-    Checkpoints take all keys but the path from the suite's model that is not `base`. `base` is drawn as well,
+    Checkpoints take all keys but the path from the suite's model that is not `base`. Adapters take its path
+    too, because it is what they were trained on. `base` is drawn as well,
     once. Every run is in runs/<track>/<model>, so the same command later draws only new checkpoints.
 
     Raises:
@@ -161,11 +163,14 @@ def _folders(patterns: Sequence[str]) -> list[Path]:
 
 
 def _incomplete(path: Path) -> str | None:
-    """Return why a folder is no complete checkpoint, or None if it is one."""
-    if not (path / "config.json").is_file():
+    """Return why a folder is no complete checkpoint, or None if it is one. An adapter is one too."""
+    if not (path / "config.json").is_file() and not is_adapter(path):
         return f"{path} has no config.json"
     try:
-        read_weights(path)
+        if is_adapter(path):
+            adapter_rank(path)
+        else:
+            read_weights(path)
     except ConfigError as error:
         return str(error)
     return None

@@ -16,7 +16,7 @@ from genbench.policy.record import NightlyGate
 from genbench.reports.browse import SampleFilter, paired, sample_rows, task_rows
 from genbench.reports.browse_record import ProblemRow, SampleRow
 from genbench.service.access import service
-from genbench.service.lookup import Name, read_run, run_folder
+from genbench.service.lookup import Name, has_verdicts, read_run, run_folder
 from genbench.service.problems import GoneError, NotFoundError
 from genbench.store.storedrun import StoredRun
 from genbench.trend.detect import detect_changes
@@ -115,9 +115,16 @@ def get_comparison(
     tuned: Uid,
     allow: Annotated[list[str] | None, Query(max_length=20, description="differences to let through")] = None,
 ) -> Comparison:
-    """Compare two runs, as `genbench compare --json`. 409 if they differ in what must be equal."""
+    """Compare two runs, as `genbench compare --json`. 409 if they differ in what must be equal.
+
+    410 if the verdicts of one are not kept.
+    """
     ledger = service(request).ledger
-    return compare(run_folder(ledger, base), run_folder(ledger, tuned), allow=allow or ())
+    folders = [run_folder(ledger, uid) for uid in (base, tuned)]
+    for uid, folder in zip((base, tuned), folders, strict=True):
+        if not has_verdicts(folder):
+            raise GoneError(f"run {uid}: its verdicts are not kept; the page /compare shows more")
+    return compare(*folders, allow=allow or ())
 
 
 @router.get("/gate")

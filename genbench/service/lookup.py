@@ -99,6 +99,11 @@ def _listed(ledger: Ledger, query: Select[Any]) -> list[ListedRun]:
     ]
 
 
+def has_verdicts(folder: FilePath) -> bool:
+    """Return whether a run folder still has the verdicts of its tasks."""
+    return any(folder.glob("*/verdicts.jsonl"))
+
+
 def run_folder(ledger: Ledger, uid: str) -> FilePath:
     """Return a folder of a run that the ledger knows. A client names only the uid.
 

@@ -9,11 +9,12 @@ from fastapi.responses import HTMLResponse
 
 from genbench.analysis.compare import compare
 from genbench.errors import InputError
+from genbench.ledger.twosides import compare_scores
 from genbench.reports.trend_chart import trend_chart
 from genbench.reports.trend_text import evidence_words
 from genbench.service.access import service
 from genbench.service.costs import cost_lines
-from genbench.service.lookup import Name, require_change, run_folder
+from genbench.service.lookup import Name, has_verdicts, require_change, run_folder
 from genbench.service.problems import NotFoundError
 from genbench.service.suspects import find_suspects
 from genbench.service.templating import page
@@ -66,12 +67,19 @@ def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
 
 @router.get("/compare")
 def compare_page(request: Request, base: Uid = "", tuned: Uid = "") -> HTMLResponse:
-    """Return the page of two runs side by side, paired by problem."""
+    """Return the page of two runs side by side, paired by problem.
+
+    Runs whose samples are not kept, or were pushed without them, are compared by the ledger's scores.
+    """
     ledger = service(request).ledger
-    record = None
+    record = kept = None
     if base and tuned:
-        record = compare(run_folder(ledger, base), run_folder(ledger, tuned))
-    return page(request, "compare.html.j2", base=base, tuned=tuned, record=record)
+        folders = [run_folder(ledger, uid) for uid in (base, tuned)]
+        if all(map(has_verdicts, folders)):
+            record = compare(*folders)
+        else:
+            kept = compare_scores(ledger, base, tuned)
+    return page(request, "compare.html.j2", base=base, tuned=tuned, record=record, kept=kept)
 
 
 @router.get("/cost")

@@ -118,12 +118,34 @@ def _expand_tasks(raw: dict[str, Any]) -> None:
 def _model_from_option(raw: dict[str, Any], name: str, model_path: str, like: str | None) -> None:
     if not isinstance(raw.get("models"), dict):
         raw["models"] = {}
-    here = raw["models"].get(name)
-    if here is None and isinstance(raw["models"].get(like), dict):
-        here = {key: value for key, value in raw["models"][like].items() if key not in ("path", "revision")}
-    raw["models"][name] = (here if isinstance(here, dict) else {}) | {"path": str(at_home(model_path))}
-    if at_home(model_path).exists():
-        raw["models"][name]["path"] = str(at_home(model_path).resolve())
+    here, other = raw["models"].get(name), raw["models"].get(like)
+    path = at_home(model_path)
+    known = str(path.resolve() if path.exists() else path)
+    if is_adapter(path):
+        raw["models"][name] = _base_of_adapter(here or other, name, path) | {"adapter": known}
+        return
+    if here is None and isinstance(other, dict):
+        here = {key: value for key, value in other.items() if key not in ("path", "revision")}
+    raw["models"][name] = (here if isinstance(here, dict) else {}) | {"path": known}
+
+
+def is_adapter(path: Path) -> bool:
+    """Return whether a folder contains an adapter and no model."""
+    return (path / "adapter_config.json").is_file() and not (path / "config.json").exists()
+
+
+def _base_of_adapter(model: Any, name: str, path: Path) -> dict[str, Any]:
+    """Return the keys of the model that an adapter belongs to.
+
+    Raises:
+        ConfigError: the suite names none.
+    """
+    if not isinstance(model, dict) or not model.get("path"):
+        raise ConfigError(
+            f"--model {name}={path}: is an adapter, and the suite has no model '{name}' with its base; write "
+            f"models: {{{name}: {{path: BASE}}}}"
+        )
+    return model
 
 
 def _apply_override(raw: dict[str, Any], text: str, lines: dict[Loc, int | str]) -> None:

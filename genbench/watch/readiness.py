@@ -7,9 +7,11 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from genbench.engines.adapter import adapter_rank
 from genbench.engines.weights import read_weights
 from genbench.errors import ConfigError
 from genbench.runs.sweep import trainer_step
+from genbench.suite.suitefile import is_adapter
 from genbench.watch.records import AUTO, NO_MARKER
 
 STABLE, TRAINER_STATE = "STABLE", "trainer_state.json"
@@ -66,7 +68,8 @@ def incomplete_reason(
 
 
 def _structure(folder: Path, tokenizer: bool) -> str | None:
-    config = folder / "config.json"
+    of_adapter = is_adapter(folder)
+    config = folder / ("adapter_config.json" if of_adapter else "config.json")
     if not config.is_file():
         return f"{folder} has no config.json"
     try:
@@ -76,6 +79,9 @@ def _structure(folder: Path, tokenizer: bool) -> str | None:
     for file in folder.iterdir():
         if file.suffix in _UNFINISHED:
             return f"{file} is the file of a copy that has not ended"
+    if of_adapter:
+        adapter_rank(folder)
+        return None
     read_weights(folder)
     if tokenizer and not any((folder / name).is_file() for name in _TOKENIZERS):
         return f"{folder} has no tokenizer; save it with the model, or set `tokenizer` of the suite's model"

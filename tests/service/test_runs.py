@@ -14,7 +14,7 @@ from genbench.queue.schedules import list_schedules
 from genbench.service import api_runs, api_tracks, etags
 from genbench.service.state import Service
 from genbench.service.tokens import add_token
-from tests.ready_runs import RIGHT, WRONG, MakeRun, drawn_runs, make_run
+from tests.ready_runs import RIGHT, SUITE, WRONG, MakeRun, drawn_runs, make_run
 
 __all__ = ["drawn_runs", "make_run"]
 API = "/api/v1"
@@ -70,15 +70,26 @@ def test_texts_of_samples_are_read_and_gone_when_pruned(
 
 
 def test_two_runs_are_compared_and_what_differs_is_a_conflict(
-    client: TestClient, uids: list[str], service: Service
+    client: TestClient, uids: list[str], service: Service, make_run: MakeRun
 ) -> None:
     record = client.get(f"{API}/compare", params={"base": uids[0], "tuned": uids[1]}).json()
     assert record["tasks"]["sums"]["difference"] == pytest.approx(-1 / 24)
     assert client.get("/compare", params={"base": uids[0], "tuned": uids[1]}).status_code == 200
     assert client.get(f"{API}/compare", params={"base": uids[0]}).status_code == 422
-    other = track_history(service.ledger, "nightly").points[0].uid
-    refused = client.get(f"{API}/compare", params={"base": uids[0], "tuned": other})
-    assert refused.status_code in (409, 422)
+    folder = make_run("other", lambda _: [RIGHT] * 4, n=24, suite=SUITE.replace("kind: math", "kind: exact"))
+    (other,) = add(service.ledger, [folder])
+    refused = client.get(f"{API}/compare", params={"base": uids[0], "tuned": other.uid or ""})
+    assert refused.status_code == 409 and "sums" in refused.json()["detail"]
+
+
+def test_runs_without_verdicts_are_compared_by_the_ledgers_scores_on_the_page_only(
+    client: TestClient, service: Service
+) -> None:
+    first, second = (point.uid for point in track_history(service.ledger, "nightly").points[:2])
+    gone = client.get(f"{API}/compare", params={"base": first, "tuned": second})
+    assert gone.status_code == 410 and "verdicts are not kept" in gone.json()["detail"]
+    text = client.get("/compare", params={"base": first, "tuned": second}).text
+    assert "the paired difference by the scores in the ledger" in text and ">math</td>" in text
 
 
 def test_the_gate_answers_as_the_command(admin: TestClient, service: Service) -> None:

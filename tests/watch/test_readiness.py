@@ -9,6 +9,7 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.watch.readiness import incomplete_reason, known_markers, training_step
+from tests.engines.tensorfiles import write_adapter
 from tests.watch.conftest import write_checkpoint
 
 
@@ -36,6 +37,18 @@ def test_half_a_file_is_not_complete(tmp_path: Path) -> None:
         assert reason(weights.parent) is not None
     (weights.parent / "config.json").write_text('{"half":')
     assert "is no JSON yet" in str(reason(weights.parent))
+
+
+def test_an_adapter_is_complete_with_its_weights_and_needs_no_tokenizer(tmp_path: Path) -> None:
+    folder = write_adapter(tmp_path / "checkpoint-1")
+    assert reason(folder) is None
+    weights = folder / "adapter_model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-10])
+    assert reason(folder) is not None
+    weights.unlink()
+    assert "has no adapter_model.safetensors" in str(reason(folder))
+    (folder / "adapter_model.bin").touch()
+    assert "pickled weights" in str(reason(folder))
 
 
 def test_a_file_of_an_unfinished_copy_is_waited_for(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Exports of scores to experiment trackers, after a run is in the ledger."""
