@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert, select
 from starlette.testclient import TestClient
 
-from genbench.queue.jobs import get_job, job_events, job_folder
+from genbench.queue import tables
+from genbench.queue.jobs import MOST_WAITING, get_job, job_events, job_folder
 from genbench.service import api_jobs
 from genbench.service.state import Service
 
@@ -105,3 +107,16 @@ def test_events_are_streamed_and_go_on_where_they_ended(writer: TestClient, serv
     (folder / "log").write_text("drawing\n<script>")
     assert writer.get(f"{JOBS}/1/log").text == "drawing\n<script>"
     assert api_jobs.router.prefix == JOBS
+
+
+def test_a_queue_that_is_full_says_when_to_come_again(writer: TestClient, service: Service) -> None:
+    writer.post(JOBS, json={"suite": "nightly", "night": "2026-11-20"})
+    with service.queue.write() as connection:
+        (row,) = connection.execute(select(tables.job)).mappings().all()
+        known = {name: value for name, value in row.items() if name != "id"}
+        connection.execute(
+            insert(tables.job), [{**known, "key": f"k{number}"} for number in range(MOST_WAITING)]
+        )
+    refused = writer.post(JOBS, json={"suite": "nightly", "night": "2026-11-21"})
+    assert refused.status_code == 429 and refused.headers["retry-after"] == "60"
+    assert "jobs wait, and 1000 may" in refused.json()["detail"]
