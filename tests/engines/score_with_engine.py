@@ -87,22 +87,8 @@ async def scored(checkpoint: Path, work: Path, cases: Mapping[str, Sequence[Cont
         await engine.score(request("long", [Continuation(0, (1,) * 1020, (5,) * 20)]), 1)
     except RequestFailedError as error:
         found["refused"] = str(error)
-    found["rows"] = await refused_rows(engine.llm)
     await engine.close()
     return found
-
-
-async def refused_rows(llm: Any) -> str:
-    """Return what vLLM says to a request for the log-probabilities of chosen tokens, or an empty text."""
-    from vllm import SamplingParams
-
-    params = SamplingParams(max_tokens=1, prompt_logprob_token_ids=[[7], [8]], prompt_logprob_start=1)
-    try:
-        async for _ in llm.generate({"prompt_token_ids": [5, 6, 7, 8]}, params, "rows"):
-            pass
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def settings(checkpoint: Path, work: Path) -> VllmSettings:

@@ -74,10 +74,5 @@ def test_priors_belong_to_their_choice_and_windows_are_added(found: dict[str, An
     assert document[1] == 300
 
 
-def test_vllm_on_cpus_has_no_rows_of_chosen_tokens(found: dict[str, Any]) -> None:
-    """A version that has them could spare the logits of contexts, see docs/likelihood.md."""
-    assert "requires the V2 model runner" in found["rows"]
-
-
 def test_the_engine_refuses_what_does_not_fit(found: dict[str, Any]) -> None:
     assert found["refused"].startswith("request t/long")
