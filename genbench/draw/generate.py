@@ -108,7 +108,7 @@ class Generation:
         self.began(draw.sample)
         done = self.stored.setdefault(draw.sample, [])
         replies = [self.split(completion).text for completion in done]
-        request = self._request(draw, replies)
+        request = await self._next(draw, replies)
         while request is not None:
             completion = await self._complete(engine, request)
             answer = self.split(completion)
@@ -116,7 +116,7 @@ class Generation:
             of_trace = await self.count_trace(completion, answer)
             replies.append(answer.text)
             has_failed = completion.finish_reason == "error"
-            request = None if has_failed else self._request(draw, replies)
+            request = None if has_failed else await self._next(draw, replies)
             ended = request is None and not has_failed and len(replies) < draw.problem.turns
             completion = replace(completion, trace_tokens=of_trace, prompt=seen, final=ended)
             self._keep(completion)
@@ -128,6 +128,15 @@ class Generation:
     def _keep(self, completion: Completion) -> None:
         self.sink.append_completion(completion)
         self.progress(completion)
+
+    async def _next(self, draw: Draw, replies: list[str]) -> Request | None:
+        """Return the next request of a sample. The engine goes on while a slow task is asked.
+
+        The task keeps what it found, so that the request is made from it at once.
+        """
+        if draw.task.is_slow:
+            await asyncio.to_thread(draw.task.task.ask, draw.problem, draw.sample_index, tuple(replies))
+        return self._request(draw, replies)
 
     def _request(self, draw: Draw, replies: list[str]) -> Request | None:
         return self.maker.request(draw.task, draw.problem, draw.sample_index, replies)

@@ -32,6 +32,8 @@ _CODED_QUESTION = (
 )
 _CODED_ANSWER = "Answer: According to the coded text above, the three most frequently appeared words are:"
 _DOTS = "..."
+_ASKED_CODED = 3
+"""Words of the ranks that are asked for."""
 _LEAST_CODED = 100
 
 
@@ -181,7 +183,7 @@ class CodedWordsRow:
     @property
     def reference(self) -> tuple[str, ...]:
         """Return the words of the ranks 2 to 4."""
-        return tuple(self.pool.words[place] for place in self.places[:3])
+        return tuple(self.pool.words[place] for place in self.places[:_ASKED_CODED])
 
     @property
     def prefix(self) -> str:
@@ -223,7 +225,14 @@ class CodedWordsRow:
         return (units / ranks**2 * (6 / math.pi**2)).astype(np.int64)
 
 
-def coded_words_row(length: int, pool: CodePool, rng: random.Random) -> CodedWordsRow:
-    """Return one row for prompts of so many tokens."""
-    places = Walk.drawn(len(pool.words), rng).places(max(50, length // 50))
-    return CodedWordsRow(pool, tuple(places.tolist()), str(rng.getrandbits(64)))
+def coded_words_row(length: int, index: int, pool: CodePool, rng: random.Random) -> CodedWordsRow:
+    """Return one row for prompts of so many tokens.
+
+    Rows ask for different words until all words of the pool were asked for once. So the answer to one row is
+    never right for another one.
+    """
+    size = len(pool.words)
+    asked = [(index * _ASKED_CODED + place) % size for place in range(_ASKED_CODED)]
+    walk = Walk.drawn(size, rng).places(max(50, length // 50)).tolist()
+    places = [*asked, *(place for place in walk if place not in asked)][: len(walk)]
+    return CodedWordsRow(pool, tuple(places), str(rng.getrandbits(64)))

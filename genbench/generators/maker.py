@@ -18,7 +18,7 @@ from genbench.generators.recall import Passages, recall_row
 from genbench.generators.sizing import MadeRow
 from genbench.generators.words import prose, vocabulary
 
-VERSION = "1"
+VERSION = "2"
 """The version of the rows. It changes if a seed gives another row or another prompt."""
 Need = Literal["all", "any"]
 
@@ -97,7 +97,7 @@ class RowMaker:
             ),
             "vt": lambda: chain_row(rng, Noise()),
             "cwe": lambda: common_words_row(key.length, key.index, self._word_pool(key.length), rng),
-            "fwe": lambda: coded_words_row(key.length, self._code_pool(key.length), rng),
+            "fwe": lambda: coded_words_row(key.length, key.index, self._code_pool(key.length), rng),
         }
         return others[key.part]()
 

@@ -21,6 +21,7 @@ from genbench.suite.config import SuiteConfig, TaskEntry
 from genbench.suite.engine import STORED
 from genbench.suite.judge import JudgeModel, JudgeServer
 from genbench.suite.shipped import PREFIX, folder, resolve
+from genbench.tasks.make import TARGETS
 from genbench.tasks.metrics import is_built_in
 
 Kind = Literal["code", "network", "environment", "files"]
@@ -170,7 +171,8 @@ class _Requests:
         """Yield the requests of one task."""
         name = f"task '{entry.label}'"
         yield from self._of_data(entry, name)
-        if entry.task is not None:
+        yield from self._of_functions(entry, name)
+        if entry.task is not None and entry.task not in TARGETS:
             yield from _of_plug_in("task", entry.task, name)
         for metric in entry.metrics or ():
             if not is_built_in(metric):
@@ -187,6 +189,15 @@ class _Requests:
         else:
             source = entry.data.hub.repo if entry.data is not None and entry.data.hub else entry.label
             yield Request("network", f"{name}: get its data ({source}) from the Hugging Face hub")
+
+    def _of_functions(self, entry: TaskEntry, name: str) -> Iterator[Request]:
+        """Yield requests for the files of a task with functions of its own."""
+        for option in ("functions", "rows"):
+            if entry.task in TARGETS and isinstance(entry.options.get(option), str):
+                path, separator, _ = entry.options[option].rpartition(":")
+                yield from self._of_file(
+                    path if separator else entry.options[option], f"the {option} of {name}"
+                )
 
     def _of_file(self, text: str, what: str) -> Iterator[Request]:
         """Yield a request for a file that is neither shipped nor in the run folder."""

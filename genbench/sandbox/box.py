@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Self
+from typing import Any, Self
 
 from genbench.sandbox.alone import Turns
 from genbench.sandbox.cage import Cage
 from genbench.sandbox.grading import Checks, grade
 from genbench.sandbox.opening import TierWish, open_cage
-from genbench.sandbox.programs import Check, Grade, Limits, Program
+from genbench.sandbox.programs import Check, Grade, Limits, Program, Returned
+from genbench.sandbox.view import Accept
 from genbench.sandbox.worker import SandboxError, Worker
 
 _TRIES = 3
@@ -62,7 +64,35 @@ class Sandbox:
         finally:
             own.close()
 
-    def _grade(self, program: Program, checks: Checks, limits: Limits) -> Grade:
+    def call(self, text: str, function: str, argument: Any, limits: Limits) -> Returned:
+        """Return what a function of a program returns for an argument, in a process of its own.
+
+        Args:
+            text: the program, which defines the function.
+            argument: JSON. The result must be JSON too, see inside/encode.py for other values.
+
+        Raises:
+            SandboxError: No program runs here any more, not even a harmless one.
+        """
+        answers: list[bytes] = []
+
+        def keep(answer: bytes) -> bool:
+            answers.append(answer)
+            return True
+
+        checks = Checks([Check(json.dumps(argument), "null")])
+        try:
+            grade = self._grade(Program(text, "functional", function), checks, limits, keep)
+        finally:
+            checks.close()
+        if grade.verdict != "pass":
+            return Returned(failure=grade.verdict, why=grade.why)
+        try:
+            return Returned(json.loads(answers[-1]))
+        except (ValueError, RecursionError, MemoryError) as error:
+            return Returned(failure="runtime_error", why=f"what it returned is no JSON: {error}")
+
+    def _grade(self, program: Program, checks: Checks, limits: Limits, accept: Accept | None = None) -> Grade:
         """Run and check a program.
 
         If its cage breaks, repeat in a fresh one in a sole turn, so that it harms no other.
@@ -70,7 +100,7 @@ class Sandbox:
         why = ""
         for attempt in range(_TRIES):
             try:
-                return self._try(program, checks, limits, alone=attempt > 0)
+                return self._try(program, checks, limits, alone=attempt > 0, accept=accept)
             except SandboxError as error:
                 self.replaced += 1
                 why = str(error)
@@ -92,11 +122,19 @@ class Sandbox:
         finally:
             own.close()
 
-    def _try(self, program: Program, checks: Checks, limits: Limits, *, alone: bool) -> Grade:
+    def _try(
+        self,
+        program: Program,
+        checks: Checks,
+        limits: Limits,
+        *,
+        alone: bool,
+        accept: Accept | None = None,
+    ) -> Grade:
         if self._worker is None:
             self._worker = Worker(self.cage)
         try:
-            return grade(self._worker, program, checks, limits, self._turns, alone=alone)
+            return grade(self._worker, program, checks, limits, self._turns, alone=alone, accept=accept)
         except BaseException:
             # Its zygote may still send a reply that the next program would take for its own.
             self._worker.close()

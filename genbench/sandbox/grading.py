@@ -19,7 +19,7 @@ from genbench.sandbox.alone import Turn, Turns
 from genbench.sandbox.compare import check_expected
 from genbench.sandbox.inside import board as statuses
 from genbench.sandbox.programs import Check, Grade, Kind, Limits, Program
-from genbench.sandbox.view import View
+from genbench.sandbox.view import Accept, View
 from genbench.sandbox.worker import Ended, Files, Worker
 
 _RUNS_ALONE, _ALONE_SLACK_S = 2, 1.0
@@ -63,12 +63,20 @@ class Checks:
 
 
 def grade(
-    worker: Worker, program: Program, checks: Checks, limits: Limits, turns: Turns, *, alone: bool = False
+    worker: Worker,
+    program: Program,
+    checks: Checks,
+    limits: Limits,
+    turns: Turns,
+    *,
+    alone: bool = False,
+    accept: Accept | None = None,
 ) -> Grade:
     """Return the grade of one program. After any exception the worker cannot be used.
 
     Args:
         alone: begin with a sole turn, without other programs of this user.
+        accept: called with each answer instead of the comparison with the expected output.
 
     Raises:
         DataError: An expected output cannot be read.
@@ -84,7 +92,7 @@ def grade(
             "program": program.text,
         }
         write_all(job, json.dumps(told | {"spans": checks.spans}).encode())
-        return _settle(_Case(worker, program, checks, limits, job), turns, alone)
+        return _settle(_Case(worker, program, checks, limits, job, accept), turns, alone)
 
 
 def _settle(case: _Case, turns: Turns, alone: bool) -> Grade:
@@ -127,6 +135,7 @@ class _Case:
     checks: Checks
     limits: Limits
     job: int
+    accept: Accept | None = None
 
     @property
     def joined(self) -> bool:
@@ -148,7 +157,7 @@ class _Case:
             files = Files(self.job, self.checks.fd, output, errors)
             file_bytes = self._file_bytes(first, count)
             checks = self.checks.all[first : first + count]
-            view = View(self.worker.board, self.program, checks, self.limits, files)
+            view = View(self.worker.board, self.program, checks, self.limits, files, accept=self.accept)
             order = {
                 "first": first,
                 "count": count,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["stdio", "functional", "assert"]
 Mode = Literal["real", "lcb-compat"]
@@ -65,6 +65,18 @@ class Check:
     input: str
     output: str
     tolerance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What a function returned in the sandbox, or why there is nothing.
+
+    `failure` is None if it returned. `why` is the reason of a failure.
+    """
+
+    value: Any = None
+    failure: Result | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

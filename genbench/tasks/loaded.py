@@ -88,6 +88,11 @@ class LoadedTask:
         return sum(1 / count for count in counts) / len(counts) if counts else None
 
     @property
+    def is_slow(self) -> bool:
+        """Return whether it may take seconds to ask the task, so that it is asked in a thread first."""
+        return bool(getattr(self.task, "is_slow", False))
+
+    @property
     def samples(self) -> int:
         """Return how many samples the run needs."""
         return len(self.problems) * self.k

@@ -18,7 +18,9 @@ from genbench.tasks.pagetask import page_factory
 from genbench.tasks.scored_own import own_task, with_rule
 
 _TOOL_LOOP = "tool_loop"
-_TARGETS = {_TOOL_LOOP: "genbench.tasks.tool_loop:tool_loop"}
+_SANDBOX = ("tier", "wall_s", "memory_mib", "unsafe_local_exec")
+"""Options of the verifier that the task needs too, because both run the functions."""
+TARGETS = {_TOOL_LOOP: "genbench.tasks.tool_loop:tool_loop"}
 """Tasks that need files of the suite. They are no benchmarks, so `genbench tasks` does not list them."""
 
 
@@ -41,7 +43,7 @@ def _made(suite: Suite, entry: TaskEntry) -> Task:
         if entry.names_import:
             place = resolve(entry.task.removeprefix(IMPORTED), suite.folder)
             return imported_task(place, _with_places(entry.options, suite))
-        plug_in = registry.find("task", _TARGETS.get(entry.task, entry.task), suite.folder)
+        plug_in = registry.find("task", TARGETS.get(entry.task, entry.task), suite.folder)
         found = plug_in.load()
         if callable(found):
             found = plug_in.build(_options(suite, entry, found))
@@ -85,6 +87,9 @@ def _options(suite: Suite, entry: TaskEntry, make: Any) -> dict[str, Any]:
     file, separator, name = str(given.get("functions", "")).rpartition(":")
     if entry.task == _TOOL_LOOP and separator:
         given["functions"] = f"{resolve(file, suite.folder)}:{name}"
+    if entry.task == _TOOL_LOOP:
+        own = {name: entry.verifier[name] for name in _SANDBOX if name in entry.verifier}
+        given |= {"sandbox": own} if own else {}
     if entry.task == _TOOL_LOOP and "rows" in given:
         given["rows"] = str(resolve(str(given["rows"]), suite.folder))
     if entry.protocol == DEFAULT_PROTOCOL:

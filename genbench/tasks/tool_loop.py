@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,6 +14,7 @@ from genbench.protocols import Row, TaskInfo
 from genbench.tasks.single_turn import Readings, read_each
 from genbench.tools.documents import Form
 from genbench.tools.families import AUTO, check_family
+from genbench.tools.isolated import FunctionRunner, IsolatedFunctions, read_wish
 from genbench.tools.loop import LoopRules, play
 from genbench.tools.simulation import FunctionFile
 from genbench.types import Ask, Message, Problem, ToolOffer
@@ -36,7 +37,13 @@ class ToolLoop:
     functions: FunctionFile
     rules: LoopRules
     form: Form
+    runner: FunctionRunner = field(compare=False, repr=False)
     system: str | None = None
+
+    @property
+    def is_slow(self) -> bool:
+        """Return True: what is asked next depends on functions that run in the sandbox, maybe for seconds."""
+        return True
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -48,7 +55,6 @@ class ToolLoop:
 
         Raises:
             DataError: no row can be asked, or two rows have one id.
-            ConfigError: the functions cannot be made with the state of a row.
         """
         return read_each(self.info.name, self._read, rows)
 
@@ -56,7 +62,7 @@ class ToolLoop:
         """Return one problem for each row that can be asked.
 
         Raises:
-            DataError, ConfigError: as `readings`.
+            DataError: as `readings`.
         """
         return self.readings(rows).problems
 
@@ -66,7 +72,9 @@ class ToolLoop:
         before = [] if self.system is None else [Message("system", self.system)]
         asked = [[Message("user", text)] for text in row["question"]]
         asked[0] = [*before, *asked[0]]
-        played = play(asked, self.functions.start(row["state"]), replies, self.rules)
+        played = play(
+            asked, IsolatedFunctions(self.runner, self.functions, row["state"]), replies, self.rules
+        )
         if played.is_over:
             return None
         offer = ToolOffer(tuple(self.functions.documents()), self.form)
@@ -93,7 +101,6 @@ class ToolLoop:
                 f"{where}: 'calls' is {str(calls)[:80]!r}, wanted a list of {{name, arguments}} for each of "
                 f"the {len(question)} turns"
             )
-        self.functions.start(row["state"])
         reference = {
             "functions": {"source": self.functions.source, "class": self.functions.name},
             "state": row["state"],
@@ -129,6 +136,7 @@ def tool_loop(
     steps: int = _STEPS,
     parser: str = AUTO,
     system: str | None = None,
+    sandbox: Mapping[str, Any] | None = None,
 ) -> ToolLoop:
     """Return a task of the functions of a Python file.
 
@@ -139,6 +147,8 @@ def tool_loop(
         steps: replies of the model for each turn of the user.
         parser: the family of the calls (see tools/families.py), or `auto`.
         system: the system message.
+        sandbox: options of the sandbox in which the functions run: `tier`, `wall_s`, `memory_mib`,
+            `unsafe_local_exec`. A suite gives them to the verifier, because both run the functions.
 
     Raises:
         ConfigError: the file or the class does not exist or has no functions, or an option is wrong.
@@ -151,6 +161,7 @@ def tool_loop(
     if not isinstance(steps, int) or not 1 <= steps <= _MOST_STEPS:
         raise ConfigError(f"tool_loop: steps is {steps!r}, wanted a whole number from 1 to {_MOST_STEPS}")
     check_family(parser)
+    wish = read_wish(sandbox or {}, "tool_loop")
     try:
         source = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -160,13 +171,15 @@ def tool_loop(
     info = TaskInfo(
         name="tool_loop",
         asks_alike=True,
-        version=f"1-{_digest(facts)}",
+        version=f"2-{_digest(facts)}",
         summary=f"conversations with the functions of {Path(path).name}",
         dataset=None,
         k=1,
         verifier="tool_loop",
+        verifier_options={"runs_file": True},
         metrics=("avg@k", "pass@k", "pass^k"),
         licence="the suite's own",
         family="tools",
     )
-    return ToolLoop(info, Path(rows), found, LoopRules(steps, parser), form, system)
+    runner = FunctionRunner(wish)
+    return ToolLoop(info, Path(rows), found, LoopRules(steps, parser), form, runner, system)

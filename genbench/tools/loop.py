@@ -8,23 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Protocol
 
 from genbench.tools.calls import Call
 from genbench.tools.families import AUTO, Documents, parse
-from genbench.types import Message
+from genbench.types import Message, Status
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """The results of a turn's calls, as texts, and the state after them."""
+
+    results: tuple[str, ...]
+    state: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailure:
+    """Why functions could not be run to the end: a status for the sample, and the cause for people."""
+
+    reason: Status
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of some calls. With a failure there are no outcomes."""
+
+    turns: tuple[TurnOutcome, ...]
+    failure: RunFailure | None = None
 
 
 class Simulated(Protocol):
-    """Simulated functions with their state."""
+    """Simulated functions in an initial state."""
 
-    def call(self, call: Call) -> str:
-        """Run a call and return what the model is told. An error is a result too."""
-        ...
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """Return a copy of the state."""
+    def run(self, turns: Sequence[Sequence[Call]]) -> Ran:
+        """Run the calls of each turn, from the initial state on. An error of a call is a result too."""
         ...
 
 
@@ -45,13 +65,18 @@ class LoopRules:
 
 @dataclass(slots=True)
 class TurnLog:
-    """What happened in one turn of the user."""
+    """What happened in one turn of the user. `steps` are the replies with their calls."""
 
-    calls: list[Call] = field(default_factory=list)
-    results: list[str] = field(default_factory=list)
+    steps: list[tuple[str, tuple[Call, ...]]] = field(default_factory=list)
+    results: tuple[str, ...] = ()
     broken: str | None = None
     """Why a reply had a call that could not be read. It ended the turn."""
-    replies: int = 0
+    is_over: bool = False
+
+    @property
+    def calls(self) -> list[Call]:
+        """Return the calls of all replies."""
+        return list(chain.from_iterable(calls for _, calls in self.steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,43 +88,68 @@ class Played:
 
     messages: tuple[Message, ...]
     turns: tuple[TurnLog, ...]
-    states: tuple[dict[str, object], ...]
+    states: tuple[dict[str, Any], ...]
     is_over: bool
     exceeded: bool
     """The model still called functions after the last step of a turn."""
+    failure: RunFailure | None = None
+    """Why the functions could not be run. The conversation is over then."""
 
 
 def play(
-    asked: Sequence[Sequence[Message]], simulation: Simulated, replies: Sequence[str], rules: LoopRules
+    asked: Sequence[Sequence[Message]], functions: Simulated, replies: Sequence[str], rules: LoopRules
 ) -> Played:
     """Return the conversation that some replies lead to.
 
     Args:
         asked: the messages of each turn of the user.
-        simulation: fresh functions in their initial state.
+        functions: the functions in their initial state.
         replies: the replies of the model so far, without traces.
     """
-    messages: list[Message] = [*asked[0]]
-    turns, states = [TurnLog()], list[dict[str, object]]()
+    logs, exceeded = _parsed(len(asked), replies, rules)
+    has_calls = any(log.calls for log in logs)
+    over = sum(log.is_over for log in logs)
+    if not has_calls and not over:
+        return Played(tuple(asked[0]), tuple(logs), (), False, False)
+    ran = functions.run([log.calls for log in logs])
+    if ran.failure is not None:
+        return Played(tuple(asked[0]), tuple(logs), (), True, exceeded, ran.failure)
+    for log, outcome in zip(logs, ran.turns, strict=True):
+        log.results = outcome.results
+    states = tuple(outcome.state for outcome in ran.turns[:over])
+    is_over = exceeded or over == len(asked)
+    return Played(tuple(_messages(asked, logs)), tuple(logs), states, is_over, exceeded)
+
+
+def _parsed(turns: int, replies: Sequence[str], rules: LoopRules) -> tuple[list[TurnLog], bool]:
+    """Return what the model called in each turn so far, and whether it used up the steps of the last one.
+
+    The last turn is not over if the model has to reply. Replies after the last turn are ignored.
+    """
+    logs = [TurnLog()]
     for reply in replies:
-        if len(states) == len(asked):
+        log = logs[-1]
+        if log.is_over:
             break
-        log = turns[-1]
-        log.replies += 1
-        messages.append(Message("assistant", reply))
-        parsed = parse(reply, rules.parser, rules.documents)
-        log.broken = parsed.broken
-        if parsed.calls:
-            found = [simulation.call(call) for call in parsed.calls]
-            log.calls += parsed.calls
-            log.results += found
-            results = zip(parsed.calls, found, strict=True)
-            messages += [Message("tool", text, call.name) for call, text in results]
-            if log.replies >= rules.steps:
-                return Played(tuple(messages), tuple(turns), (*states, simulation.state), True, True)
-            continue
-        states.append(simulation.state)
-        if len(states) < len(asked):
-            messages += asked[len(states)]
-            turns.append(TurnLog())
-    return Played(tuple(messages), tuple(turns), tuple(states), len(states) == len(asked), False)
+        found = parse(reply, rules.parser, rules.documents)
+        log.steps.append((reply, found.calls))
+        log.broken = found.broken
+        if found.calls and len(log.steps) >= rules.steps:
+            log.is_over = True
+            return logs, True
+        log.is_over = not found.calls
+        if log.is_over and len(logs) < turns:
+            logs.append(TurnLog())
+    return logs, False
+
+
+def _messages(asked: Sequence[Sequence[Message]], logs: Sequence[TurnLog]) -> list[Message]:
+    """Return everything that was said, with the results of all calls."""
+    found: list[Message] = []
+    for said, log in zip(asked, logs, strict=False):
+        found += said
+        results = iter(log.results)
+        for reply, calls in log.steps:
+            found.append(Message("assistant", reply))
+            found += [Message("tool", next(results), call.name) for call in calls]
+    return found

@@ -1,24 +1,14 @@
-"""Simulated functions: a class of a Python file. Its methods are offered, and its attributes are the state.
-
-Each conversation has its own copy of everything. The file is executed anew for each, so that not even a
-global variable of it is shared between samples.
-"""
+"""Files of simulated functions: the methods of a class are offered, and its attributes are the state."""
 
 from __future__ import annotations
 
 import ast
-import copy
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from types import CodeType, ModuleType
 from typing import Any
 
-from genbench.errors import ConfigError, cause
-from genbench.tools.calls import Call, plain
+from genbench.errors import ConfigError
 
-_LONGEST_RESULT = 20_000
 _TYPES = {
     "str": "string",
     "int": "integer",
@@ -35,7 +25,8 @@ class FunctionFile:
     """The source of a Python file with simulated functions, and the name of the class in it.
 
     The class is made as `Class(state)` with the initial state of a row. Its public methods are the functions.
-    Its public attributes are the state. Both must be JSON.
+    Its public attributes are the state. Both must be JSON. The file is executed only in the sandbox, see
+    `tools/isolated.py`.
     """
 
     source: str
@@ -70,54 +61,6 @@ class FunctionFile:
             known = ", ".join(classes) or "none"
             raise ConfigError(f"{self.path}: no class '{self.name}' at the top level; there are: {known}")
         return classes[self.name]
-
-    def start(self, state: Any) -> Simulation:
-        """Return the functions in an initial state, which is copied.
-
-        Raises:
-            ConfigError: the file or the class fails. Says why.
-        """
-        module = ModuleType("simulated_functions")
-        try:
-            exec(_compiled(self.source, self.path), vars(module))  # noqa: S102  the user's own plug-in
-            made = getattr(module, self.name)(copy.deepcopy(state))
-        except (Exception, SystemExit) as error:  # foreign code
-            raise ConfigError(f"{self.path}: {self.name}(state) failed: {cause(error)}") from error
-        names = tuple(document["name"] for document in self.documents())
-        return Simulation(made, names, module)
-
-
-@dataclass(frozen=True, slots=True)
-class Simulation:
-    """The functions of one conversation with their state."""
-
-    instance: Any
-    names: tuple[str, ...]
-    module: ModuleType
-    """Kept so that the globals of the file live as long as its functions."""
-
-    def call(self, call: Call) -> str:
-        """Run a call and return what the model is told: text, or JSON. An error is a result too."""
-        if call.name not in self.names:
-            return json.dumps({"error": f"there is no function '{call.name}'"})
-        try:
-            found = getattr(self.instance, call.name)(**call.arguments)
-        except (Exception, SystemExit) as error:  # foreign code, with arguments that a model wrote
-            return json.dumps({"error": cause(error)})
-        text = found if isinstance(found, str) else json.dumps(plain(found), ensure_ascii=False)
-        return text[:_LONGEST_RESULT]
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """Return a copy of the public attributes as JSON."""
-        public = {name: value for name, value in vars(self.instance).items() if not name.startswith("_")}
-        found: dict[str, Any] = plain(public)
-        return found
-
-
-@lru_cache(maxsize=16)
-def _compiled(source: str, path: str) -> CodeType:
-    return compile(source, path, "exec")
 
 
 def _document(item: ast.FunctionDef) -> dict[str, Any]:

@@ -10,14 +10,19 @@ from typing import Any, Literal, get_args
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.tools.bfcl.world import World
 from genbench.tools.calls import Call
-from genbench.tools.loop import LoopRules, Played, Simulated, TurnLog, play
+from genbench.tools.isolated import FunctionRunner, IsolatedFunctions, read_wish
+from genbench.tools.loop import LoopRules, Played, Ran, Simulated, TurnLog, TurnOutcome, play
 from genbench.tools.simulation import functions_of
 from genbench.types import Case, Finding, Message, Status
 
 Mode = Literal["strict", "official"]
 
-_VERSION = "1"
-_TIME_LIMIT_S = 60.0
+_VERSION = "2"
+_TIME_LIMIT_S = 120.0
+"""Seconds for the services of BFCL, and for the start of a sandbox."""
+_RUNS = 8
+"""Runs of the functions for one sample at the most: two, and each again in a turn of its own and after a
+sandbox that broke."""
 _SHOWN = 2_000
 
 
@@ -42,21 +47,37 @@ class ToolLoopVerifier:
     * `official`: turns without reference calls are not checked, as in BFCL.
 
     Both are parts of the verdict, and `mode` says which one is the score.
+
+    Args:
+        mode: `strict` or `official`.
+        runs_file: whether the functions are those of a Python file, which runs in the sandbox. The sandbox is
+            then part of the version.
+        wish: options of the sandbox: `tier`, `wall_s`, `memory_mib`, `unsafe_local_exec`.
+
+    Raises:
+        ConfigError: an option has another name or value.
     """
 
-    def __init__(self, mode: Mode = "strict") -> None:
+    def __init__(self, mode: Mode = "strict", *, runs_file: bool = False, **wish: Any) -> None:
         if mode not in get_args(Mode):
             raise ConfigError(f"tool_loop verifier: mode is '{mode}'{nearest(str(mode), get_args(Mode))}")
         self._mode = mode
+        self._runs_file = runs_file
+        self._wish = read_wish(wish, "tool_loop verifier")
+        self._runner = FunctionRunner(self._wish)
 
     @property
     def version(self) -> str:
-        """Return the version of the rules by which conversations are compared."""
-        return f"tool_loop {_VERSION}"
+        """Return the version of the rules, and the sandbox in which the functions of a file run.
+
+        Raises:
+            UnavailableError: there is no sandbox on this machine, and the functions need one.
+        """
+        return f"tool_loop {_VERSION}" + (f", {self._runner.facts}" if self._runs_file else "")
 
     def time_limit_s(self, case: Case) -> float:
         """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
+        return _TIME_LIMIT_S + _RUNS * self._wish.wall_s * ("services" not in case.reference["functions"])
 
     def check(self, reference: Any) -> None:
         """Run the reference's own calls before any sample is drawn.
@@ -68,16 +89,17 @@ class ToolLoopVerifier:
             raise DataError(f"tool_loop reference {str(reference)[:200]}: want {{functions, state, calls}}")
         if "services" in reference["functions"]:
             return  # some accepted calls of BFCL fail on purpose
-        for turn, (results, _) in enumerate(_truth(reference), start=1):
-            for call, result in zip(reference["calls"][turn - 1], results, strict=True):
+        for turn, outcome in enumerate(self._truth(reference), start=1):
+            for call, result in zip(reference["calls"][turn - 1], outcome.results, strict=True):
                 if _is_error(result):
                     raise DataError(f"tool_loop reference: turn {turn}: {call['name']} fails: {result}")
 
     def verify(self, case: Case) -> Finding:
         """Return the score of the conversation under `mode`, and both as parts."""
         reference = case.reference
-        played = _played(reference, [answer.text for answer in case.answers])
-        errors = {mode: _error(reference, played, strict=mode == "strict") for mode in get_args(Mode)}
+        played = self._played(reference, [answer.text for answer in case.answers])
+        truth = self._truth(reference)
+        errors = {mode: _error(truth, played, strict=mode == "strict") for mode in get_args(Mode)}
         lead = errors[self._mode]
         detail: dict[str, Any] = {"turns": [_shown(turn.calls) for turn in played.turns]}
         if lead is not None:
@@ -91,40 +113,43 @@ class ToolLoopVerifier:
         )
 
     def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
+        """End the sandboxes."""
+        self._runner.close()
+
+    def _played(self, reference: Mapping[str, Any], replies: Sequence[str]) -> Played:
+        asked = [[Message("user", text)] for text in reference["question"]]
+        documents = reference["functions"].get("documents", ())
+        rules = LoopRules(int(reference["steps"]), str(reference["parser"]), documents)
+        return play(asked, self._functions(reference), replies, rules)
+
+    def _functions(self, reference: Mapping[str, Any]) -> Simulated:
+        """Return the functions of a reference in their initial state."""
+        given, state = reference["functions"], reference["state"]
+        if "services" in given:
+            return World(given["services"], state, padded=given["padded"], release=given["release"])
+        return IsolatedFunctions(self._runner, functions_of(given), state)
+
+    def _truth(self, reference: Mapping[str, Any]) -> tuple[TurnOutcome, ...]:
+        """Return the results of the reference's calls and the state after them, for each turn.
+
+        Raises:
+            DataError: the functions cannot be run.
+        """
+        calls = [[Call(call["name"], call["arguments"]) for call in turn] for turn in reference["calls"]]
+        ran: Ran = self._functions(reference).run(calls)
+        if ran.failure is not None:
+            raise DataError(f"tool_loop reference: {ran.failure.why}")
+        return ran.turns
 
 
-def _played(reference: Mapping[str, Any], replies: Sequence[str]) -> Played:
-    asked = [[Message("user", text)] for text in reference["question"]]
-    documents = reference["functions"].get("documents", ())
-    rules = LoopRules(int(reference["steps"]), str(reference["parser"]), documents)
-    return play(asked, _started(reference), replies, rules)
-
-
-def _started(reference: Mapping[str, Any]) -> Simulated:
-    """Return the functions of a reference in their initial state."""
-    functions, state = reference["functions"], reference["state"]
-    if "services" in functions:
-        return World(functions["services"], state, padded=functions["padded"], release=functions["release"])
-    return functions_of(functions).start(state)
-
-
-def _truth(reference: Mapping[str, Any]) -> list[tuple[list[str], dict[str, Any]]]:
-    """Return the results of the reference's calls and the state after them, for each turn."""
-    simulation = _started(reference)
-    found = []
-    for calls in reference["calls"]:
-        results = [simulation.call(Call(call["name"], call["arguments"])) for call in calls]
-        found.append((results, simulation.state))
-    return found
-
-
-def _error(reference: Mapping[str, Any], played: Played, *, strict: bool) -> LoopError | None:
+def _error(truth: Sequence[TurnOutcome], played: Played, *, strict: bool) -> LoopError | None:
     """Return the first error of a conversation, or None if it is right."""
+    if played.failure is not None:
+        return LoopError(played.failure.why, len(played.turns), played.failure.reason)
     so_far: list[str] = []
-    truth = _truth(reference)
     over = zip(played.turns, played.states, truth, strict=False)
-    for number, (log, reached, (wanted, state)) in enumerate(over, start=1):
+    for number, (log, reached, outcome) in enumerate(over, start=1):
+        wanted, state = outcome.results, outcome.state
         so_far += log.results
         is_last = number == len(played.turns)
         error = _form_error(log, strict, used_up=played.exceeded and is_last)

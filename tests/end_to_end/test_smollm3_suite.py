@@ -15,6 +15,8 @@ import pytest
 from genbench.analysis.results_record import require_results
 from genbench.store.folder import RunFolder
 from genbench.tasks.bfcl import LIVE, NON_LIVE
+from genbench.tasks.bfcl_multi_turn import CATEGORIES
+from genbench.tools.bfcl.world import DOCUMENTS
 
 LANGUAGES = ("de", "fr", "it", "pt", "es")
 LCB = "livecodebench/code_generation_lite"
@@ -44,6 +46,7 @@ def mirror(place: Path, hub: Path) -> None:
         lines = (hub / BFCL / category / "v3.jsonl").read_text().splitlines(keepends=True)
         # The tokens of the tiny checkpoint are short, so only short rows fit its context.
         (place / BFCL / category / "v3.jsonl").write_text("".join(sorted(lines, key=len)[:4]))
+    conversations(place / BFCL, hub / BFCL)
     wrong = {f"Incorrect Answer {number}": f"metal {number}" for number in (1, 2, 3)}
     strata = {"High-level domain": "x", "Subdomain": "y", "Writer's Difficulty Estimate": "z"}
     gpqa = [
@@ -73,6 +76,20 @@ def mirror(place: Path, hub: Path) -> None:
     write(place / "hotpotqa/hotpot_qa/distractor/validation.jsonl", hotpot)
 
 
+def conversations(place: Path, hub: Path) -> None:
+    """Copy short multi-turn rows, with only those functions that the tiny checkpoint's context has space for."""
+    needed: set[str] = set()
+    for category in CATEGORIES:
+        lines = (hub / category / "v3.jsonl").read_text().splitlines()
+        rows = sorted(map(json.loads, lines), key=lambda row: len(json.dumps(row)))[:2]
+        needed |= {call.partition("(")[0] for row in rows for turn in row["ground_truth"] for call in turn}
+        write(place / category / "v3.jsonl", rows)
+    for name in DOCUMENTS.values():
+        lines = (hub / "multi_turn_func_doc" / f"{name}.jsonl").read_text().splitlines()
+        kept = [item for item in map(json.loads, lines) if item["name"] in needed]
+        write(place / "multi_turn_func_doc" / f"{name}.jsonl", kept or [json.loads(lines[0])])
+
+
 @pytest.mark.gold
 @pytest.mark.engine
 @pytest.mark.slow
@@ -99,9 +116,13 @@ def test_the_whole_suite_runs_in_one_engine_and_its_report_folds_the_languages(
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     results = require_results(RunFolder(tmp_path / "run" / "base"))
-    assert len(results.tasks) == 14
+    assert len(results.tasks) == 15
     assert results.tasks["ruler_32k"].n == 1
-    assert results.groups["bfcl_v3"].tasks == ("bfcl_v3_non_live", "bfcl_v3_live")
+    assert results.groups["bfcl_v3"].tasks == (
+        "bfcl_v3_non_live",
+        "bfcl_v3_live",
+        "bfcl_v3_multi_turn",
+    )
     assert all(not task.lacking for task in results.tasks.values())
     assert results.groups["global_mmlu_lite"].tasks == tuple(f"global_mmlu_lite_{code}" for code in LANGUAGES)
     assert len(json.loads((tmp_path / "run" / "base" / "manifest.json").read_text())["attempts"]) == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from genbench.errors import ConfigError, DataError, ResponsesError
+from genbench.errors import ConfigError, DataError, GenbenchError, ResponsesError
 from genbench.pipeline import RunOptions, run
 from genbench.tasks.tool_loop import tool_loop
 
@@ -27,6 +27,10 @@ class Counter:
         SEEN.append(n)
         self.value += n
         return {"value": self.value, "calls of all conversations": len(SEEN)}
+
+    def hang(self):
+        while True:
+            pass
 """
 SUITE = """\
 models:
@@ -62,7 +66,7 @@ def test_a_conversation_is_asked_until_every_turn_is_over(tmp_path: Path) -> Non
         roles.append([message.role for message in ask.messages][-2:])
     assert roles == [["system", "user"], ["assistant", "tool"], ["assistant", "tool"], ["assistant", "user"]]
     assert made.ask(problem, 0, REPLIES) is None
-    assert [document["name"] for document in ask.tools.documents] == ["add"]
+    assert [document["name"] for document in ask.tools.documents] == ["add", "hang"]
 
 
 def test_a_problem_with_one_text_may_have_a_plain_list_of_calls(tmp_path: Path) -> None:
@@ -131,6 +135,32 @@ def test_four_samples_share_no_state_and_a_killed_run_goes_on_in_the_middle_of_a
     run(other)
     again = own.read_text().splitlines(keepends=True)
     assert sorted(map(identity, again)) == sorted(map(identity, completions))
+
+
+def test_functions_that_hang_cost_one_sample_and_not_the_run(tmp_path: Path) -> None:
+    given = [line for line in lines() if line["sample_index"] != 2]
+    given.append({"task": "counter", "problem_id": "a", "sample_index": 2, "turn": 0, "text": "[hang()]"})
+    options = suite(tmp_path, given)
+    text = (tmp_path / "suite.yaml").read_text()
+    (tmp_path / "suite.yaml").write_text(f"{text}    verifier: {{wall_s: 0.5}}\n")
+    folder = run(options).folders["m"] / "counter"
+    verdicts = [json.loads(line) for line in (folder / "verdicts.jsonl").read_text().splitlines()]
+    found = {verdict["sample_index"]: verdict["status"] for verdict in verdicts}
+    assert found == {0: "correct", 1: "correct", 2: "timeout", 3: "correct"}
+
+
+def test_functions_are_not_run_without_a_sandbox_unless_the_user_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    options = suite(tmp_path, lines())
+    text = (tmp_path / "suite.yaml").read_text()
+    (tmp_path / "suite.yaml").write_text(f"{text}    verifier: {{tier: a}}\n")
+    with pytest.raises(GenbenchError, match="unsafe_local_exec: true"):
+        run(options)
+    (tmp_path / "suite.yaml").write_text(f"{text}    verifier: {{unsafe_local_exec: true}}\n")
+    folder = run(options).folders["m"]
+    assert '"status":"correct"' in (folder / "counter" / "verdicts.jsonl").read_text().replace(": ", ":")
 
 
 def identity(line: str) -> str:

@@ -1,13 +1,10 @@
-"""Simulated functions: their documents, their results, and that conversations share nothing."""
+"""Files of simulated functions: what a model is told of them, without that they are run."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.tools.calls import Call
 from genbench.tools.simulation import FunctionFile, functions_of
 
 SOURCE = '''
@@ -36,7 +33,6 @@ class Desk:
         return "no"
 '''
 DESK = FunctionFile(SOURCE, "Desk")
-STATE = {"tickets": [1, 2]}
 
 
 def test_the_document_of_a_function_is_its_signature_and_docstring() -> None:
@@ -48,27 +44,6 @@ def test_the_document_of_a_function_is_its_signature_and_docstring() -> None:
         "note": {"type": "string", "description": "what is said."},
         "tags": {"type": "array", "items": {"type": "string"}, "description": ""},
     }
-
-
-def test_a_call_changes_the_state_and_its_result_is_json() -> None:
-    simulation = DESK.start(STATE)
-    assert json.loads(simulation.call(Call("close", {"number": 1}))) == {"closed": 1, "before": 1}
-    assert simulation.state == {"tickets": [2]}
-    assert STATE == {"tickets": [1, 2]}
-
-
-@pytest.mark.parametrize(
-    "call", [Call("close", {"number": 9}), Call("close", {"n": 1}), Call("_hidden"), Call("open")]
-)
-def test_a_call_that_fails_is_a_result_and_leaves_the_state(call: Call) -> None:
-    simulation = DESK.start(STATE)
-    assert set(json.loads(simulation.call(call))) == {"error"}
-    assert simulation.state == STATE
-
-
-def test_not_even_a_global_variable_of_the_file_is_shared_between_conversations() -> None:
-    results = [DESK.start(STATE).call(Call("close", {"number": 1})) for _ in range(4)]
-    assert {json.loads(result)["before"] for result in results} == {1}
 
 
 @pytest.mark.parametrize(
@@ -84,6 +59,9 @@ def test_a_file_without_functions_is_refused(source: str, name: str, said: str) 
         FunctionFile(source, name).documents()
 
 
-def test_a_class_that_cannot_be_made_is_refused_with_the_cause() -> None:
-    with pytest.raises(ConfigError, match="tickets"):
-        functions_of({"source": SOURCE, "class": "Desk"}).start({})
+def test_the_file_of_a_reference_is_the_one_that_was_stored() -> None:
+    assert functions_of({"source": SOURCE, "class": "Desk"}) == DESK
+
+
+def test_a_file_is_not_run_when_its_documents_are_read() -> None:
+    assert FunctionFile("raise SystemExit\n" + SOURCE, "Desk").documents() == DESK.documents()

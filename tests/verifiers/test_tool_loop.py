@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from genbench.verifiers.tool_loop import ToolLoopVerifier
 SOURCE = """
 class Counter:
     def __init__(self, state):
-        self.value = state
+        self.value = state + 0
 
     def add(self, n: int):
         self.value += n
@@ -21,6 +22,10 @@ class Counter:
 
     def look(self):
         return {"value": self.value}
+
+    def hang(self):
+        while True:
+            pass
 """
 REFERENCE: dict[str, Any] = {
     "functions": {"source": SOURCE, "class": "Counter"},
@@ -33,16 +38,30 @@ REFERENCE: dict[str, Any] = {
 RIGHT = ["[add(n=2)]", "Done.", "I cannot fly.", "[look()]", "It is 2."]
 
 
-def verify(replies: list[str], **options: Any) -> Finding:
-    answers = tuple(Answer(text, "absent", "", False) for text in replies)
-    return ToolLoopVerifier(**options).verify(Case(SampleId("t", "p", 0), answers, REFERENCE))
+Verify = Callable[[list[str]], Finding]
 
 
-def test_the_reference_calls_are_right_under_both_modes() -> None:
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[ToolLoopVerifier]:
+    made = ToolLoopVerifier(runs_file=True, wall_s=0.5)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def verify(verifier: ToolLoopVerifier) -> Verify:
+    def check(replies: list[str]) -> Finding:
+        answers = tuple(Answer(text, "absent", "", False) for text in replies)
+        return verifier.verify(Case(SampleId("t", "p", 0), answers, REFERENCE))
+
+    return check
+
+
+def test_the_reference_calls_are_right_under_both_modes(verify: Verify) -> None:
     assert verify(RIGHT).parts == {"strict": 1.0, "official": 1.0}
 
 
-def test_calls_in_a_silent_turn_are_only_wrong_under_strict() -> None:
+def test_calls_in_a_silent_turn_are_only_wrong_under_strict(verify: Verify) -> None:
     found = verify([*RIGHT[:2], "[look()]", "I cannot.", *RIGHT[3:]])
     assert (found.score, found.parts["official"]) == (0, 1)
     assert found.detail["error"] == "functions were called, and none should be"
@@ -60,7 +79,9 @@ def test_calls_in_a_silent_turn_are_only_wrong_under_strict() -> None:
         (RIGHT[:2], "the conversation ended early", "wrong"),
     ],
 )
-def test_what_is_wrong_is_said(replies: list[str], error: str | None, reason: str | None) -> None:
+def test_what_is_wrong_is_said(
+    verify: Verify, replies: list[str], error: str | None, reason: str | None
+) -> None:
     found = verify(replies)
     if error is None:
         assert found.score == 1
@@ -69,7 +90,7 @@ def test_what_is_wrong_is_said(replies: list[str], error: str | None, reason: st
         assert (found.score, found.reason) == (0, reason)
 
 
-def test_a_missing_result_is_wrong_although_the_state_is_right() -> None:
+def test_a_missing_result_is_wrong_although_the_state_is_right(verify: Verify) -> None:
     found = verify(["[add(n=1)]", "[add(n=1)]", "Done.", "I cannot fly.", "[add(n=1)]", "[add(n=-1)]", "2"])
     assert found.score == 1
     found = verify(
@@ -78,18 +99,35 @@ def test_a_missing_result_is_wrong_although_the_state_is_right() -> None:
     assert found.detail["error"] in ("the steps were used up", "a result is missing")
 
 
-def test_samples_share_no_state() -> None:
-    verifier = ToolLoopVerifier()
+def test_samples_share_no_state(verifier: ToolLoopVerifier) -> None:
     answers = tuple(Answer(text, "absent", "", False) for text in RIGHT)
     scores = [verifier.verify(Case(SampleId("t", "p", i), answers, REFERENCE)).score for i in range(4)]
     assert scores == [1.0] * 4
 
 
-def test_a_reference_whose_own_calls_fail_is_refused() -> None:
-    ToolLoopVerifier().check(REFERENCE)
+def test_functions_that_hang_lose_their_sample_and_say_so(verify: Verify) -> None:
+    found = verify(["[hang()]"])
+    assert (found.score, found.reason, found.detail["turn"]) == (0, "timeout", 1)
+    assert "the functions were stopped: timeout" in found.detail["error"]
+    assert verify(RIGHT).score == 1
+
+
+def test_the_sandbox_is_part_of_the_version_if_it_runs_a_file(verifier: ToolLoopVerifier) -> None:
+    assert verifier.version.startswith("tool_loop 2, tier ")
+    assert ToolLoopVerifier().version == "tool_loop 2"
+
+
+def test_a_reference_whose_own_calls_fail_is_refused(verifier: ToolLoopVerifier) -> None:
+    verifier.check(REFERENCE)
     with pytest.raises(DataError, match="turn 1: fly fails"):
-        ToolLoopVerifier().check({**REFERENCE, "calls": [[{"name": "fly", "arguments": {}}], [], []]})
+        verifier.check({**REFERENCE, "calls": [[{"name": "fly", "arguments": {}}], [], []]})
+    with pytest.raises(DataError, match="were stopped: timeout"):
+        verifier.check({**REFERENCE, "calls": [[{"name": "hang", "arguments": {}}], [], []]})
+    with pytest.raises(DataError, match=r"Counter\(state\) failed: TypeError"):
+        verifier.check({**REFERENCE, "state": {"a": 1}})
     with pytest.raises(DataError):
-        ToolLoopVerifier().check(3)
+        verifier.check(3)
+    with pytest.raises(ConfigError, match="wanted a positive number"):
+        ToolLoopVerifier(wall_s=-1)
     with pytest.raises(ConfigError):
         ToolLoopVerifier(mode="strikt")  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from genbench.tools.bfcl.trading import TradingBot
 from genbench.tools.bfcl.travel import TravelAPI
 from genbench.tools.bfcl.vehicle import VehicleControlAPI
 from genbench.tools.calls import Call, CallError
+from genbench.tools.loop import Ran, TurnOutcome
 
 SERVICES: Mapping[str, type[Service]] = MappingProxyType(
     {
@@ -87,6 +88,12 @@ class World:
             return _shown(function(**copy.deepcopy(dict(call.arguments))))
         except Exception as error:  # the arguments are whatever a model wrote
             return f"Error during execution: {error}"
+
+    def run(self, turns: Sequence[Sequence[Call]]) -> Ran:
+        """Run the calls of each turn and return their results, and the state after each turn."""
+        return Ran(
+            tuple(TurnOutcome(tuple(self.call(call) for call in calls), self.state) for calls in turns)
+        )
 
     @property
     def state(self) -> dict[str, Any]:
