@@ -72,6 +72,8 @@ class Problem:
     """Completions of the conversation. Each is asked with the earlier answers as context."""
     ends_early: bool = False
     """`turns` is only the most. The task says after each answer whether the conversation goes on."""
+    likely_turns: int | None = None
+    """Completions that a conversation is likely to have, for the estimated cost. None means `turns`."""
     recipe: Mapping[str, Any] | None = None
     """What a generated prompt is made from, as JSON. The run folder has it instead of the prompt."""
 

@@ -107,7 +107,7 @@ def _answered(stored: StoredSample, reasoning: Reasoning) -> Sample:
 
 def recipe_words(recipe: Mapping[str, Any]) -> str:
     """Return what readers see instead of a prompt that is not stored."""
-    facts = ", ".join(f"{name} {value}" for name, value in recipe.items() if value is not None)
+    facts = ", ".join(f"{name} {value}" for name, value in recipe.items() if value not in (None, ""))
     return f"[not stored, `genbench show` makes it again: {facts}]"
 
 

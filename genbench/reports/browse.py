@@ -136,8 +136,10 @@ def sample_rows(
         raise ConfigError(f"{path}: task {task} has no problem '{problem_id}'{nearest(problem_id, known)}")
     samples = sorted(task_samples(run, task, problem_id), key=lambda sample: sample.sample_index)
     # A folder from elsewhere must not choose which files are read.
-    data_dir = run.manifest.origin.data_dir if is_sealed(run.folder, run.manifest) else None
-    remaker = PromptRemaker(Path(data_dir) if data_dir else None)
+    own = is_sealed(run.folder, run.manifest)
+    data_dir = run.manifest.origin.data_dir if own else None
+    suite_folder = Path(run.manifest.suite.path).resolve().parent if own else None
+    remaker = PromptRemaker(Path(data_dir) if data_dir else None, suite_folder)
     return [row for sample in samples for row in _turn_rows(sample, remaker) if wanted.keeps_sample(row)]
 
 

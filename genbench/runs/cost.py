@@ -32,7 +32,17 @@ class CostAssumptions:
 
 def expected_tokens(tasks: Sequence[LoadedTask], mean_tokens: int) -> int:
     """Return the completion tokens of all samples, of one model."""
-    return sum(task.samples * _turns(task) * min(mean_tokens, task.decoding.max_tokens) for task in tasks)
+    return sum(
+        task.k
+        * sum(problem.likely_turns or problem.turns for problem in task.problems)
+        * _mean(task, mean_tokens)
+        for task in tasks
+    )
+
+
+def _mean(task: LoadedTask, mean_tokens: int) -> int:
+    """Return the completion tokens of one reply."""
+    return min(mean_tokens, task.decoding.max_tokens)
 
 
 def cost_words(tasks: Sequence[LoadedTask], models: int, assumed: CostAssumptions) -> str:

@@ -21,7 +21,7 @@ from genbench.suite.config import SuiteConfig, TaskEntry
 from genbench.suite.engine import STORED
 from genbench.suite.judge import JudgeModel, JudgeServer
 from genbench.suite.shipped import PREFIX, folder, resolve
-from genbench.tasks.make import TARGETS
+from genbench.tasks.make import FILE_OPTIONS, TARGETS
 from genbench.tasks.metrics import is_built_in
 
 Kind = Literal["code", "network", "environment", "files"]
@@ -182,7 +182,7 @@ class _Requests:
     def _of_data(self, entry: TaskEntry, name: str) -> Iterator[Request]:
         if entry.data is not None and entry.data.path is not None:
             yield from self._of_file(entry.data.path, f"the data of {name}")
-        elif self.data_dir is not None:
+        elif self.data_dir is not None or self._is_generated(entry):
             return
         elif self.manifest.origin.data_dir is not None:
             yield Request("files", f"{name}: read the data in {self.manifest.origin.data_dir}")
@@ -190,14 +190,22 @@ class _Requests:
             source = entry.data.hub.repo if entry.data is not None and entry.data.hub else entry.label
             yield Request("network", f"{name}: get its data ({source}) from the Hugging Face hub")
 
+    def _is_generated(self, entry: TaskEntry) -> bool:
+        """Tell whether all rows of a task are generated, without texts of a dataset."""
+        task = self.manifest.tasks.get(entry.label)
+        return task is not None and task.data.get("datasets") == [] and task.data.get("source") == "generator"
+
     def _of_functions(self, entry: TaskEntry, name: str) -> Iterator[Request]:
-        """Yield requests for the files of a task with functions of its own."""
-        for option in ("functions", "rows"):
-            if entry.task in TARGETS and isinstance(entry.options.get(option), str):
-                path, separator, _ = entry.options[option].rpartition(":")
-                yield from self._of_file(
-                    path if separator else entry.options[option], f"the {option} of {name}"
-                )
+        """Yield requests for the files of a task with code of the suite, and for its sandbox."""
+        for option in FILE_OPTIONS.get(entry.task or "", ()):
+            if isinstance(entry.options.get(option), str):
+                path, _, last = entry.options[option].rpartition(":")
+                yield from self._of_file(path or last, f"the {option} of {name}")
+        sandbox = entry.options.get("sandbox")
+        if isinstance(sandbox, Mapping) and sandbox.get(_UNSAFE):
+            yield Request(
+                "code", f"{name}: run its generator without a sandbox ({_UNSAFE})", is_always_asked=True
+            )
 
     def _of_file(self, text: str, what: str) -> Iterator[Request]:
         """Yield a request for a file that is neither shipped nor in the run folder."""

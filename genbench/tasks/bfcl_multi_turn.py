@@ -148,7 +148,10 @@ class MultiTurn:
         turns = len(question) * self.rules.steps
         # The four categories are variants of the same conversations, which have the same number.
         group = f"multi_turn/{own.rpartition('_')[2]}"
-        return Problem(self.info.name, own, kept, strata, group, turns=turns, ends_early=True)
+        likely = min(turns, sum(len(turn) + 1 for turn in calls))
+        return Problem(
+            self.info.name, own, kept, strata, group, turns=turns, ends_early=True, likely_turns=likely
+        )
 
 
 def _said(messages: Sequence[Mapping[str, str]], role: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from genbench.data.digest import rows_digest
 from genbench.generators.counting import PieceCounts, nominal_tokens
-from genbench.generators.maker import VERSION, RowKey, RowMaker, need, new_tokens
-from genbench.generators.recipe import Recipe
+from genbench.generators.maker import VERSION, RowKey, need, new_tokens
+from genbench.generators.recipe import BUILT_IN, Recipe
 from genbench.generators.sizing import MadeRow, fit, prompt_tokens
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.types import Ask, Message, Problem
@@ -30,6 +30,24 @@ class Generation:
     """`generated`, or the name of the dataset whose texts hide the needles."""
     prefilled: bool
     """Whether the beginning of the answer is put into the model's mouth."""
+    generator: str = BUILT_IN
+    version: str = VERSION
+    """For a team's own generator: how the suite names it, and the SHA-256 of its file."""
+    max_tokens: int | None = None
+    """New tokens of an answer, which belong to the length. None: those of RULER's task."""
+
+    @property
+    def words(self) -> str:
+        """Return the generator with its version for the manifest."""
+        return f"{self.generator} {self.version}"
+
+
+class Maker(Protocol):
+    """What makes the rows of one seed."""
+
+    def row(self, key: RowKey) -> MadeRow:
+        """Return a row. It depends on nothing but the seed, the haystack and the key."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +56,11 @@ class GeneratedTask:
 
     info: TaskInfo
     generation: Generation
-    make: Callable[[Mapping[str, Sequence[Row]]], RowMaker]
+    make: Callable[[Mapping[str, Sequence[Row]]], Maker]
     """Makes the maker from the rows of the datasets, by their names."""
     sources: Mapping[str, HubDataset]
     """The datasets whose texts are needed."""
-    maker: RowMaker | None = None
+    maker: Maker | None = None
     nominal: PieceCounts = field(default_factory=lambda: PieceCounts(nominal_tokens), compare=False)
     """Counts for prompts of models whose tokenizer is not read."""
 
@@ -62,10 +80,11 @@ class GeneratedTask:
         ]
         return {
             "source": "generator",
-            "generator": f"genbench {VERSION}",
+            "generator": self.generation.words,
             "seed": self.generation.seed,
             "haystack": self.generation.haystack,
             "lengths": sorted({key.length for key in self.generation.keys}),
+            "datasets": sorted({source.repo for source in self.sources.values()}),
             "path": None,
             "rows": len(rows),
             "columns": ["id", "reference"],
@@ -86,6 +105,9 @@ class GeneratedTask:
         found = []
         for problem in problems:
             key = problem.row["key"]
+            if not key.length:
+                found.append(replace(problem, recipe=self._whole(key).to_json()))
+                continue
             limit = key.length - overhead - self._new_tokens(key)
             if (key.part, key.length) not in margins:
                 margins[key.part, key.length] = self._margin(key, counts, limit)
@@ -113,8 +135,14 @@ class GeneratedTask:
     def _nominal(self, problem: Problem) -> Recipe:
         """Return the recipe of a prompt whose tokens nobody counts."""
         key = problem.row["key"]
+        if not key.length:
+            return self._whole(key)
         size = fit(self._row(key), self.nominal, key.length - self._new_tokens(key), _where(problem))
         return self._recipe(key, size.units, size.filler)
+
+    def _whole(self, key: RowKey) -> Recipe:
+        """Return the recipe of a prompt without a length, which has all units of its row."""
+        return self._recipe(key, len(getattr(self._row(key), "units", ())), 0)
 
     def _row(self, key: RowKey) -> MadeRow:
         if self.maker is None:
@@ -126,18 +154,21 @@ class GeneratedTask:
         reference = row.reference
         if isinstance(reference, tuple):
             reference = {"texts": list(reference), "need": need(key.part)}
-        strata = {"task": key.part, "length": str(key.length)}
+        strata = dict(getattr(row, "strata", {})) | {"task": key.part}
+        if key.length:
+            strata |= {"length": str(key.length)}
         if depth:
             strata |= {"depth": depth, "length/depth": f"{key.length}/{depth}"}
-        name = "/".join(part for part in (str(key.length), key.part, depth, str(key.index)) if part)
+        name = "/".join(part for part in (str(key.length or ""), key.part, depth, str(key.index)) if part)
         return Problem(self.info.name, name, {"key": key, "reference": reference}, strata)
 
     def _recipe(self, key: RowKey, units: int, filler: int) -> Recipe:
         own = self.generation
-        return Recipe(VERSION, own.seed, own.haystack, key, units, filler)
+        return Recipe(own.version, own.seed, own.haystack, key, units, filler, own.generator)
 
     def _new_tokens(self, key: RowKey) -> int:
-        return new_tokens(key.part)
+        own = self.generation.max_tokens
+        return new_tokens(key.part) if own is None else own
 
     def _margin(self, key: RowKey, counts: PieceCounts, limit: int) -> int:
         """Return the tokens to leave free: some, and as many as the first prompts have too many."""

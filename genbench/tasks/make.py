@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from genbench import registry
@@ -17,11 +19,18 @@ from genbench.tasks.page import DEFAULT_PROTOCOL
 from genbench.tasks.pagetask import page_factory
 from genbench.tasks.scored_own import own_task, with_rule
 
-_TOOL_LOOP = "tool_loop"
+_TOOL_LOOP, _GENERATED = "tool_loop", "generated"
 _SANDBOX = ("tier", "wall_s", "memory_mib", "unsafe_local_exec")
 """Options of the verifier that the task needs too, because both run the functions."""
-TARGETS = {_TOOL_LOOP: "genbench.tasks.tool_loop:tool_loop"}
+TARGETS = {
+    _TOOL_LOOP: "genbench.tasks.tool_loop:tool_loop",
+    _GENERATED: "genbench.tasks.own_generator:generated",
+}
 """Tasks that need files of the suite. They are no benchmarks, so `genbench tasks` does not list them."""
+FILE_OPTIONS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {_TOOL_LOOP: ("functions", "rows"), _GENERATED: ("generator",)}
+)
+"""The options of these tasks that name files: `PATH`, or `PATH:NAME`."""
 
 
 def make_task(suite: Suite, entry: TaskEntry) -> Task:
@@ -78,22 +87,29 @@ def _task_of_page(suite: Suite, entry: TaskEntry, name: str) -> Task:
 def _options(suite: Suite, entry: TaskEntry, make: Any) -> dict[str, Any]:
     """Return the options of an entry, with its protocol if it names one.
 
-    The files of a task with functions of its own are searched in the suite's folder.
-
     Raises:
         ConfigError: the task knows no protocols.
     """
-    given = dict(entry.options)
-    file, separator, name = str(given.get("functions", "")).rpartition(":")
-    if entry.task == _TOOL_LOOP and separator:
-        given["functions"] = f"{resolve(file, suite.folder)}:{name}"
-    if entry.task == _TOOL_LOOP:
-        own = {name: entry.verifier[name] for name in _SANDBOX if name in entry.verifier}
-        given |= {"sandbox": own} if own else {}
-    if entry.task == _TOOL_LOOP and "rows" in given:
-        given["rows"] = str(resolve(str(given["rows"]), suite.folder))
+    given = {**entry.options, **_files(suite, entry)}
     if entry.protocol == DEFAULT_PROTOCOL:
         return given
     if options_mistake(make, {"protocol": entry.protocol}) is not None:
         raise ConfigError(f"it has only the protocol {DEFAULT_PROTOCOL}, found protocol '{entry.protocol}'")
     return {**given, "protocol": entry.protocol}
+
+
+def _files(suite: Suite, entry: TaskEntry) -> dict[str, Any]:
+    """Return the options of a task with code of the suite: its files in the suite's folder, its sandbox."""
+    found: dict[str, Any] = {}
+    for option in FILE_OPTIONS.get(entry.task or "", ()):
+        if option in entry.options:
+            path, _, name = str(entry.options[option]).rpartition(":")
+            found[option] = (
+                f"{resolve(path, suite.folder)}:{name}" if path else str(resolve(name, suite.folder))
+            )
+    if entry.task == _TOOL_LOOP:
+        own = {name: entry.verifier[name] for name in _SANDBOX if name in entry.verifier}
+        found |= {"sandbox": own} if own else {}
+    if entry.task == _GENERATED and "generator" in found:
+        found["named"] = str(entry.options["generator"])
+    return found

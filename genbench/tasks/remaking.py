@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from genbench.data.hub import load_rows
-from genbench.errors import DataError
-from genbench.generators.maker import RowMaker
+from genbench.errors import ConfigError, DataError
+from genbench.generators.own import GeneratorFile, OwnRowMaker
 from genbench.generators.recipe import Recipe, text_digest
 from genbench.protocols import HubDataset, Row
+from genbench.sandbox.threads import SandboxWish
+from genbench.suite.shipped import resolve
+from genbench.tasks.generated import Maker
 from genbench.tasks.ruler import remade
 from genbench.types import Message
 
@@ -21,11 +24,13 @@ class PromptRemaker:
     Args:
         data_dir: the mirror from which the run took the texts of datasets, if it took any. Without one no
             dataset is read, because reading a run folder never uses the network.
+        suite_folder: the folder in which a team's own generator is searched. Without one none is run. It runs
+            in the sandbox, and only if its file is still the one that made the prompts.
     """
 
-    def __init__(self, data_dir: Path | None) -> None:
-        self._data_dir = data_dir
-        self._makers: dict[tuple[int, str, str], RowMaker] = {}
+    def __init__(self, data_dir: Path | None, suite_folder: Path | None = None) -> None:
+        self._data_dir, self._suite_folder = data_dir, suite_folder
+        self._makers: dict[tuple[Any, ...], Maker] = {}
 
     def prompt(self, recipe: Mapping[str, Any]) -> str:
         """Return the texts of a prompt, without those of the chat template.
@@ -36,9 +41,9 @@ class PromptRemaker:
             UnavailableError: a package is not installed.
         """
         read = Recipe.from_json(recipe)
-        key = (read.seed, read.haystack, read.key.part)
+        key = (read.generator, read.version, read.seed, read.haystack, read.key.part)
         if key not in self._makers:
-            self._makers[key] = remade(read, self._rows)
+            self._makers[key] = remade(read, self._rows) if read.is_built_in else self._own(read)
         row = self._makers[key].row(read.key)
         messages = row.messages(read.size)
         begun = (*messages, Message("assistant", row.prefix)) if row.prefix else messages
@@ -50,6 +55,26 @@ class PromptRemaker:
             f"{read.words}: the prompt made again is not the one that was sent; use the texts of the run, "
             "and the version of genbench that its manifest names"
         )
+
+    def _own(self, recipe: Recipe) -> OwnRowMaker:
+        """Return the maker of a team's own generator.
+
+        Raises:
+            DataError: the file is not there, or it was changed.
+        """
+        if self._suite_folder is None:
+            raise DataError(f"{recipe.words}: the generator of a run folder from elsewhere is not run")
+        path, _, name = recipe.generator.rpartition(":")
+        try:
+            file = GeneratorFile.read(f"{resolve(path, self._suite_folder)}:{name}")
+        except ConfigError as error:
+            raise DataError(f"{recipe.words}: {error}; put the file back to see the prompt") from None
+        if file.digest != recipe.version:
+            raise DataError(
+                f"{recipe.words}: {file.path} was changed since; put back the file with the SHA-256 "
+                f"{recipe.version} to see the prompt"
+            )
+        return OwnRowMaker(file, recipe.seed, SandboxWish())
 
     def _rows(self, dataset: HubDataset) -> Sequence[Row]:
         if self._data_dir is None:

@@ -111,8 +111,16 @@ class ToolLoop:
         }
         kept = {"question": question, "state": row["state"], "reference": reference}
         turns = len(question) * self.rules.steps
-        strata = {"turns": str(len(question))}
-        return Problem(self.info.name, str(row["id"]), kept, strata, turns=turns, ends_early=True)
+        likely = min(turns, sum(len(turn) + 1 for turn in calls))
+        return Problem(
+            self.info.name,
+            str(row["id"]),
+            kept,
+            strata={"turns": str(len(question))},
+            turns=turns,
+            ends_early=True,
+            likely_turns=likely,
+        )
 
 
 def _are_calls(calls: Any) -> bool:

@@ -77,7 +77,7 @@ def mirror(place: Path, hub: Path) -> None:
 
 
 def conversations(place: Path, hub: Path) -> None:
-    """Copy short multi-turn rows, with only those functions that the tiny checkpoint's context has space for."""
+    """Copy short multi-turn rows, with as many functions as the tiny checkpoint has space for."""
     needed: set[str] = set()
     for category in CATEGORIES:
         lines = (hub / category / "v3.jsonl").read_text().splitlines()

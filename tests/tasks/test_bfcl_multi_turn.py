@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -13,6 +14,9 @@ from genbench.errors import ConfigError
 from genbench.pipeline import RunOptions, run
 from genbench.tasks.bfcl import REPO
 from genbench.tasks.bfcl_multi_turn import CATEGORIES, MORE_FUNCTIONS, UNANSWERABLE, multi_turn
+from genbench.tools.bfcl.world import World
+from genbench.tools.calls import Call
+from genbench.tools.loop import Ran
 
 TREE = {"root": {"home": {"type": "directory", "contents": {}}}}
 ROW: dict[str, Any] = {
@@ -55,6 +59,38 @@ def test_withheld_functions_are_offered_in_their_turn() -> None:
     ]
     assert made.ask(problem, 0, REPLIES[:1]).messages[-1].content == MORE_FUNCTIONS
     assert made.ask(problem, 0, REPLIES) is None
+
+
+class SharedWorld(World):
+    """Services with a planted leak: samples of one row share them, as in the official evaluator."""
+
+    kept: ClassVar[dict[str, World]] = {}
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._first = self.kept.setdefault(str(given[0]), self)
+
+    def run(self, turns: Sequence[Sequence[Call]]) -> Ran:
+        return World.run(self._first, turns)
+
+
+def transcripts() -> set[str]:
+    """Return what four samples of one row are told by their functions."""
+    made = task()
+    (problem,) = made.problems([ROW])
+    asked = [made.ask(problem, index, REPLIES[:4]) for index in range(4)]
+    return {repr(ask.messages) for ask in asked}
+
+
+def test_four_samples_are_told_the_same_and_a_planted_leak_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(transcripts()) == 1
+    monkeypatch.setattr("genbench.tasks.bfcl_multi_turn.World", SharedWorld)
+    assert len(transcripts()) > 1
+
+
+def test_a_conversation_is_expected_to_have_its_calls_and_a_last_reply_in_each_turn() -> None:
+    (problem,) = task().problems([ROW])
+    assert (problem.turns, problem.likely_turns) == (60, 5)
 
 
 def test_options_are_part_of_the_version_and_wrong_ones_are_refused() -> None:
