@@ -14,6 +14,7 @@ from genbench.generators.documents import Library, documents_row
 from genbench.generators.haystacks import Haystack, Noise, Prose
 from genbench.generators.lists import CodePool, WordPool, coded_words_row, common_words_row
 from genbench.generators.needles import TASKS, Distractors, NeedleTask, needle_row
+from genbench.generators.pairs import PairPool, pairs_row
 from genbench.generators.recall import Passages, recall_row
 from genbench.generators.sizing import MadeRow
 from genbench.generators.words import prose, vocabulary
@@ -34,9 +35,11 @@ RECALL: Mapping[str, int] = MappingProxyType({"recall_2": 2, "recall_4": 4, "rec
 """The long chats, with the number of replies to the same request."""
 RECALL_TOKENS = 512
 """New tokens of an answer to a long chat."""
+JSON_PAIRS = "json_kv"
+"""HELMET's task of a value in a JSON object."""
 DEPTH = "needle"
 """The task of one needle in prose at a given depth."""
-KNOWN_PARTS = frozenset((*PARTS, *RECALL, DEPTH))
+KNOWN_PARTS = frozenset((*PARTS, *RECALL, DEPTH, JSON_PAIRS))
 """Every task whose rows can be made."""
 _SENTENCES = 12_000
 """Sentences of made-up prose, about 150,000 words. Longer haystacks repeat them."""
@@ -78,6 +81,7 @@ class RowMaker:
         self._distractors: dict[tuple[str, int], Distractors] = {}
         self._words: dict[int, WordPool] = {}
         self._codes: dict[int, CodePool] = {}
+        self._pairs: dict[int, PairPool] = {}
 
     def row(self, key: RowKey) -> MadeRow:
         """Return a row. It depends on nothing but the seed, the haystack and the key."""
@@ -95,6 +99,7 @@ class RowMaker:
             DEPTH: lambda: needle_row(
                 NeedleTask("prose"), rng, haystack=self._prose, depth=(key.depth or 0) / 100
             ),
+            JSON_PAIRS: lambda: pairs_row(self._pair_pool(key.length), rng),
             "vt": lambda: chain_row(rng, Noise()),
             "cwe": lambda: common_words_row(key.length, key.index, self._word_pool(key.length), rng),
             "fwe": lambda: coded_words_row(key.length, key.index, self._code_pool(key.length), rng),
@@ -133,6 +138,11 @@ class RowMaker:
         if length not in self._words:
             self._words[length] = WordPool.of(vocabulary(length // 12, self._random("words")))
         return self._words[length]
+
+    def _pair_pool(self, length: int) -> PairPool:
+        if length not in self._pairs:
+            self._pairs[length] = PairPool.drawn(length, self._random("pairs"))
+        return self._pairs[length]
 
     def _code_pool(self, length: int) -> CodePool:
         if length not in self._codes:

@@ -7,7 +7,7 @@ from typing import Any
 
 from genbench.errors import ConfigError, nearest
 from genbench.generators.documents import Library
-from genbench.generators.maker import DEPTH, LIBRARIES, PARTS, RECALL, RowKey, RowMaker
+from genbench.generators.maker import DEPTH, JSON_PAIRS, LIBRARIES, PARTS, RECALL, RowKey, RowMaker
 from genbench.generators.needles import TASKS
 from genbench.generators.recipe import Recipe
 from genbench.protocols import HubDataset, Row, TaskInfo
@@ -31,6 +31,8 @@ _SHORTEST = 256
 _LONGEST = 10_000_000
 _GENERATED, _ESSAYS = "generated", "essays"
 _MOST_ROWS = 100_000
+HELMET_RECALL = (JSON_PAIRS, "niah_multikey_2", "niah_multikey_3", "niah_multivalue")
+"""The tasks of HELMET's group `recall`."""
 
 
 def ruler(
@@ -141,6 +143,44 @@ def recall(
     keys = [RowKey(name, size, index) for size in lengths for name in names for index in range(_rows(rows))]
     info = _info("recall", lengths, [], verifier="recited", options={}, sources={}, macro="task")
     return GeneratedTask(info, Generation(tuple(keys), seed, _GENERATED, prefilled=False), _maker(seed), {})
+
+
+def helmet_recall(
+    length: Several = _LENGTHS,
+    *,
+    tasks: Several = HELMET_RECALL,
+    rows: int = 100,
+    seed: int = 42,
+    haystack: str = _GENERATED,
+    answer_prefix: bool = True,
+) -> GeneratedTask:
+    """Return the recall tasks of HELMET: a value of a JSON object, and three of RULER's tasks.
+
+    Args:
+        length: tokens of a prompt with its answer, or several lengths.
+        tasks: names of the tasks: `json_kv`, `niah_multikey_2`, `niah_multikey_3`, `niah_multivalue`.
+        rows: rows of each task and length. HELMET's authors use 100.
+        seed: the seed of all rows.
+        haystack: `generated` prose, or `essays`.
+        answer_prefix: whether the beginning of the answer is put into the model's mouth.
+
+    Raises:
+        ConfigError: an option has another value.
+    """
+    own = "helmet_recall"
+    names = _several(own, "tasks", tasks, str)
+    for name in names:
+        if name not in HELMET_RECALL:
+            raise ConfigError(f"{own}: tasks: unknown task '{name}'{nearest(str(name), HELMET_RECALL)}")
+    lengths = _lengths(own, length)
+    keys = [RowKey(name, size, index) for size in lengths for name in names for index in range(_rows(rows))]
+    _choice(own, "answer_prefix", answer_prefix, (True, False))
+    sources = _sources(own, haystack, "niah_multivalue" in names)
+    changed = [_ESSAYS] * (haystack == _ESSAYS) + ["no-prefix"] * (not answer_prefix)
+    facts = {"match": "substring"}
+    info = _info(own, lengths, changed, verifier="contains", options=facts, sources=sources, macro="task")
+    generation = Generation(tuple(keys), seed, haystack, prefilled=answer_prefix)
+    return GeneratedTask(info, generation, _maker(seed), sources)
 
 
 def _info(

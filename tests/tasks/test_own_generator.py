@@ -11,6 +11,8 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.pipeline import RunOptions, run
 from genbench.reports.browse import sample_rows
+from genbench.runs.trust import requests_of
+from genbench.store.folder import RunFolder
 from genbench.tasks.own_generator import generated
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "generator"
@@ -107,3 +109,9 @@ def test_without_a_length_a_prompt_has_all_of_its_row(suite: Path) -> None:
 def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         generated(f"{EXAMPLE}/ledger.py:payments", **options)
+
+
+def test_a_stored_run_needs_the_generators_file_and_no_network(suite: Path) -> None:
+    stored = RunFolder(suite / "out" / "m")
+    asked = requests_of(stored, stored.require_manifest(), None)
+    assert [item.kind for item in asked] == ["files"]
