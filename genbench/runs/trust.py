@@ -180,20 +180,16 @@ class _Requests:
         yield from self._of_verifier(entry, name)
 
     def _of_data(self, entry: TaskEntry, name: str) -> Iterator[Request]:
+        task = self.manifest.tasks.get(entry.label)
         if entry.data is not None and entry.data.path is not None:
             yield from self._of_file(entry.data.path, f"the data of {name}")
-        elif self.data_dir is not None or self._is_generated(entry):
-            return
+        elif self.data_dir is not None or (task is not None and task.data.get("datasets") == []):
+            return  # the second: all rows are generated
         elif self.manifest.origin.data_dir is not None:
             yield Request("files", f"{name}: read the data in {self.manifest.origin.data_dir}")
         else:
             source = entry.data.hub.repo if entry.data is not None and entry.data.hub else entry.label
             yield Request("network", f"{name}: get its data ({source}) from the Hugging Face hub")
-
-    def _is_generated(self, entry: TaskEntry) -> bool:
-        """Tell whether all rows of a task are generated, without texts of a dataset."""
-        task = self.manifest.tasks.get(entry.label)
-        return task is not None and task.data.get("datasets") == [] and task.data.get("source") == "generator"
 
     def _of_functions(self, entry: TaskEntry, name: str) -> Iterator[Request]:
         """Yield requests for the files of a task with code of the suite, and for its sandbox."""
@@ -203,9 +199,7 @@ class _Requests:
                 yield from self._of_file(path or last, f"the {option} of {name}")
         sandbox = entry.options.get("sandbox")
         if isinstance(sandbox, Mapping) and sandbox.get(_UNSAFE):
-            yield Request(
-                "code", f"{name}: run its generator without a sandbox ({_UNSAFE})", is_always_asked=True
-            )
+            yield Request("code", f"{name}: run its generator without a sandbox", is_always_asked=True)
 
     def _of_file(self, text: str, what: str) -> Iterator[Request]:
         """Yield a request for a file that is neither shipped nor in the run folder."""
