@@ -55,6 +55,7 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "likelihood": "genbench.verifiers.likelihood:LikelihoodVerifier",
             "foreign_score": "genbench.verifiers.foreign_score:ForeignScoreVerifier",
             "tool_loop": "genbench.verifiers.tool_loop:ToolLoopVerifier",
+            "user_loop": "genbench.verifiers.user_loop:UserLoopVerifier",
         },
         "metric": dict.fromkeys(
             ("acc", "avg@k", "pass@k", "pass^k", "maj@k"), "genbench.stats.estimates:estimate"

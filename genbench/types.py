@@ -115,6 +115,8 @@ class Ask:
     max_tokens: int | None = None
     scoring: Scoring | None = None
     tools: ToolOffer | None = None
+    speaker: Literal["model", "user"] = "model"
+    """Who is asked: the model under test, or the model that plays the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,8 @@ class Request:
     """The constraint on the text: {"choice": [...]} or {"regex": "..."}. None: unconstrained."""
     tools: tuple[Mapping[str, Any], ...] = ()
     """Tool schemas, for servers that render the chat themselves."""
+    speaker: Literal["model", "user"] = "model"
+    """Who answers: the model under test, or the model that plays the user, which has only `messages`."""
 
 
 @dataclass(frozen=True, slots=True)

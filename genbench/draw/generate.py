@@ -56,6 +56,7 @@ class Generation:
         began: called when an engine begins with a sample.
         facts: by name, what each engine told of itself. Filled when the engines are closed.
         ran_dry: called when no sample waits any more. Another model may then use engines that are idle.
+        user: returns what a simulated user says. None: the engine says it, as ready responses do.
     """
 
     engines: Mapping[str, Callable[[], Engine]]
@@ -74,6 +75,7 @@ class Generation:
     began: Callable[[SampleId], None] = lambda sample: None
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     ran_dry: Callable[[], None] = lambda: None
+    user: Callable[[Request], Awaitable[str]] | None = None
 
     async def run(self, draws: Sequence[Draw], more: More | None = None) -> None:
         """Draw all samples, or until `stop` is set.
@@ -145,6 +147,8 @@ class Generation:
         if request.max_tokens == 0:
             return unanswered(request, self.attempt, "", "length")
         try:
+            if request.speaker == "user" and self.user is not None:
+                return unanswered(request, self.attempt, await self.user(request), "stop")
             if isinstance(request, ScoreRequest):
                 return await self._score(engine, request)
             return await engine.generate(request, self.attempt)
@@ -187,7 +191,7 @@ def failed(request: Request, attempt: int, why: str) -> Completion:
 
 
 def unanswered(request: Request, attempt: int, text: str, finish_reason: FinishReason) -> Completion:
-    """Return a completion without tokens: of an error, or of a full context (length)."""
+    """Return a completion without tokens: of an error, of a full context (length), or of a simulated user."""
     return Completion(
         sample=request.sample,
         turn=request.turn,

@@ -97,8 +97,9 @@ class ChatServer:
                 "top_k": decoding.top_k,
                 "min_p": decoding.min_p,
                 "repetition_penalty": decoding.repetition_penalty,
-                "structured_outputs": dict(question.structured),
             }
+            if question.structured:
+                body["structured_outputs"] = dict(question.structured)
             if settings.chat_template_kwargs:
                 body["chat_template_kwargs"] = settings.chat_template_kwargs
         return body

@@ -133,7 +133,7 @@ class LocalJudge:
             max_tokens=max_tokens,
             prompt_digest=prompt.digest,
             prompt=prompt.text,
-            structured=question.structured,
+            structured=question.structured or None,
         )
         async with self._slots:
             try:

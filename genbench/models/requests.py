@@ -110,6 +110,8 @@ class RequestMaker:
         if ask.scoring is not None:
             return self._score(task, problem, ask)
         turn = len(replies)
+        if ask.speaker == "user":
+            return self._of_user(SampleId(task.name, problem.problem_id, sample_index), turn, ask)
         try:
             rendered = self._rendered(task.name, problem, ask, turn)
         except PromptError as error:
@@ -130,6 +132,21 @@ class RequestMaker:
             clamped=clamped,
             messages=rendered.messages,
             tools=rendered.tools,
+        )
+
+    def _of_user(self, sample: SampleId, turn: int, ask: Ask) -> Request:
+        """Return the request for the model that plays the user. Its own engine renders the messages."""
+        said = [[message.role, message.content] for message in ask.messages]
+        return Request(
+            sample=sample,
+            turn=turn,
+            token_ids=(),
+            seed=sample_seed(self._run_seed, sample, turn),
+            max_tokens=ask.max_tokens or 1,
+            prompt_digest=hashlib.sha256(json.dumps(said).encode()).hexdigest(),
+            prompt="\n\n".join(f"{role}: {text}" for role, text in said),
+            messages=ask.messages,
+            speaker="user",
         )
 
     def _score(self, task: LoadedTask, problem: Problem, ask: Ask) -> ScoreRequest:

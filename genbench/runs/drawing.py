@@ -18,6 +18,7 @@ from genbench.engines.shared import engine_makers
 from genbench.models.tokencount import given_trace_tokens, trace_tokens
 from genbench.runs.context import RunContext
 from genbench.runs.scoring import Scorer
+from genbench.runs.users import SimulatedUsers
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, SampleId
 
@@ -62,13 +63,18 @@ class Drawing:
         label = self._context.job.model.name
         progress.say(f"{label}: {settings.opening} for {len(draws)} samples (log: {settings.log})")
         gpus = GpuWatch()
+        job = self._context.job
+        users = SimulatedUsers(job.tasks, job.suite.folder, self._context.folder.path / "engine" / "user")
+        generation.user = users.reply
         try:
-            async with gpus:
+            async with users, gpus:
                 await generation.run(draws, more)
         finally:
             self.seconds = progress.seconds
             self.gpu_busy = gpus.busy
-            self.engines = generation.facts
+            self.engines = generation.facts | {
+                f"user of {task}": record for task, record in users.records.items()
+            }
 
     def _generation(
         self, draws: Sequence[Draw], scorer: Scorer, progress: ProgressLine, attempt: int

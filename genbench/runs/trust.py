@@ -181,10 +181,11 @@ class _Requests:
 
     def _of_data(self, entry: TaskEntry, name: str) -> Iterator[Request]:
         task = self.manifest.tasks.get(entry.label)
+        is_generated = task is not None and task.data.get("datasets") == []
         if entry.data is not None and entry.data.path is not None:
             yield from self._of_file(entry.data.path, f"the data of {name}")
-        elif self.data_dir is not None or (task is not None and task.data.get("datasets") == []):
-            return  # the second: all rows are generated
+        elif self.data_dir is not None or entry.task in FILE_OPTIONS or is_generated:
+            return
         elif self.manifest.origin.data_dir is not None:
             yield Request("files", f"{name}: read the data in {self.manifest.origin.data_dir}")
         else:
@@ -192,7 +193,7 @@ class _Requests:
             yield Request("network", f"{name}: get its data ({source}) from the Hugging Face hub")
 
     def _of_functions(self, entry: TaskEntry, name: str) -> Iterator[Request]:
-        """Yield requests for the files of a task with code of the suite, and for its sandbox."""
+        """Yield requests for the files of a task with code of the suite, and for running it unprotected."""
         for option in FILE_OPTIONS.get(entry.task or "", ()):
             if isinstance(entry.options.get(option), str):
                 path, _, last = entry.options[option].rpartition(":")

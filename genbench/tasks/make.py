@@ -19,16 +19,21 @@ from genbench.tasks.page import DEFAULT_PROTOCOL
 from genbench.tasks.pagetask import page_factory
 from genbench.tasks.scored_own import own_task, with_rule
 
-_TOOL_LOOP, _GENERATED = "tool_loop", "generated"
+_TOOL_LOOP, _USER_LOOP, _GENERATED = "tool_loop", "user_loop", "generated"
 _SANDBOX = ("tier", "wall_s", "memory_mib", "unsafe_local_exec")
 """Options of the verifier that the task needs too, because both run the functions."""
 TARGETS = {
     _TOOL_LOOP: "genbench.tasks.tool_loop:tool_loop",
+    _USER_LOOP: "genbench.tasks.user_loop:user_loop",
     _GENERATED: "genbench.tasks.own_generator:generated",
 }
 """Tasks that need files of the suite. They are no benchmarks, so `genbench tasks` does not list them."""
 FILE_OPTIONS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {_TOOL_LOOP: ("functions", "rows"), _GENERATED: ("generator",)}
+    {
+        _TOOL_LOOP: ("functions", "rows"),
+        _USER_LOOP: ("functions", "rows", "policy"),
+        _GENERATED: ("generator",),
+    }
 )
 """The options of these tasks that name files: `PATH`, or `PATH:NAME`."""
 
@@ -107,7 +112,7 @@ def _files(suite: Suite, entry: TaskEntry) -> dict[str, Any]:
             found[option] = (
                 f"{resolve(path, suite.folder)}:{name}" if path else str(resolve(name, suite.folder))
             )
-    if entry.task == _TOOL_LOOP:
+    if entry.task in (_TOOL_LOOP, _USER_LOOP):
         own = {name: entry.verifier[name] for name in _SANDBOX if name in entry.verifier}
         found |= {"sandbox": own} if own else {}
     if entry.task == _GENERATED and "generator" in found:
