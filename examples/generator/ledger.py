@@ -6,7 +6,7 @@ NAMES = ("Ada", "Bela", "Chen", "Dora", "Emil", "Fatou", "Goran", "Hana")
 THINGS = ("apples", "bricks", "chairs", "drums", "engines", "flutes")
 
 
-def payments(rng: random.Random, index: int, length: int | None) -> dict:
+def payments(rng: random.Random, index: int, length: int | None) -> dict[str, object]:
     """Return one row. It may only use the random numbers, the index and the length that it is given."""
     count = 40 if length is None else length // 5
     lines = [

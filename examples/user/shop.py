@@ -1,11 +1,13 @@
 """A small shop for conversations with a simulated user."""
 
+from typing import Any
+
 
 class Shop:
-    def __init__(self, state: dict) -> None:
+    def __init__(self, state: dict[str, Any]) -> None:
         self.orders = state["orders"]
 
-    def find_order(self, customer: str) -> dict:
+    def find_order(self, customer: str) -> dict[str, Any]:
         """Find the order of a customer.
 
         Args:
@@ -16,7 +18,7 @@ class Shop:
                 return {"number": number, **order}
         raise ValueError("this customer has no order")
 
-    def cancel_order(self, number: str, reason: str) -> dict:
+    def cancel_order(self, number: str, reason: str) -> dict[str, Any]:
         """Cancel an order that was not sent yet.
 
         Args:

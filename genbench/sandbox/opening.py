@@ -74,4 +74,5 @@ def _refusal(tier: TierWish, tried: list[str]) -> str:
         " (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0),"
         " or use a kernel with landlock (5.13 or newer).\n"
         "To run model code without any protection, on a machine that you can lose: --unsafe-local-exec"
+        " (in a suite: unsafe_local_exec: true)"
     )

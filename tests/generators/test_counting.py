@@ -88,7 +88,7 @@ def test_distractors_and_passages_are_shared_by_rows(counts: PieceCounts) -> Non
 
 
 def test_a_recipe_survives_json_and_refuses_what_is_none() -> None:
-    recipe = Recipe("1", 42, "generated", RowKey("vt", 4_096, 3), 250, 2)
+    recipe = Recipe("2", 42, "generated", RowKey("vt", 4_096, 3), 250, 2)
     assert Recipe.from_json(recipe.to_json()) == recipe
     assert "vt, 4,096 tokens, row 3" in recipe.words
     changes: list[tuple[dict[str, Any], str]] = [
