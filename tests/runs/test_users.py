@@ -13,6 +13,7 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.pipeline import RunOptions, run
+from genbench.runs.users import SimulatedUsers
 from tests.loopback import QuietHandler, send
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "user"
@@ -87,6 +88,10 @@ def test_a_user_behind_a_server_talks_to_the_model_until_it_stops(tmp_path: Path
     assert texts[:5] == ["I am Bela. Cancel my order, I no longer need it.", *MODEL, "###STOP###"]
     attempt = json.loads((folder / "manifest.json").read_text())["attempts"][0]
     assert "user of shop" in json.dumps(attempt)
+
+
+def test_tasks_without_a_user_start_no_engine(tmp_path: Path) -> None:
+    assert SimulatedUsers([], tmp_path, tmp_path).records == {}
 
 
 def test_a_task_that_does_not_say_who_plays_the_user_is_refused(tmp_path: Path, url: str) -> None:
