@@ -73,7 +73,7 @@ class Problem:
     ends_early: bool = False
     """`turns` is only the most. The task says after each answer whether the conversation goes on."""
     likely_turns: int | None = None
-    """Completions that a conversation is likely to have, for the estimated cost. None means `turns`."""
+    """Completions of a likely conversation, for the estimated cost. None means `turns`."""
     recipe: Mapping[str, Any] | None = None
     """What a generated prompt is made from, as JSON. The run folder has it instead of the prompt."""
 
@@ -106,7 +106,8 @@ class Ask:
     the assistant's, the model continues it: it is part of the prompt and not of the answer. `reference` is
     JSON. `order` is the order in which a multiple-choice sample shows its options (indices into the row's
     options). `max_tokens` lowers the limit of new tokens for this ask, or is None.
-    With `scoring` nothing is drawn: the model scores given texts.
+    With `scoring` nothing is drawn: the model scores given texts. `speaker` is who is asked: the model under
+    test, or the model that plays the user.
     """
 
     messages: tuple[Message, ...]
@@ -116,7 +117,6 @@ class Ask:
     scoring: Scoring | None = None
     tools: ToolOffer | None = None
     speaker: Literal["model", "user"] = "model"
-    """Who is asked: the model under test, or the model that plays the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,6 @@ class Request:
     tools: tuple[Mapping[str, Any], ...] = ()
     """Tool schemas, for servers that render the chat themselves."""
     speaker: Literal["model", "user"] = "model"
-    """Who answers: the model under test, or the model that plays the user, which has only `messages`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from genbench.engines.shared import EngineKeeper
 from genbench.judges.session import JudgeSession
 from genbench.runs.job import Job
 from genbench.runs.signals import StopSwitch
+from genbench.runs.users import SimulatedUsers
 from genbench.store.folder import RunFolder
 
 
@@ -42,6 +43,14 @@ class RunContext:
         """Return the context of a job that has the lock of its folder. No judge is loaded yet."""
         judges = JudgeSession(job.suite, job.tasks, folder.path)
         return cls(job, folder, switch, keeper, judges, ran_dry)
+
+    def simulated_users(self) -> SimulatedUsers:
+        """Return the models that play the users of the job's tasks. None of them is loaded yet.
+
+        Raises:
+            ConfigError: a task with a user does not say who plays it.
+        """
+        return SimulatedUsers(self.job.tasks, self.job.suite.folder, self.folder.path / "engine" / "user")
 
     def narrowed(self, needed: int | None) -> RunContext:
         """Return the context with engines for requests of at most `needed` tokens, and say so.

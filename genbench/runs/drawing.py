@@ -18,7 +18,6 @@ from genbench.engines.shared import engine_makers
 from genbench.models.tokencount import given_trace_tokens, trace_tokens
 from genbench.runs.context import RunContext
 from genbench.runs.scoring import Scorer
-from genbench.runs.users import SimulatedUsers
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, SampleId
 
@@ -63,8 +62,7 @@ class Drawing:
         label = self._context.job.model.name
         progress.say(f"{label}: {settings.opening} for {len(draws)} samples (log: {settings.log})")
         gpus = GpuWatch()
-        job = self._context.job
-        users = SimulatedUsers(job.tasks, job.suite.folder, self._context.folder.path / "engine" / "user")
+        users = self._context.simulated_users()
         generation.user = users.reply
         try:
             async with users, gpus:

@@ -11,7 +11,7 @@ from genbench.errors import ConfigError, DataError, nearest
 from genbench.tools.bfcl.world import World
 from genbench.tools.calls import Call
 from genbench.tools.isolated import FunctionRunner, IsolatedFunctions, read_wish
-from genbench.tools.loop import LoopRules, Played, Ran, Simulated, TurnLog, TurnOutcome, play
+from genbench.tools.loop import LoopRules, Played, Simulated, TurnLog, TurnOutcome, play
 from genbench.tools.simulation import functions_of
 from genbench.types import Case, Finding, Message, Status
 
@@ -136,7 +136,7 @@ class ToolLoopVerifier:
             DataError: the functions cannot be run.
         """
         calls = [[Call(call["name"], call["arguments"]) for call in turn] for turn in reference["calls"]]
-        ran: Ran = self._functions(reference).run(calls)
+        ran = self._functions(reference).run(calls)
         if ran.failure is not None:
             raise DataError(f"tool_loop reference: {ran.failure.why}")
         return ran.turns
