@@ -24,7 +24,7 @@ def test_a_prompt_has_a_json_object_with_the_pair_that_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("length", [1_024, 2_048])
-def test_a_prompt_is_as_long_as_it_may_be_than_its_length(length: int, counts: PieceCounts) -> None:
+def test_a_prompt_is_as_long_as_it_may_be(length: int, counts: PieceCounts) -> None:
     row = pairs_row(POOL, random.Random(3))
     size = fit(row, counts, length, "here")
     assert length - 12 <= prompt_tokens(row, size, counts) <= length
