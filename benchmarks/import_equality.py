@@ -2,10 +2,11 @@
 
     python benchmarks/import_equality.py DEFINITIONS --python PYTHON-WITH-LM-EVAL --data-dir MIRROR
 
-DEFINITIONS is lm_eval/tasks. The mirror needs the rows of the tasks (docs/import_tasks.md). Whatever differs
-is listed by name. Scores are of 500 made-up responses a task: right and wrong answers in the forms that
-models use, some cut, empty, or with a further question behind the answer. Tasks with choices get 500 rows of
-made-up log-probabilities.
+DEFINITIONS is lm_eval/tasks. The mirror needs the rows of the tasks (docs/import_tasks.md). Definitions that
+score with Python functions are imported by door 3: their code makes the rows and scores in the sandbox, and
+is compared with lm-eval outside of it. Whatever differs is listed by name. Scores are of 500 made-up
+responses a task: right and wrong answers in the forms that models use, some cut, empty, or with a further
+question behind the answer. Tasks with choices get 500 rows of made-up log-probabilities.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from typing import Any
 from genbench.errors import GenbenchError
 from genbench.imports.convert import Converted, convert
 from genbench.imports.definition import Definition, read_tree
+from genbench.imports.foreignscores import convert_scored
 from genbench.imports.levels import classify
-from genbench.imports.locate import source_of
+from genbench.imports.locate import Source, source_of
 from genbench.models.continuations import sizes
+from genbench.sandbox.foreign import ForeignPython
 from genbench.tasks.imported_scored import scored_ask
 from genbench.types import Answer, Case, ChoiceScore, SampleId
 from genbench.verifiers.filtered_match import FilteredMatchVerifier
+from genbench.verifiers.foreign_score import ForeignScoreVerifier
 from genbench.verifiers.likelihood import LikelihoodVerifier
 
 FOLDERS = {
@@ -105,13 +109,7 @@ def compare_folder(folder: str, options: argparse.Namespace, mirror: Path) -> in
         if options.only not in definition.name or not fnmatch(definition.name, FOLDERS[folder]):
             continue
         try:
-            ours[definition.name] = convert(
-                classify(definition),
-                source,
-                data_dir=mirror,
-                shots=SHOTS.get(folder),
-                skip_code_filters=True,
-            )
+            ours[definition.name] = converted(definition, source, mirror, options.python, SHOTS.get(folder))
         except GenbenchError as error:
             left_out[definition.name] = " ".join(str(error).split())[:150]
         print(f"{folder}: {len(ours)} converted", end="\r", file=sys.stderr)
@@ -125,7 +123,7 @@ def compare_folder(folder: str, options: argparse.Namespace, mirror: Path) -> in
     different: dict[str, list[str]] = {}
     for record in theirs:
         name = record["task"]
-        words = list(differences(ours[name], record, responses.get(name, [])))
+        words = list(differences(ours[name], record, responses.get(name, []), options.python))
         if words:
             different[name] = words
         rows += len(ours[name].rows)
@@ -142,6 +140,16 @@ def compare_folder(folder: str, options: argparse.Namespace, mirror: Path) -> in
     for name, why in left_out.items():
         print(f"  not compared {name}: {why}")
     return len(different)
+
+
+def converted(
+    definition: Definition, source: Source, mirror: Path, python: Path, shots: int | None
+) -> Converted:
+    """Return a task as it is imported: by door 3 if Python functions score it, otherwise natively."""
+    found = classify(definition)
+    if found.level == "3":
+        return convert_scored(found, source, ForeignPython(python), data_dir=mirror, shots=shots)
+    return convert(found, source, data_dir=mirror, shots=shots)
 
 
 def made_responses(name: str, item: Converted) -> list[tuple[int, Any]]:
@@ -192,7 +200,9 @@ def lm_eval_side(
     return [json.loads(line) for line in found.stdout.splitlines()]
 
 
-def differences(ours: Converted, theirs: dict[str, Any], responses: list[tuple[int, Any]]) -> Iterator[str]:
+def differences(
+    ours: Converted, theirs: dict[str, Any], responses: list[tuple[int, Any]], python: Path
+) -> Iterator[str]:
     """Yield what differs between an imported task and lm-eval's own, in words."""
     if "failed" in theirs:
         yield f"lm-eval: {theirs['failed']}"
@@ -205,12 +215,13 @@ def differences(ours: Converted, theirs: dict[str, Any], responses: list[tuple[i
         if not same_target(row, other["target"]):
             yield f"row {row['id']}: target {row.get('gold', row.get('reference'))} here, {other['target']!r}"
     scored = ours.lock.output == "multiple_choice"
-    own_scores = choice_scores(ours, responses) if scored else answer_scores(ours, responses)
+    if ours.lock.verifier == "foreign_score":
+        own_scores = code_scores(ours, responses, python)
+    else:
+        own_scores = choice_scores(ours, responses) if scored else answer_scores(ours, responses)
     for (place, given), own, scores in zip(responses, own_scores, theirs.get("scores", ()), strict=True):
-        # A filter that is a Python function is left out here.
-        if {name: own.get(name) for name in scores if name in own} != {
-            name: float(score) for name, score in scores.items() if name in own
-        } or not own.keys() & scores.keys():
+        # lm-eval gives the metrics that a definition lists, and genbench measures all of them.
+        if {name: own.get(name) for name in scores} != {name: float(value) for name, value in scores.items()}:
             yield f"response {given!r:.150} to row {place}: {own} here, {scores} in lm-eval"
 
 
@@ -223,6 +234,22 @@ def answer_scores(ours: Converted, responses: list[tuple[int, Any]]) -> Iterator
         answer = Answer(text, "absent", "", False)
         found = verifier.verify(Case(SampleId("t", str(place), 0), (answer,), ours.rows[place]["reference"]))
         yield dict(found.parts) or {name: found.score}
+
+
+def code_scores(
+    ours: Converted, responses: list[tuple[int, Any]], python: Path
+) -> Iterator[dict[str, float]]:
+    """Yield the score of each text by filter, from the task's code in the sandbox."""
+    verifier = ForeignScoreVerifier(**ours.lock.verifier_options, python=str(python), trust_task_code=True)
+    try:
+        for place, text in responses:
+            answer = Answer(text, "absent", "", False)
+            case = Case(SampleId("t", str(place), 0), (answer,), ours.rows[place]["reference"])
+            found = verifier.verify(case)
+            parts = {name.partition("/")[0]: value for name, value in found.parts.items()}
+            yield parts or {found.detail["filter"]: found.score}
+    finally:
+        verifier.close()
 
 
 def choice_scores(ours: Converted, responses: list[tuple[int, Any]]) -> Iterator[dict[str, float]]:

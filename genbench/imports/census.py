@@ -10,6 +10,7 @@ from genbench.imports.defects import known_defects
 from genbench.imports.definition import read_tree
 from genbench.imports.levels import LEVELS, Classified, classify
 from genbench.imports.records import FamilyRecord, LevelReport
+from genbench.imports.refusals import refusal
 from genbench.imports.yamlsource import functions_in
 
 
@@ -27,10 +28,15 @@ def level_report(root: Path, tell: Callable[[int, int], None] = lambda done, of:
     levels: defaultdict[str, Counter[str]] = defaultdict(Counter)
     families: defaultdict[str, list[Classified]] = defaultdict(list)
     code: Counter[str] = Counter()
+    refused: dict[str, Counter[str]] = {}
     for item in found:
+        why = refusal(item)
+        if why is not None:
+            refused.setdefault(why, Counter())[item.definition.family] += 1
         levels[item.level][item.output] += 1
         families[item.definition.family].append(item)
         code.update({path[0] for path, _ in functions_in(item.definition.config)})
+    refused = dict(sorted(refused.items(), key=lambda pair: -sum(pair[1].values())))
     defects = {
         item.definition.name: words
         for item in found
@@ -42,7 +48,8 @@ def level_report(root: Path, tell: Callable[[int, int], None] = lambda done, of:
         groups=len(tree.groups),
         levels={level: dict(levels[level]) for level in LEVELS if level in levels},
         families=tuple(_family(name, items) for name, items in sorted(families.items())),
-        refused=dict(Counter(item.reason for item in found if item.level == "out").most_common()),
+        refused={why: sum(own.values()) for why, own in refused.items()},
+        refused_families={why: dict(sorted(own.items())) for why, own in refused.items()},
         code=dict(code.most_common()),
         defects=defects,
         unreadable=tuple(tree.unreadable),

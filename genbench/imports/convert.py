@@ -9,7 +9,7 @@ from typing import Any
 
 from genbench.errors import DataError
 from genbench.imports.frozenrows import frozen_rows, generated_row
-from genbench.imports.levels import Classified, classify, without_code_filters
+from genbench.imports.levels import Classified
 from genbench.imports.locate import Source
 from genbench.imports.locks import lock_of
 from genbench.imports.plan import Plan, make_plan
@@ -37,25 +37,22 @@ def convert(
     shots: int | None = None,
     headline: str | None = None,
     generate: bool = False,
-    skip_code_filters: bool = False,
+    left_out: Sequence[str] = (),
     foreign: ForeignPython | None = None,
 ) -> Converted:
     """Return the rows and the lock of a definition.
 
+    Args:
+        left_out: what of the definition was left out, in words.
+
     Raises:
         GenbenchError: it needs what cannot be done, or its rows cannot be had or rendered.
     """
-    left_out: list[str] = []
-    if skip_code_filters:
-        definition, left_out = without_code_filters(found.definition)
-        found = classify(definition)
     generates = generate and found.output == "multiple_choice"
     by_code = foreign is not None and found.level in ("2", "2c")
     plan = make_plan(found, 0 if generates else shots, rows_given=by_code)
     plan = _with_headline(plan, headline)
-    if left_out:
-        change = f"filters that are Python functions are left out: {', '.join(left_out)}"
-        plan = replace(plan, changes=(*plan.changes, change))
+    plan = replace(plan, changes=(*plan.changes, *left_out))
     if by_code and foreign is not None:
         own = 0 if generates else shots
         made = rows_by_code(found.definition, plan, foreign, data_dir, own)

@@ -17,6 +17,11 @@ KNOWN: tuple[tuple[str, str], ...] = (
         "case-sensitive, so an answer without a final period loses a character",
     ),
     ("drop", "'until' is a period, so decimal numbers are cut at the point"),
+    (
+        "drop",
+        "the target joins the names of the answer's fields, so with exemplars their answers read "
+        "'number,date,spans,worker_id,hit_id'",
+    ),
     ("triviaqa", "'until' has a period and a comma, so 'Washington, D.C.' is cut"),
     (
         "ruler_qa_*",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,10 @@ from genbench.imports.levels import Classified
 from genbench.imports.locate import Source
 from genbench.imports.locks import lock_of
 from genbench.imports.plan import decoding_of, make_plan
+from genbench.imports.refusals import sample_metrics, scored_refusal
 from genbench.imports.withcode import rows_by_code
-from genbench.imports.yamlsource import FunctionName
 from genbench.sandbox.foreign import ForeignPython
 from genbench.verifiers.foreign_score import code_digest
-
-_MEANS = (None, "mean", "nanmean")
 
 
 def convert_scored(
@@ -29,20 +27,22 @@ def convert_scored(
     data_dir: Path | None,
     shots: int | None = None,
     headline: str | None = None,
+    left_out: Sequence[str] = (),
 ) -> Converted:
     """Return the rows and the lock of a task that its own code scores.
+
+    Args:
+        left_out: what of the definition was left out, in words.
 
     Raises:
         GenbenchError: it does not generate its answers, its code scores only all samples together, or its
             rows cannot be had or made.
     """
     definition = found.definition
-    if found.output != "generate_until":
-        raise InputError(
-            f"{found.reason} (level {found.level}); code that scores log-probabilities ({found.output}) "
-            "cannot be used"
-        )
-    metrics = _metrics(definition.config)
+    why = scored_refusal(found)
+    if why is not None:
+        raise InputError(f"{found.reason} (level {found.level}); {why}")
+    metrics = sample_metrics(definition.config) or ["exact_match"]
     plan = make_plan(found, shots, rows_given=True, scored_by_code=True)
     made = rows_by_code(definition, plan, foreign, data_dir, shots, docs=True)
     rows = [
@@ -71,6 +71,7 @@ def convert_scored(
         metrics=("avg@k", "pass@k"),
         changes=(
             *plan.changes,
+            *left_out,
             *changes,
             f"answers are scored by {source.framework}'s own code in a sandbox",
         ),
@@ -78,24 +79,3 @@ def convert_scored(
     lock = lock_of(found, plan, source, origins=made.origins, rows=rows, refused={})
     update = {"door": 3, "verifier": "foreign_score", "verifier_options": options}
     return Converted(lock.model_copy(update=update), rows)
-
-
-def _metrics(config: Mapping[str, Any]) -> list[str]:
-    """Return the metrics whose mean over samples is the task's value.
-
-    Raises:
-        InputError: there is none.
-    """
-    blocks = config.get("metric_list") or ()
-    names = [
-        str(block["metric"])
-        for block in blocks
-        if isinstance(block.get("metric"), str) and block.get("aggregation") in _MEANS
-    ]
-    if names or not blocks:
-        return names or ["exact_match"]
-    functions = [item["aggregation"] for item in blocks if isinstance(item.get("aggregation"), FunctionName)]
-    raise InputError(
-        "its metrics are functions or of all samples together"
-        f"{f' (aggregation {functions[0]})' if functions else ''}, which no score of one sample can give"
-    )

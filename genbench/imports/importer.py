@@ -10,8 +10,9 @@ from genbench.errors import GenbenchError, InputError
 from genbench.imports.convert import Converted, convert
 from genbench.imports.definition import Definition, DefinitionTree, read_file, read_tree
 from genbench.imports.foreignscores import convert_scored
-from genbench.imports.levels import classify
+from genbench.imports.levels import classify, without_code
 from genbench.imports.locate import Source, installed_folder, source_of
+from genbench.imports.olmo_requests import PREFIXES, convert_olmo
 from genbench.imports.pythontasks import convert_python, python_source
 from genbench.imports.records import ImportedRecord, ImportRecord, RefusedRecord
 from genbench.imports.written import suite_text, write_converted
@@ -30,7 +31,8 @@ class ImportOptions:
         tasks_dir: the folder of definitions that a name is looked up in. None: that of the installed lm-eval.
         shots: the number of exemplars, instead of the definition's own.
         headline: the filter that makes the score.
-        skip_code_filters: whether filters that are Python functions are left out, if others remain.
+        skip_code: the lists, `filter_list` or `metric_list`, of which entries with Python functions are left
+            out, if others remain.
         foreign: the Python that may run the task's own code once to make its rows. None: no code runs.
         generate: whether tasks with choices become tasks that generate their answer.
     """
@@ -41,7 +43,7 @@ class ImportOptions:
     shots: int | None = None
     headline: str | None = None
     generate: bool = False
-    skip_code_filters: bool = False
+    skip_code: frozenset[str] = frozenset()
     foreign: ForeignPython | None = None
     tell: Tell = field(default=lambda line: None)
 
@@ -54,6 +56,9 @@ def import_tasks(source: str, options: ImportOptions) -> ImportRecord:
     Raises:
         InputError: the source is unknown, or none of its tasks can be imported.
     """
+    if source.startswith(PREFIXES):
+        found = convert_olmo(source, options.tasks_dir)
+        return _finished(source, [write_converted(found, options.output)], [], options)
     python = python_source(source)
     if python is not None:
         found = convert_python(python, options.foreign, options.data_dir)
@@ -116,9 +121,10 @@ def _of_group(path: Path, tree: DefinitionTree, options: ImportOptions) -> list[
 
 
 def _imported(definition: Definition, origin: Source, options: ImportOptions) -> Converted | RefusedRecord:
-    found = classify(definition)
+    kept, left_out = without_code(definition, options.skip_code)
+    found = classify(kept)
     try:
-        if found.level == "3" and options.foreign is not None and not options.skip_code_filters:
+        if found.level == "3" and options.foreign is not None:
             return convert_scored(
                 found,
                 origin,
@@ -126,6 +132,7 @@ def _imported(definition: Definition, origin: Source, options: ImportOptions) ->
                 data_dir=options.data_dir,
                 shots=options.shots,
                 headline=options.headline,
+                left_out=left_out,
             )
         return convert(
             found,
@@ -134,7 +141,7 @@ def _imported(definition: Definition, origin: Source, options: ImportOptions) ->
             shots=options.shots,
             headline=options.headline,
             generate=options.generate,
-            skip_code_filters=options.skip_code_filters,
+            left_out=left_out,
             foreign=options.foreign,
         )
     except GenbenchError as error:

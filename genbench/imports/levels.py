@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -31,6 +31,8 @@ FILTERS = frozenset(
     {"lowercase", "uppercase", "map", "format_span", "take_first", "take_first_k", "majority_vote", "regex"}
     | {"regex_pos", "remove_whitespace", "multi_choice_regex"}
 )
+_NAMED = {"filter_list": ("filters", "name"), "metric_list": ("metrics", "metric")}
+"""What a list contains, and the key that names an entry."""
 _SCORING_KEYS = frozenset({"process_results", "filter_list", "metric_list"})
 _CORPUS_AGGREGATIONS = frozenset({"f1", "matthews_corrcoef", "bleu", "chrf", "chrf++", "ter", "perplexity"})
 _CORPUS_AGGREGATIONS_WEIGHTED = frozenset({"weighted_perplexity", "bits_per_byte"})
@@ -64,18 +66,25 @@ def classify(definition: Definition) -> Classified:
     return Classified(definition, level, reason)
 
 
-def without_code_filters(definition: Definition) -> tuple[Definition, list[str]]:
-    """Return a definition without the filters that are Python functions, and the names of those.
+def without_code(definition: Definition, keys: Iterable[str]) -> tuple[Definition, list[str]]:
+    """Return a definition without filters or metrics that are Python functions, and what was left out.
 
-    A definition without any other filter stays as it is.
+    A list of which nothing would remain stays as it is.
+
+    Args:
+        keys: the lists that are looked at, `filter_list` or `metric_list`.
     """
-    blocks = definition.config.get("filter_list")
-    blocks = blocks if isinstance(blocks, list) else []
-    kept = [block for block in blocks if not any(functions_in(block))]
-    if not kept or len(kept) == len(blocks):
-        return definition, []
-    left_out = [str(block.get("name")) for block in blocks if any(functions_in(block))]
-    return replace(definition, config=definition.config | {"filter_list": kept}), left_out
+    words = []
+    for key in sorted(keys):
+        blocks = definition.config.get(key)
+        blocks = blocks if isinstance(blocks, list) else []
+        kept = [block for block in blocks if not any(functions_in(block))]
+        if kept and len(kept) < len(blocks):
+            what, own = _NAMED[key]
+            names = [str(block.get(own)) for block in blocks if any(functions_in(block))]
+            words.append(f"{what} that are Python functions are left out: {', '.join(names)}")
+            definition = replace(definition, config=definition.config | {key: kept})
+    return definition, words
 
 
 def _level(config: dict[str, Any], output: str) -> tuple[Level, str]:

@@ -50,13 +50,14 @@ def _parents(folder: Path) -> Iterator[Path]:
 def _package(folder: Path) -> tuple[str | None, str | None]:
     """Return version and licence of the installed package that contains a folder."""
     for parent in _parents(folder):
-        for info in sorted(parent.parent.glob(f"{parent.name}-*.dist-info/METADATA")):
+        found = (parent.parent.glob(f"{kind}{parent.name}-*.dist-info/METADATA") for kind in ("", "*_"))
+        for info in (path for paths in found for path in sorted(paths)):  # a package of its own name first
             lines = info.read_text(encoding="utf-8", errors="replace").split("\n\n")[0].splitlines()
             facts = dict(line.split(": ", 1) for line in reversed(lines) if ": " in line)
             named = facts.get("License-Expression") or facts.get("License")
             classified = [line for line in lines if line.startswith("Classifier: License ::")]
             licence = named or (classified[0].rpartition(":: ")[2] if classified else None)
-            return facts.get("Version"), licence
+            return facts.get("Version"), licence.strip() if licence else None
     return None, None
 
 

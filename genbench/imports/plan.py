@@ -9,6 +9,7 @@ from typing import Any
 from genbench.errors import InputError
 from genbench.imports.definition import Definition, plain_json
 from genbench.imports.levels import Classified, filter_names, output_type
+from genbench.imports.refusals import MAKES_DATASET
 from genbench.imports.scoringplan import scoring_options
 from genbench.verifiers.answer_filters import SELECTIONS, STEPS
 
@@ -113,7 +114,7 @@ def door_words(level: str) -> str:
     if level in ("2", "2c"):
         return "its code must run once to make the rows: --trust-task-code --python PYTHON-WITH-LM-EVAL"
     if level == "4":
-        return "its code would have to make the dataset, which this version does not do"
+        return MAKES_DATASET
     if level == "3":
         return "its code must make rows and score: --trust-task-code --python PYTHON-WITH-LM-EVAL"
     return "no way of importing it is known"

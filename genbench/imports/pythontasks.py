@@ -49,7 +49,7 @@ def python_source(source: str) -> PythonSource | None:
         InputError: the framework cannot be imported, or a file is missing.
     """
     framework, colon, rest = source.partition(":")
-    if framework in ("olmo", "olmes", "oe-eval", "opencompass", "helm"):
+    if framework in ("opencompass", "helm"):
         raise InputError(
             f"{source}: tasks of {framework} are Python classes of their own kind, which cannot be imported; "
             "import the same benchmark from lm-eval or lighteval, or describe it in a suite"

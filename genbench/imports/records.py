@@ -55,7 +55,10 @@ class LevelReport(JsonRecord):
     groups: int = Field(description="number of groups of tasks")
     levels: dict[str, dict[str, int]] = Field(description="by level: tasks by kind of output")
     families: tuple[FamilyRecord, ...] = Field(description="the same by family")
-    refused: dict[str, int] = Field(description="why tasks cannot be imported, with their number")
+    refused: dict[str, int] = Field(description="why tasks cannot be imported by any door, with their number")
+    refused_families: dict[str, dict[str, int]] = Field(
+        default_factory=dict, description="by reason: the families of these tasks, with their number"
+    )
     code: dict[str, int] = Field(description="which keys have Python functions, with the number of tasks")
     defects: dict[str, tuple[str, ...]] = Field(description="tasks with known defects")
     unreadable: tuple[str, ...] = Field(description="files that cannot be read, with the reason")

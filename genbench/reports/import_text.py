@@ -73,8 +73,12 @@ def _levels(record: LevelReport) -> Iterator[str]:
         yield "Python functions: " + ", ".join(f"{key} {count:,}" for key, count in record.code.items())
     if record.refused:
         yield ""
-        yield "not to be imported:"
-        yield from (f"  {count:,} tasks: {reason}" for reason, count in record.refused.items())
+        yield f"{sum(record.refused.values()):,} tasks cannot be imported by any door:"
+        for reason, count in record.refused.items():
+            yield f"  {count:,} tasks: {reason}"
+            own = record.refused_families.get(reason) or {}
+            if own:
+                yield "    " + ", ".join(f"{name} {number:,}" for name, number in own.items())
     for name, words in record.defects.items():
         yield from (f"known defect of {name}: {text}" for text in words)
     yield from (f"cannot be read: {text}" for text in record.unreadable)

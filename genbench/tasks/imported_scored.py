@@ -13,6 +13,7 @@ GENERATED = "generate_until"
 _DOCUMENT = "loglikelihood_rolling"
 _CHOICES = "multiple_choice"
 _PMI = "acc_pmi"
+_BYTES = "byte_probability"
 
 
 def is_scored(lock: Lock) -> bool:
@@ -44,6 +45,8 @@ def scored_ask(lock: Lock, row: Mapping[str, Any], window: int | None = None) ->
     reference: dict[str, Any] = {"gold": row.get("gold", [0]), "delimiter": len(choices[0].delimiter)}
     if lock.output == _CHOICES:
         reference["choices"] = row["choices"]
+    elif lock.verifier_options.get("rule") == _BYTES and not document:
+        reference["follows"] = True
     return Ask(
         (Message("user", choices[0].context),),
         reference,
@@ -58,7 +61,7 @@ def _choices(lock: Lock, row: Mapping[str, Any]) -> tuple[Choice, ...]:
     delimiter = row["delimiter"]
     contexts = row["contexts"] or [row["context"]] * len(row["choices"])
     texts = [continuation.removeprefix(delimiter) for continuation in row["continuations"]]
-    prior = "" if _PMI in (lock.verifier_options.get("also") or ()) else None
+    prior = row.get("prior", "") if _PMI in (lock.verifier_options.get("also") or ()) else None
     return tuple(
         Choice(context, text, counted, delimiter, prior)
         for context, text, counted in zip(contexts, texts, row["choices"], strict=True)

@@ -38,7 +38,8 @@ class LikelihoodVerifier:
             They are of the choice with the largest sum.
         classes: the largest number of choices of a problem, for mcc.
 
-    References are `{"gold": [index, ...], "choices": [text, ...], "delimiter": characters}`.
+    References are `{"gold": [index, ...], "choices": [text, ...], "delimiter": characters}`. A single text
+    that follows a context, and is no document, has `follows: true`.
     """
 
     def __init__(self, rule: str = "acc", *, corpus: Sequence[str] = (), classes: int = 2) -> None:
@@ -77,7 +78,7 @@ class LikelihoodVerifier:
             detail = {"why": "the completion has no scores of choices", **self._counts(reference, None)}
             return Finding(0.0, "no_answer", detail=detail)
         if len(choices) == 1:
-            return self._text(choices[0])
+            return self._text(choices[0], is_document=not reference.get("follows"))
         found = self._choices(choices, reference["gold"], int(reference.get("delimiter", 1)))
         picked = best([choice.logprob for choice in choices])
         return replace(found, detail={**found.detail, **self._counts(reference, picked)})
@@ -88,10 +89,10 @@ class LikelihoodVerifier:
             return {}
         return {"corpus": counts_of_choice(self._corpus, reference["gold"][0], picked, self._classes)}
 
-    def _text(self, choice: ChoiceScore) -> Finding:
+    def _text(self, choice: ChoiceScore, is_document: bool) -> Finding:
         detail = {"measures": text_measures(choice), "sums": _sums(choice), **_merged((choice,))}
         if self._rule == "byte_probability":
-            return Finding(byte_probability(choice), detail={**detail, "document": 1})
+            return Finding(byte_probability(choice), detail=detail | ({"document": 1} if is_document else {}))
         return Finding(float(choice.greedy), extracted="greedy" if choice.greedy else "other", detail=detail)
 
     def _choices(self, choices: tuple[ChoiceScore, ...], gold: list[int], delimiter: int) -> Finding:

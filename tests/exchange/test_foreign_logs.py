@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from genbench.analysis.compare import compare
@@ -55,6 +58,22 @@ def test_epochs_of_an_inspect_log_are_samples(tmp_path: Path, ending: str) -> No
     assert found == [("0", 0, 1.0), ("0", 1, 0.0), ("1", 0, 0.5), ("1", 1, 1.0)]
 
 
+def test_a_log_packed_with_zstandard_is_read(tmp_path: Path) -> None:
+    """Inspect packs its logs this way. A stored member is made of it by hand: Python 3.11 cannot write it."""
+    text = json.dumps({"version": 2, "eval": {"task": "t" * 300}}).encode()
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
+        file.writestr("header.json", pa.compress(text, codec="zstd", asbytes=True))
+    raw = bytearray(path.read_bytes())
+    for place in (8, raw.index(b"PK\x01\x02") + 10):  # in the member's own header, and in the directory
+        struct.pack_into("<H", raw, place, 93)
+        struct.pack_into("<I", raw, place + 6, zlib.crc32(text))
+        struct.pack_into("<I", raw, place + 14, len(text))
+    path.write_bytes(raw)
+    head, _ = read_inspect(path)
+    assert head["eval"]["task"] == "t" * 300
+
+
 def test_a_sample_with_an_error_has_no_score(tmp_path: Path) -> None:
     log = inspect_log(["C", "C"])
     log["samples"][0]["error"] = {"message": "died"}
@@ -93,7 +112,8 @@ def test_what_is_no_log_is_refused(tmp_path: Path, text: str, words: str) -> Non
             0xFF,
             "cannot be read",
         ),  # the first block of a deflate stream, of no known kind
-        (8, 93, "this Python cannot read"),  # the number of a compression method, in the header of the member
+        (8, 99, "this Python cannot read"),  # the number of a compression method, in the header of the member
+        (8, 93, "cannot be read"),  # the number of Zstandard, which the data is not
     ],
 )
 def test_a_damaged_log_is_one_message(tmp_path: Path, place: int, value: int, words: str) -> None:
@@ -129,8 +149,8 @@ def test_a_comparison_says_what_a_log_does_not_record(tmp_path: Path) -> None:
         source = tmp_path / f"{name}.json"
         source.write_text(json.dumps(inspect_log(["C", "I", "C", "C"], seed)), encoding="utf-8")
         import_scores(source, tmp_path / f"{name}.jsonl")
-    notes = compare(tmp_path / "a.jsonl", tmp_path / "b.jsonl").notes
-    seeds = [note for note in notes if "does not record seeds" in note]
+    warnings = compare(tmp_path / "a.jsonl", tmp_path / "b.jsonl").warnings
+    seeds = [line for line in warnings if "does not record seeds" in line]
     assert len(seeds) == 1
     assert "a.jsonl" in seeds[0]
 

@@ -9,7 +9,8 @@ import pytest
 
 from genbench.imports.census import level_report
 from genbench.imports.definition import read_tree
-from genbench.imports.levels import classify, without_code_filters
+from genbench.imports.levels import classify, without_code
+from genbench.imports.refusals import MAKES_DATASET, refusal
 from genbench.imports.yamlsource import FunctionName
 
 
@@ -38,10 +39,32 @@ def test_filters_that_are_functions_can_be_left_out(definitions: Path) -> None:
     code = {"name": "code", "filter": [{"function": FunctionName("utils.mine")}]}
     mixed = replace(sums, config=sums.config | {"filter_list": [code, *sums.config["filter_list"]]})
     assert classify(mixed).level == "3"
-    found, left_out = without_code_filters(mixed)
-    assert (classify(found).level, left_out) == ("1", ["code"])
+    found, left_out = without_code(mixed, ["filter_list"])
+    assert (classify(found).level, left_out) == (
+        "1",
+        ["filters that are Python functions are left out: code"],
+    )
     only = replace(sums, config=sums.config | {"filter_list": [code]})
-    assert without_code_filters(only) == (only, [])
+    assert without_code(only, ["filter_list"]) == (only, [])
+
+
+def test_metrics_that_are_functions_can_be_left_out(definitions: Path) -> None:
+    pick = read_tree(definitions).tasks["pick"]
+    code = {"metric": "f1", "aggregation": FunctionName("utils.mean")}
+    mixed = replace(pick, config=pick.config | {"metric_list": [{"metric": "acc"}, code]})
+    found, left_out = without_code(mixed, ["metric_list"])
+    assert (classify(mixed).level, classify(found).level) == ("3", "1")
+    assert left_out == ["metrics that are Python functions are left out: f1"]
+    assert refusal(classify(mixed)) is None
+    only = replace(pick, config=pick.config | {"metric_list": [code]})
+    assert "log-probabilities (multiple_choice)" in str(refusal(classify(only)))
+
+
+def test_a_task_that_makes_its_dataset_is_refused_with_what_to_use_instead(definitions: Path) -> None:
+    made = read_tree(definitions).tasks["made"]
+    of_family = replace(made, path=made.root / "ruler" / "made.yaml")
+    assert str(refusal(classify(of_family))).endswith("genbench has tasks of its own: genbench tasks ruler")
+    assert "no network" in str(refusal(classify(made)))
 
 
 def test_a_report_counts_levels_and_families_and_says_why_tasks_are_refused(definitions: Path) -> None:
@@ -53,5 +76,7 @@ def test_a_report_counts_levels_and_families_and_says_why_tasks_are_refused(defi
     assert report.refused == {
         "it is a Python class, not a definition": 1,
         "it shows images (doc_to_image)": 1,
+        MAKES_DATASET: 1,
     }
+    assert report.refused_families[MAKES_DATASET] == {"code": 1}
     assert report.code["process_docs"] == 1

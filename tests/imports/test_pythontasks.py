@@ -169,7 +169,7 @@ def test_sources_name_a_framework_a_file_and_a_task(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file"):
         python_source("lighteval:/no/such.py:quiz")
     with pytest.raises(InputError, match="Python classes of their own kind"):
-        python_source("olmo:arc")
+        python_source("helm:mmlu")
 
 
 def test_nothing_runs_without_the_switch() -> None:
