@@ -15,7 +15,7 @@ _FEW_SAMPLES = 8
 
 
 def comparison_warnings(pairing: Pairing, found: Mapping[str, Paired]) -> tuple[str, ...]:
-    """Return what makes the numbers doubtful: logs without k or seeds, weights probably not used, few problems."""
+    """Return what makes the numbers doubtful, such as logs without seeds, or weights that were not used."""
     sides = {side.path: side for side in (pairing.base, pairing.tuned)}.values()
     return (
         *(line for side in sides for line in _imported_words(side)),
