@@ -58,7 +58,7 @@ def import_tasks(source: str, options: ImportOptions) -> ImportRecord:
     """
     if source.startswith(PREFIXES):
         found = convert_olmo(source, options.tasks_dir)
-        return _finished(source, [write_converted(found, options.output)], [], options)
+        return _finished(found.lock.task, [write_converted(found, options.output)], [], options)
     python = python_source(source)
     if python is not None:
         found = convert_python(python, options.foreign, options.data_dir)

@@ -46,7 +46,9 @@ def written(folder: Path, requests: list[dict[str, Any]]) -> Path:
 def test_choices_are_scored_by_the_metric_of_the_task(tmp_path: Path) -> None:
     written(tmp_path / "tasks/sky/rc_5shot", CHOICES)
     options = ImportOptions(tmp_path / "out", tasks_dir=tmp_path / "tasks")
-    (record,) = import_tasks("olmo:sky/rc_5shot", options).imported
+    done = import_tasks("olmo:sky/rc_5shot", options)
+    (record,) = done.imported
+    assert Path(done.suite).name == "sky_rc_5shot.yaml"
     task = imported_task(Path(record.lock), {})
     (problem,) = task.problems(task.rows()[0])
     ask = task.ask(problem, 0, ())
