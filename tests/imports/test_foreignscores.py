@@ -116,7 +116,7 @@ def test_code_of_choices_and_of_all_samples_is_refused(definitions: Path) -> Non
     )
     found = classify(read_tree(definitions).tasks["more"])
     python, source = ForeignPython(Path(sys.executable)), source_of(definitions)
-    with pytest.raises(InputError, match=r"aggregation !function utils\.mean"):
+    with pytest.raises(InputError, match=r"aggregation is !function utils\.mean"):
         convert_scored(found, source, python, data_dir=None)
     choices = replace(found.definition, config=found.definition.config | {"output_type": "multiple_choice"})
     with pytest.raises(InputError, match="cannot be used"):
