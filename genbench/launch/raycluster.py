@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,11 +106,23 @@ def _connected(address: str | None) -> Any:
         if not ray.is_initialized():
             if address not in (None, LOCAL) or os.environ.get("RAY_ADDRESS"):
                 raise ConnectionError("no cluster answers")
-            ray.init(address=LOCAL, include_dashboard=False, **quiet)
+            _start_local(ray, quiet)
     except Exception as error:  # what Ray's start raises is not documented
         named = address or os.environ.get("RAY_ADDRESS") or "this machine"
         raise UnavailableError(f"--address {named}: {str(error).partition(chr(10))[0][:300]}") from error
     return ray
+
+
+def _start_local(ray: Any, options: Mapping[str, Any]) -> None:
+    """Start a cluster on this machine. Ray (2.60) gives up after 30 seconds, so try three times."""
+    for is_last in (False, False, True):
+        try:
+            ray.init(address=LOCAL, include_dashboard=False, **options)
+            return
+        except Exception as error:  # Ray raises a plain Exception here
+            if is_last or "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
 
 
 def _check_size(ray: Any, plan: ShardPlan, say: Callable[[str], None]) -> None:

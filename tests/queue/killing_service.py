@@ -53,7 +53,7 @@ class KilledService:
             token = add_token(queue, "killer", "submit", 1)
         self._command = [sys.executable, "-c", PROGRAM, ledger, str(place), str(port)]
         self._log = place / "service.log"
-        self._client = RemoteService(f"http://127.0.0.1:{port}", token, waits_s=(0.2,) * 300)
+        self._client = RemoteService(f"http://127.0.0.1:{port}", token, waits_s=(0.2,) * 3000)
         self._jobs, self.faults = jobs, list[str]()
         self._process = self._start()
         self._thread = threading.Thread(target=self._submit, daemon=True)
