@@ -13,6 +13,7 @@ Filling takes minutes. With --folder the database stays there, and it can be rea
 
     python benchmarks/ledger.py --where sqlite --folder DIR --part fill
     python benchmarks/ledger.py --where sqlite --folder DIR --part read
+    python benchmarks/ledger.py --where sqlite --folder DIR --part search
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import resource
 import shutil
 import signal
 import sqlite3
@@ -34,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, insert, literal, select, text
+from sqlalchemy import Connection, delete, insert, literal, select, text
 
 from genbench.ledger import tables
 from genbench.ledger.add import add, rebuild
@@ -45,6 +47,7 @@ from genbench.ledger.ingest import ingest
 from genbench.ledger.vectors import Vector
 from genbench.store.track_record import TrackRecord
 from genbench.trend.compose import trend
+from genbench.trend.detect import detect_changes
 from genbench.trend.looked import mark_looked
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -68,11 +71,11 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=300)
     parser.add_argument("--added", type=int, default=40, help="nights that are added as runs are")
     parser.add_argument("--where", choices=("sqlite", "postgres"), default="sqlite")
-    parser.add_argument("--part", choices=("scale", "fill", "read", "folders"), default="scale")
+    parser.add_argument("--part", choices=("scale", "fill", "read", "search", "folders"), default="scale")
     parser.add_argument("--folder", type=Path, help="where the database stays, with --part fill and read")
     options = parser.parse_args()
-    if (options.part in ("fill", "read")) != (options.folder is not None):
-        parser.error("--folder goes with --part fill and --part read")
+    if (options.part in ("fill", "read", "search")) != (options.folder is not None):
+        parser.error("--folder goes with --part fill, --part read and --part search")
     print(
         f"{platform.node()}: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, python "
         f"{platform.python_version()}, sqlalchemy {version('sqlalchemy')}, {time.strftime('%Y-%m-%d')}"
@@ -88,6 +91,8 @@ def main() -> None:
                 fill(ledger, place, options.nights, options.tasks, options.added)
             if options.part in ("scale", "read"):
                 read(ledger)
+            if options.part == "search":
+                search(ledger)
 
 
 @contextmanager
@@ -137,6 +142,20 @@ def read(ledger: Ledger) -> None:
         lambda: track_history(ledger, "nightly", tasks=["task3"]),
     )
     report("a series of all nights", lambda: task_series(ledger, "nightly", "task3"))
+
+
+def search(ledger: Ledger) -> None:
+    """Measure the first search for changes, as after `ledger rebuild`: all nights of all tasks."""
+    with ledger.write() as connection:
+        connection.execute(delete(tables.meta).where(tables.meta.c.key.like("looked %")))
+    began, cpu = time.perf_counter(), time.process_time()
+    detect_changes(ledger, "nightly")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"the first search of all nights: {time.perf_counter() - began:.0f} s, own CPU "
+        f"{time.process_time() - cpu:.0f} s, memory at most {peak:.0f} MiB, load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
 
 
 def copy_nights(ledger: Ledger, nights: int, rng: np.random.Generator) -> None:
