@@ -12,7 +12,7 @@ from pydantic import Field
 from genbench.errors import InputError, RunFolderError
 from genbench.ledger.apply import tell
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import recent
+from genbench.ledger.history import track_history
 from genbench.ledger.ingest import GENBENCH
 from genbench.ledger.notes import PruneNote
 from genbench.ledger.records import Night, TrackHistory
@@ -26,7 +26,6 @@ _COMPLETIONS = ("completions.jsonl", "asks.jsonl", "judgments.jsonl")
 _VERDICTS = ("verdicts.jsonl", "problems.jsonl")
 _WITH_TEXTS = ("samples.parquet", "report.html", "engine.log")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
-_ALL_NIGHTS = 1_000_000
 
 
 class PrunedRun(JsonRecord):
@@ -89,7 +88,7 @@ def prune(
     """
     if keep_verdicts is not None and keep_verdicts < keep_completions:
         raise InputError("--keep-verdicts is shorter than --keep-completions; verdicts are kept for longer")
-    history = recent(ledger, track, _ALL_NIGHTS)
+    history = track_history(ledger, track, tasks=())
     spared_uids = _spared(history)
     day = today or date.today()
     done: list[PrunedRun] = []

@@ -12,15 +12,13 @@ from genbench.errors import GenbenchError
 from genbench.ledger.add import add
 from genbench.ledger.database import Ledger
 from genbench.ledger.facts import RunFacts
-from genbench.ledger.history import recent
+from genbench.ledger.history import track_history
 from genbench.ledger.reading import read_facts
 from genbench.ledger.records import Night
 from genbench.runs.rescore import score_folder
 from genbench.runs.signals import StopSwitch, stop_on_signals
 from genbench.runs.trust import Kind
 from genbench.store.jsonrecord import JsonRecord
-
-_ALL_NIGHTS = 1_000_000
 
 
 class MovedTask(JsonRecord):
@@ -82,7 +80,7 @@ def rescore(
         InputError: there is no such track.
         InterruptedRunError: stopped by a signal. The same command continues.
     """
-    history = recent(ledger, track, _ALL_NIGHTS)
+    history = track_history(ledger, track, tasks=())
     nights = {night.uid: night for night in (*history.anchors, *history.points)}
     if history.base is not None:
         nights = {history.base.uid: history.base, **nights}
