@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import Field
@@ -34,6 +35,7 @@ class TrackRecord(JsonRecord):
         return position_label(self.kind, self.position)
 
 
+@lru_cache(maxsize=8192)  # a page names the same nights again and again
 def position_label(kind: TrackKind, position: int) -> str:
     """Return a position as people read it: `2026-11-22` for a night, `step-1000` for a step."""
     if kind == "step":

@@ -11,12 +11,21 @@ import numpy as np
 
 from genbench.ledger.records import TaskSeries, TrackHistory
 from genbench.stats.bestof import rerun_errors
-from genbench.stats.scores import Floats
 from genbench.trend.budget import is_tested
 from genbench.trend.record import Numbers, TrendChange, TrendColumns, TrendTask
 
 RERUN_MOVE = 3.0
 """Standard errors of a re-run beyond which a single step is remarked."""
+
+
+_FIELDS = {
+    name: name
+    for name in (
+        *("value", "ci_low", "ci_high", "rerun_low", "rerun_high", "difference", "difference_low"),
+        *("difference_high", "difference_rerun_low", "difference_rerun_high", "tokens"),
+    )
+} | {"truncated_share": "truncated"}
+"""Columns of a record that are numbers, and where a series has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +80,16 @@ def _columns(series: TaskSeries, labels: Mapping[str, str], points: int) -> Tren
     shown = slice(max(0, len(series.uids) - points), None)
     epochs = {key: number for number, key in enumerate(dict.fromkeys(series.keys))}
 
-    def numbers(values: Floats) -> Numbers:
-        chosen = values[shown]
-        found = chosen.tolist()
-        if not math.isnan(chosen.sum()):  # twice as fast as a look at each of them
-            return tuple(found)
-        return tuple(None if math.isnan(value) else value for value in found)
-
+    # One array of all columns: 300 tasks with 12 columns each are many small arrays.
+    stacked = np.array([getattr(series, _FIELDS[name])[shown] for name in _FIELDS])
+    found = stacked.tolist()
+    if math.isnan(stacked.sum()):
+        found = [[None if math.isnan(value) else value for value in column] for column in found]
+    numbers: dict[str, Numbers] = dict(zip(_FIELDS, map(tuple, found), strict=True))
     return TrendColumns(
         uid=tuple(series.uids[shown]),
         label=tuple(labels.get(uid, "") for uid in series.uids[shown]),
         position=tuple(series.positions[shown].tolist()),
         epoch=tuple(epochs[key] for key in series.keys[shown]),
-        value=numbers(series.value),
-        ci_low=numbers(series.ci_low),
-        ci_high=numbers(series.ci_high),
-        rerun_low=numbers(series.rerun_low),
-        rerun_high=numbers(series.rerun_high),
-        difference=numbers(series.difference),
-        difference_low=numbers(series.difference_low),
-        difference_high=numbers(series.difference_high),
-        difference_rerun_low=numbers(series.difference_rerun_low),
-        difference_rerun_high=numbers(series.difference_rerun_high),
-        truncated_share=numbers(series.truncated),
-        tokens=numbers(series.tokens),
+        **numbers,
     )
