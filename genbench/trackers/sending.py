@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
+
+from genbench.store.walltime import wall_seconds
 
 _INIT_S = 30
 _ROWS = 1000
@@ -58,7 +59,7 @@ def to_mlflow(project: str, order: Mapping[str, Any]) -> None:
     else:
         made = client.create_run(experiment, tags={"genbench.track": quoted}, run_name=order["track"])
         run = made.info.run_id
-    moment = int(time.time() * 1000)
+    moment = int(wall_seconds() * 1000)
     metrics = [
         Metric(_plain(name), value, moment, point["position"])
         for point in order["points"]
