@@ -11,9 +11,10 @@ from genbench.draw.capacity import Limit
 from genbench.draw.enginesession import LaneContext
 from genbench.draw.lanes import Lane, draw_all
 from genbench.draw.queue import Draw
-from genbench.errors import EngineError, RequestFailedError
+from genbench.engines.scoring import scoring
+from genbench.errors import RequestFailedError
 from genbench.models.requests import RequestMaker
-from genbench.protocols import Engine, ScoringEngine
+from genbench.protocols import Engine
 from genbench.types import Answer, Completion, FinishReason, Request, SampleId, ScoreRequest
 
 _SYNC_EVERY_S = 5.0
@@ -150,18 +151,10 @@ class Generation:
             if request.speaker == "user" and self.user is not None:
                 return unanswered(request, self.attempt, await self.user(request), "stop")
             if isinstance(request, ScoreRequest):
-                return await self._score(engine, request)
+                return await scoring(engine, request).score(request, self.attempt)
             return await engine.generate(request, self.attempt)
         except RequestFailedError as error:
             return failed(request, self.attempt, str(error))
-
-    async def _score(self, engine: Engine, request: ScoreRequest) -> Completion:
-        if not isinstance(engine, ScoringEngine):
-            raise EngineError(
-                f"task {request.sample.task} scores given texts, and {type(engine).__name__} has no method "
-                "`score`; use engine.kind vllm"
-            )
-        return await engine.score(request, self.attempt)
 
     def give_up(self, draw: Draw, why: str) -> None:
         """Record a sample that no engine could draw. It becomes an engine_error."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
 from genbench.engines.kind import EngineSettings, gives_way
+from genbench.engines.scoring import scoring
 from genbench.errors import EngineDiedError, EngineError
 from genbench.protocols import DescribedEngine, Engine, SizedEngine
-from genbench.types import Completion, Request, SampleId
+from genbench.types import Completion, Request, SampleId, ScoreRequest
 
 
 @runtime_checkable
@@ -201,13 +203,28 @@ class EngineLease:
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request, as the engine does."""
+        with self._busy() as engine:
+            return await engine.generate(request, attempt)
+
+    async def score(self, request: ScoreRequest, attempt: int) -> Completion:
+        """Return the scores of given texts, as the engine does.
+
+        Raises:
+            EngineError: the engine cannot score texts.
+        """
+        with self._busy() as engine:
+            return await scoring(engine, request).score(request, attempt)
+
+    @contextmanager
+    def _busy(self) -> Iterator[Engine]:
+        """Yield the engine for one request, which counts as in flight."""
         loaded, engine = self._loaded, self._engine
         if loaded is None or engine is None:
             raise EngineDiedError("the engine is not running")
         loaded.in_flight += 1
         self._own += 1
         try:
-            return await engine.generate(request, attempt)
+            yield engine
         except EngineDiedError:
             loaded.is_dead = True
             raise

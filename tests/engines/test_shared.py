@@ -13,7 +13,7 @@ from genbench.engines.shared import EngineKeeper, SharedEngine
 from genbench.engines.vllm_settings import VllmSettings
 from genbench.errors import EngineDiedError, EngineError
 from genbench.protocols import Engine
-from genbench.types import Completion, Request, SampleId
+from genbench.types import Completion, Request, SampleId, ScoreRequest
 
 REQUEST = Request(SampleId("t", "p", 0), 0, (), 1, 8, "")
 
@@ -262,3 +262,45 @@ def test_a_lease_that_is_not_started_answers_nothing() -> None:
     lease = EngineKeeper().lease(settings(Engines()))
     with pytest.raises(EngineDiedError, match="not running"):
         asyncio.run(lease.generate(REQUEST, 1))
+
+
+class Scoring(Unshared):
+    """An engine that scores given texts as well."""
+
+    async def score(self, request: ScoreRequest, attempt: int) -> Completion:
+        if self.dies:
+            raise EngineDiedError("gone")
+        return Completion(request.sample, 0, 1, "", "scored", "stop", 0, 0, None, 8, attempt, None)
+
+
+def lease_scores(engines: Engines, *, dies: bool = False) -> tuple[str, bool]:
+    """The text of a scored request through a lease, and whether its engine is closed with it."""
+
+    async def work() -> tuple[str, bool]:
+        async with EngineKeeper() as keeper:
+            lease = keeper.lease(settings(engines, share=False), "replica 0")
+            await lease.start()
+            engines.made[0].dies = dies
+            request = ScoreRequest(SampleId("t", "p", 0), 0, (), 1, 8, "")
+            try:
+                text = (await lease.score(request, 1)).text
+            except EngineError as error:
+                text = str(error)
+            assert lease.others_in_flight == 0
+            await lease.close()
+            return text, engines.made[0].closed == 1
+
+    return asyncio.run(work())
+
+
+def test_a_lease_scores_given_texts_as_its_engine_does() -> None:
+    assert lease_scores(Engines(kind=Scoring))[0] == "scored"
+
+
+def test_an_engine_that_dies_while_it_scores_is_closed_with_its_lease() -> None:
+    assert lease_scores(Engines(kind=Scoring), dies=True) == ("gone", True)
+
+
+def test_a_lease_of_an_engine_that_cannot_score_says_what_to_use() -> None:
+    text, _ = lease_scores(Engines())
+    assert text == "task t scores given texts, and Told has no method `score`; use engine.kind vllm"
