@@ -85,10 +85,17 @@ class VllmSettings(CommonSettings):
 
     @property
     def no_scores(self) -> str:
-        """Return why vLLM gives wrong log-probabilities of a prompt as it is set, or an empty text.
+        """Return why vLLM gives no or wrong log-probabilities of a prompt as it is set, or an empty text.
 
-        vLLM 0.32 refuses this itself only if a request asks for more than the token's own log-probability.
+        vLLM 0.32 refuses the first of these itself only if a request asks for more than the token's own
+        log-probability. With LoRA on, it takes the rows of a prompt for the requests of a batch: on the CPU the
+        engine dies of unequal shapes.
         """
+        if self.lora:
+            return (
+                "vLLM 0.32 has no log-probabilities of given texts while LoRA is on (adapter, engine.share); "
+                "merge the adapter into its base, or take engine.share out"
+            )
         if self.extra.get("kv_sharing_fast_prefill"):
             return "kv_sharing_fast_prefill gives wrong log-probabilities of given texts; take it out"
         return ""

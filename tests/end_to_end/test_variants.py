@@ -19,6 +19,10 @@ from .conftest import SUITE, TASKS, Place, descendants, lines, texts, verdicts
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 
+GENERATED = ("--task", "arithmetic", "--task", "choice")
+"""The tasks that an engine with LoRA on can do."""
+
+
 def adapter(folder: Path, seed: int = 0) -> Path:
     """A LoRA adapter with random weights on all query projections of the tiny model."""
     config = json.loads((shipped.folder("checkpoints") / "tiny-tuned" / "config.json").read_text())
@@ -42,14 +46,19 @@ def adapter(folder: Path, seed: int = 0) -> Path:
 
 def test_an_adapter_changes_the_texts_and_the_identity(reference: Place) -> None:
     path = adapter(reference.path / "lora")
-    reference.results("--run-dir", "adapted", "--limit", "4", "--set", f"models.tuned.adapter={path}")
+    adapted_run = ("--limit", "4", "--set", f"models.tuned.adapter={path}")
+    reference.results("--run-dir", "adapted", *adapted_run, *GENERATED)
     adapted = texts(reference.path / "adapted" / "tuned")
     whole = texts(reference.path / "whole" / "tuned")
-    assert len(adapted) == 4 * 7
+    assert len(adapted) == 4 * 6
     assert any(whole[key] != text for key, text in adapted.items())
     manifest = json.loads((reference.path / "adapted" / "tuned" / "manifest.json").read_text())
     assert manifest["model_identity"].count("sha256:") == 2
     assert manifest["terms"]["adapter"] == "lora"
+    refused = reference.run("run", "suite.yaml", "--run-dir", "scored-adapted", *adapted_run)
+    assert refused.returncode == 2
+    assert "task picks scores given texts" in refused.stderr and "merge the adapter" in refused.stderr
+    assert not (reference.path / "scored-adapted").exists()
 
 
 SHARED = """\
@@ -67,13 +76,14 @@ def test_a_checkpoint_and_its_adapters_share_one_engine(tmp_path: Path) -> None:
     adapter(tmp_path / "two", seed=1)
     (tmp_path / "suite.yaml").write_text(SHARED + SUITE[SUITE.index("decoding:") :])
     place = Place(tmp_path)
-    place.results("--run-dir", "together", "--limit", "4")
+    place.results("--run-dir", "together", "--limit", "4", *GENERATED)
     logs = [(tmp_path / "together" / name / "engine.log").read_text() for name in ("base", "one", "two")]
     assert [log.count("Initializing a V1 LLM engine") for log in logs] == [1, 0, 0]
     drawn = {name: texts(tmp_path / "together" / name) for name in ("base", "one", "two")}
     assert drawn["base"] != drawn["one"] != drawn["two"] != drawn["base"]
 
-    place.results("--run-dir", "alone", "--limit", "4", "--model", "two", "--set", "engine.share=false")
+    alone = ("--model", "two", "--set", "engine.share=false")
+    place.results("--run-dir", "alone", "--limit", "4", *alone, *GENERATED)
     assert texts(tmp_path / "alone" / "two") == drawn["two"]
 
     done = place.run("compare", "together/base", "together/two", "--json")

@@ -95,8 +95,8 @@ class Server:
             case "counts":
                 whole["usage"]["prompt_tokens"] += 1
                 send(handler, 200, whole)
-            case str() as odd if odd in ODD:
-                code, headers, data = ODD[odd](whole)
+            case str() as odd if odd in REPLIES:
+                code, headers, data = REPLIES[odd](whole)
                 send_bytes(handler, data, code, headers)
             case "die":
                 threading.Thread(target=self.die).start()
@@ -147,12 +147,16 @@ ODD: dict[str, Odd] = {
     "no usage": _changed(usage=[1, 2]),
     "filtered": _choice(finish_reason="content_filter"),
     "tool call": _choice(finish_reason="tool_calls"),
+}
+"""Replies that no correct server gives, and replies that few servers give."""
+SCORED: dict[str, Odd] = {
     "scored": _rows(6, 7, 8),
     "rows of the next token": _rows(7, 8, 9),
     "a row too few": _rows(6, 7),
     "rows by text": _rows(" a", " b", " c"),
 }
-"""Replies that no correct server gives, and replies that few servers give."""
+"""Log-probabilities of given texts: right ones, and such that their positions are wrong."""
+REPLIES = ODD | SCORED
 
 
 def reply(path: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -96,3 +96,8 @@ def test_fast_prefill_is_refused_for_given_texts() -> None:
     assert BASE.no_scores == ""
     reason = replace(BASE, extra={"kv_sharing_fast_prefill": True}).no_scores
     assert reason.startswith("kv_sharing_fast_prefill gives wrong log-probabilities")
+
+
+def test_lora_is_refused_for_given_texts() -> None:
+    for settings in (replace(BASE, adapter=Path("lora")), replace(BASE, share=True)):
+        assert "merge the adapter into its base, or take engine.share out" in settings.no_scores
