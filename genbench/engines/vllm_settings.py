@@ -87,9 +87,9 @@ class VllmSettings(CommonSettings):
     def no_scores(self) -> str:
         """Return why vLLM gives no or wrong log-probabilities of a prompt as it is set, or an empty text.
 
-        vLLM 0.32 refuses the first of these itself only if a request asks for more than the token's own
-        log-probability. With LoRA on, it takes the rows of a prompt for the requests of a batch: on the CPU the
-        engine dies of unequal shapes.
+        vLLM 0.32 refuses fast prefill itself only if a request asks for more than the token's own
+        log-probability. With LoRA on, it takes the rows of a prompt for the requests of a batch, and on the
+        CPU the engine dies of unequal shapes.
         """
         if self.lora:
             return (
