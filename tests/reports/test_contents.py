@@ -79,3 +79,11 @@ def test_the_page_says_what_limited_each_engine_and_what_it_chose() -> None:
     assert "tuned, replica 0: limited by the slots: 97 of 100 were in use on average" in page
     for fact in ("FLASH_ATTN", "123456", "2.13.0", "17"):
         assert f"<td>{fact}</td>" in page
+
+
+def test_the_page_names_the_model_that_played_the_user() -> None:
+    user = {"identity": "sha256:abc", "engine": "vllm 0.32.0", "proven": True}
+    run = reported("tuned").model_copy(update={"engines": {"user of shop": user}})
+    page = html(report(run), {}, {}, "")
+    assert "<summary>tuned, user of shop</summary>" in page
+    assert "<td>sha256:abc</td>" in page
