@@ -28,8 +28,10 @@ def test_lists_and_details_say_what_to_know(tmp_path: Path) -> None:
         )
         events = tuple(job_events(queue, job.id))
     assert sorted(item.__name__ for item in SERVICE_RECORDS.values()) == [
+        "BestAgain",
         JobDetail.__name__,
         JobList.__name__,
+        "PushedRun",
         "WatchList",
     ]
     assert "waits for 1 free device" in listed and "h:1:a   working      2  0,1      3 s ago" in listed
