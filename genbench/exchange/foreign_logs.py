@@ -62,6 +62,7 @@ def _check_size(source: Path) -> None:
     try:
         with zipfile.ZipFile(source) as packed:
             unpacked = sum(entry.file_size for entry in packed.infolist())
+    # NotImplementedError: zipfile's error for a newer version of the format.
     except (ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         raise InputError(f"{source}: not a log of Inspect: {error}") from error
     most = max(_LEAST_BOMB, min(_MOST_BYTES, _MOST_RATIO * source.stat().st_size))

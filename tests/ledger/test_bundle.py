@@ -76,3 +76,10 @@ def test_a_lie_about_sizes_and_damaged_bytes_are_refused(folder: Path) -> None:
     for broken in (b"", b"PK", data[:-30], data[:100] + b"xxxx" + data[104:]):
         with pytest.raises(InputError):
             unpack_run(broken)
+
+
+def test_a_newer_version_of_the_zip_format_is_refused(folder: Path) -> None:
+    data = bytearray(pack_run(folder))
+    data[data.index(b"PK\x01\x02") + 6] = 99  # the version that is needed to read the first file
+    with pytest.raises(InputError, match=r"the bundle is damaged: zip file version 9\.9"):
+        unpack_run(bytes(data))
