@@ -9,19 +9,18 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, Self
 
 from genbench.errors import ConfigError
 from genbench.types import Case, Finding
 from genbench.verifiers.process import LoadRefusedError, VerifierSpec, WorkerDiedError, WorkerProcess
-from genbench.verifiers.turns import Turns
+from genbench.verifiers.turns import MOST_S, Turns
 from genbench.verifiers.waiting import Job, WaitingCases
 from genbench.verifiers.wire import case_to_record, without_answers
 
 _DEATHS = 3
-"""Deaths of workers, not by their time limit, after which a case is not verified again. Two are too few: a
-random kill (of a machine out of memory) must not count against a case."""
-_BLAMED = "the answer makes the verifier's process crash, and an empty answer does not"
+"""Deaths of workers that loaded a verifier, after which a case is not verified again."""
 _LOAD_FAILURES = 5
 """Workers in a row that may die while they load a verifier, or fail to load what earlier workers loaded."""
 
@@ -112,8 +111,9 @@ class VerifierPool:
     async def verify(self, spec: VerifierSpec, case: Case) -> Finding:
         """Return the finding on one case. A hang becomes `timeout`.
 
-        A case whose worker dies is verified again alone, with less memory. If that fails twice and the answer
-        is the cause, it is `memory`, else `verifier_error`.
+        A case whose worker dies is verified again alone, with less memory. If its workers die there too, and
+        those of an empty answer do not, it is the answer's own failure: `memory`, `timeout` or
+        `runtime_error` (see evidence.py). Otherwise it is `verifier_error`.
         """
         if self._failure is not None:
             raise self._failure
@@ -202,21 +202,37 @@ class VerifierPool:
             if left is not None:
                 return left
             async with self._turns.alone():
+                begin = monotonic()
                 death = await self._verify(worker, deque([job]))
+                alive_s = monotonic() - begin
         if death is None:
             return []
-        if job.deaths == _DEATHS - 1 and death.is_fault and await self._is_fine_without_answer(job):
-            job.resolve(Finding(0.0, "memory", detail={"why": f"{_BLAMED}: {death}"}))
-            return []
-        return _after_death([job], death)
+        if death.timed_out:
+            return _after_death([job], death)
+        job.deaths += 1
+        is_fine = await self._is_fine_without_answer(job, 0.0 if death.is_own else alive_s)
+        finding = job.evidence.weigh(death, is_fine_without_answer=is_fine)
+        if finding is None:
+            return [job]
+        job.resolve(finding)
+        return []
 
-    async def _is_fine_without_answer(self, job: Job) -> bool:
-        """Return whether the case can be verified with an empty answer, so that its own one is to blame."""
+    async def _is_fine_without_answer(self, job: Job, alive_s: float) -> bool:
+        """Return whether the case can be verified with an empty answer, so that its own one is to blame.
+
+        Args:
+            alive_s: seconds for which the process must live. An answer that takes long is killed from outside
+                more often than an empty one, which takes no time.
+        """
         empty = Job(job.spec, without_answers(job.body), asyncio.get_running_loop().create_future())
         async with self._worker_alone() as worker:
             if await self._prepare(worker, [empty]) is not None:
                 return False
-            return await self._verify(worker, deque([empty])) is None
+            end = monotonic() + min(alive_s, MOST_S)
+            if await self._verify(worker, deque([empty])) is not None:
+                return False
+            await asyncio.sleep(max(0.0, end - monotonic()))
+            return worker.is_running
 
     async def _serve(self, worker: WorkerProcess, batch: list[Job]) -> list[Job]:
         """Verify the batch in order. Return what the worker's death left undone."""

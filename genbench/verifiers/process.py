@@ -19,8 +19,9 @@ from typing import Any
 
 from genbench.errors import ConfigError
 from genbench.types import Finding
-from genbench.verifiers.wire import HEADER, finding_from_record, frame
+from genbench.verifiers.wire import HEADER, MOST_BYTES, finding_from_record, frame
 
+_WORKER = "genbench.verifiers.worker"
 _GRACE_S = 60.0
 """Seconds that a worker on a busy machine may be late with what it is to say next."""
 _END_S = 5.0
@@ -91,12 +92,21 @@ class WorkerDiedError(Exception):
 
     Args:
         code: its exit status, as subprocess gives it.
+        said: what it said that is no reply. Empty if it ended by itself.
+        is_silent: it lived and said nothing, and was killed for that.
     """
 
-    def __init__(self, code: int) -> None:
-        super().__init__(f"exit status {code}")
+    def __init__(self, code: int, *, said: str = "", is_silent: bool = False) -> None:
+        what = "it was alive and said nothing" if is_silent else said
+        super().__init__(what or f"exit status {code}")
         self.timed_out = code == -signal.SIGALRM
         self.is_fault = code in _FAULTS
+        self.is_silent = is_silent
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether nobody else causes such an end."""
+        return self.is_fault or self.is_silent
 
 
 class WorkerProcess:
@@ -121,6 +131,11 @@ class WorkerProcess:
         """Return the process id."""
         return self._process.pid
 
+    @property
+    def is_running(self) -> bool:
+        """Return whether the process has not ended."""
+        return self._process.poll() is None
+
     @classmethod
     async def start(cls, nice: int, *, alone: bool = False) -> WorkerProcess:
         """Start a worker.
@@ -134,14 +149,7 @@ class WorkerProcess:
         with theirs:
             process = subprocess.Popen(  # noqa: ASYNC220  milliseconds, and asyncio's own kind can hang
                 # -P: a file in the current folder must not hide a module of the same name
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "genbench.verifiers.worker",
-                    str(nice),
-                    *(["alone"] if alone else []),
-                ],
+                [sys.executable, "-P", "-m", _WORKER, str(nice), *(["alone"] if alone else [])],
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=subprocess.DEVNULL,
@@ -208,18 +216,25 @@ class WorkerProcess:
             WorkerDiedError: the process ended, or was silent for longer than its own limit and was killed.
         """
         record = await self._read_within(_GRACE_S)
-        if "limit_s" in record:
-            record = await self._read_within(float(record["limit_s"]) + _GRACE_S)
-        return finding_from_record(record)
+        try:
+            if "limit_s" in record:
+                record = await self._read_within(float(record["limit_s"]) + _GRACE_S)
+            return finding_from_record(record)
+        except (TypeError, ValueError) as error:
+            raise await self._killed(f"it said what is no finding ({error})") from None
 
     async def _read_within(self, limit_s: float) -> dict[str, Any]:
         try:
             async with asyncio.timeout(limit_s):
                 return await self._read()
         except TimeoutError:
-            self.dead = True
-            self._process.kill()
-            raise WorkerDiedError(await self._exit_code()) from None
+            raise await self._killed("", is_silent=True) from None
+
+    async def _killed(self, said: str, *, is_silent: bool = False) -> WorkerDiedError:
+        """Kill the process and return the error that says why."""
+        self.dead = True
+        self._process.kill()
+        return WorkerDiedError(await self._exit_code(), said=said, is_silent=is_silent)
 
     def _write(self, data: bytes) -> None:
         if not self._writer.is_closing():
@@ -228,10 +243,14 @@ class WorkerProcess:
     async def _read(self) -> dict[str, Any]:
         try:
             (size,) = HEADER.unpack(await self._reader.readexactly(HEADER.size))
+            if size > MOST_BYTES:
+                raise ValueError(f"{size:,} bytes")
             record: dict[str, Any] = json.loads(await self._reader.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError):
             self.dead = True
             raise WorkerDiedError(await self._exit_code()) from None
+        except (ValueError, RecursionError) as error:
+            raise await self._killed(f"it said what is no reply ({error})") from None
         return record
 
     async def _exit_code(self) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from genbench.types import Finding
+from genbench.verifiers.evidence import Evidence
 from genbench.verifiers.process import VerifierSpec
 
 _BATCH = 16
@@ -16,12 +17,16 @@ _BATCH = 16
 
 @dataclass(slots=True)
 class Job:
-    """A case as it is sent to workers, and who waits for its finding. `deaths` counts dead workers."""
+    """A case as it is sent to workers, and who waits for its finding.
+
+    `deaths` counts dead workers. `evidence` is about those that it had to itself.
+    """
 
     spec: VerifierSpec
     body: bytes
     done: asyncio.Future[Finding]
     deaths: int = 0
+    evidence: Evidence = field(default_factory=Evidence)
 
     def resolve(self, finding: Finding) -> None:
         """Give the finding to who waits for it, unless nobody does any more."""

@@ -11,6 +11,8 @@ from genbench.types import Answer, Case, ChoiceScore, Finding, SampleId
 
 HEADER = struct.Struct("<I")
 """The length of the body in bytes."""
+MOST_BYTES = 256 << 20
+"""Longest body that is read from a worker."""
 
 
 def frame(record: object) -> bytes:

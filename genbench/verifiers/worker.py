@@ -91,7 +91,7 @@ def _load(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, A
         return {"version": verifier.version, "checks": has_check, "notes": notes}
     except GenbenchError as error:
         return {"refused": str(error)}
-    except (Exception, SystemExit) as error:  # a plug-in may raise anything while it is loaded
+    except BaseException as error:  # a plug-in may raise anything while it is loaded
         why = lacking_extra(error) or cause(error)
         return {"refused": f"verifier '{name}' cannot be loaded: {why}"}
 
@@ -131,7 +131,7 @@ def _verify(verifiers: dict[int, Verifier], record: dict[str, Any], sink: Binary
         finding = Finding(0.0, "memory", detail={"why": "the answer needs too much memory to verify"})
     except GenbenchError as error:
         finding = Finding(0.0, "verifier_error", detail={"why": str(error)})
-    except (Exception, SystemExit) as error:  # foreign code: a defect is recorded and never scored
+    except BaseException as error:  # foreign code: a defect is recorded and never scored
         finding = Finding(0.0, "verifier_error", detail={"why": f"the verifier failed: {cause(error)}"})
     return finding_to_record(finding)
 

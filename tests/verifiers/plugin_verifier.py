@@ -7,7 +7,8 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from genbench.types import Case, Finding
@@ -19,6 +20,7 @@ class PlugIn:
         *,
         time_limit_s: float = 5.0,
         tally: str | None = None,
+        pids: str | None = None,
         loads_that_die: int = 0,
         loads_that_hang_after: int = 1 << 30,
         loads_refused: Sequence[int] = (),
@@ -26,6 +28,8 @@ class PlugIn:
         faults_always: bool = False,
     ) -> None:
         self.version = "1"
+        if pids is not None:
+            (Path(pids) / str(os.getpid())).touch()
         self._limit = time_limit_s
         self._faults_always = faults_always
         self._tally = Path(tally) if tally else None
@@ -55,8 +59,8 @@ class PlugIn:
             time.sleep(60)
         if text == "hang in c":
             _ = 3 ** (3**19) % 7
-        if text == "crash":
-            os._exit(3)
+        if text in HOSTILE:
+            HOSTILE[text]()
         if text == "crash twice" and self._count() <= 5:
             os._exit(3)
         if text == "fault" or self._faults_always:
@@ -96,3 +100,24 @@ class PlugIn:
 
     def close(self) -> None:
         return
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def _forge() -> None:
+    """Write into everything that this process has open, the pool's socket among it."""
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            os.write(int(entry.name), b"\xff" * 8)
+
+
+HOSTILE: Mapping[str, Callable[[], object]] = {
+    "crash": lambda: os._exit(3),
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "stop": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    "slow": lambda: time.sleep(1.5),
+    "forge": _forge,
+    "interrupt": _interrupt,
+}

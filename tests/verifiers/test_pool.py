@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +63,54 @@ def test_a_hang_inside_c_code_that_never_looks_at_signals_is_a_timeout() -> None
     assert [finding.reason for finding in found] == ["timeout", "wrong"]
 
 
-def test_a_crash_is_a_defect_of_that_sample_alone() -> None:
-    found = verify(["say a", "crash", "say b"])
+@pytest.mark.parametrize(("text", "code"), [("crash", 3), ("kill", -9)])
+def test_an_answer_that_ends_every_worker_is_a_failure_of_the_answer(text: str, code: int) -> None:
+    found = verify(["say a", text, "say b"])
+    assert [finding.reason for finding in found] == ["wrong", "runtime_error", "wrong"]
+    assert f"an empty answer does not: exit status {code}" in found[1].detail["why"]
+
+
+def test_an_answer_that_stops_every_worker_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("genbench.verifiers.process._GRACE_S", 1.0)
+    found = verify(["say a", "stop", "say b"], time_limit_s=0.2)
+    assert [finding.reason for finding in found] == ["wrong", "timeout", "wrong"]
+    assert "said nothing" in found[1].detail["why"]
+
+
+def test_an_answer_that_forges_frames_is_a_failure_of_the_answer() -> None:
+    found = verify(["say a", "forge", "say b"])
+    assert [finding.reason for finding in found] == ["wrong", "runtime_error", "wrong"]
+    assert "4,294,967,295 bytes" in found[1].detail["why"]
+
+
+def test_an_interrupt_that_a_verifier_raises_is_its_defect() -> None:
+    found = verify(["say a", "interrupt", "say b"])
     assert [finding.reason for finding in found] == ["wrong", "verifier_error", "wrong"]
-    assert "died" in found[1].detail["why"]
+    assert "KeyboardInterrupt" in found[1].detail["why"]
+
+
+def test_a_slow_answer_whose_workers_are_killed_from_outside_is_not_blamed(tmp_path: Path) -> None:
+    # The answer takes longer than its workers live, and an empty one does not: both must get the same time.
+    over = threading.Event()
+    killer = threading.Thread(target=kill_workers_after, args=(tmp_path, 0.5, over))
+    killer.start()
+    try:
+        (found,) = verify(["slow"], pids=str(tmp_path))
+    finally:
+        over.set()
+        killer.join()
+    assert found.reason == "verifier_error"
+    assert "with an empty answer it also died" in found.detail["why"]
+
+
+def kill_workers_after(folder: Path, seconds: float, over: threading.Event) -> None:
+    """Kill each process that has written its id into a folder, some time after it did."""
+    while not over.wait(0.02):
+        for place in folder.iterdir():
+            if time.time() - place.stat().st_mtime > seconds:
+                with suppress(ProcessLookupError):
+                    os.kill(int(place.name), signal.SIGKILL)
+                place.unlink()
 
 
 def test_a_case_whose_worker_died_twice_by_chance_is_judged(tmp_path: Path) -> None:
@@ -83,7 +130,7 @@ def test_a_case_whose_worker_was_killed_is_verified_while_no_other_is(tmp_path: 
 
 def test_several_cases_whose_workers_are_killed_wait_for_one_another(tmp_path: Path) -> None:
     found = verify(["crash", "busy", "crash", "busy", "crash"], workers=3, tally=str(tmp_path / "tally"))
-    assert [finding.reason for finding in found] == ["verifier_error", "wrong"] * 2 + ["verifier_error"]
+    assert [finding.reason for finding in found] == ["runtime_error", "wrong"] * 2 + ["runtime_error"]
 
 
 def test_an_answer_that_crashes_every_worker_is_a_failure_of_the_answer() -> None:
@@ -116,7 +163,7 @@ def test_workers_that_fail_to_load_what_was_loaded_before_mark_no_case(tmp_path:
     # Each load counts to three: the second and the third load fail.
     found = opened_and_crashed(spec(tally=str(tally), **{failing: [6, 9]}))
     assert [finding.extracted for finding in found] == ["say a", None, "say b"]
-    assert found[1].reason == "verifier_error" and "died" in found[1].detail["why"]
+    assert found[1].reason == "runtime_error" and "exit status 3" in found[1].detail["why"]
 
 
 @pytest.mark.slow
