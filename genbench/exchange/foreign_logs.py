@@ -27,6 +27,7 @@ _ZSTANDARD = 93
 _ENCRYPTED = 1
 _HEADER = struct.Struct("<26sHH")
 """The local header of a member: its last fields are the bytes of its name and of its extra field."""
+_MOST_PLAIN_BYTES = 2 << 30
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Inspect's values of correct, incorrect, partial and no answer."""
 
@@ -41,7 +42,7 @@ def read_inspect(source: Path) -> tuple[Mapping[str, Any], Iterator[Mapping[str,
         _check_size(source)
         return _packed_head(source), _packed_samples(source)
     try:
-        log = json.loads(source.read_bytes())
+        log = json.loads(_whole(source))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{source}: not valid JSON: {error}") from error
     if isinstance(log, dict) and "evaluation_results" in log:
@@ -55,6 +56,17 @@ def read_inspect(source: Path) -> tuple[Mapping[str, Any], Iterator[Mapping[str,
     if not isinstance(samples, list) or not samples:
         raise InputError(f"{source}: the log has no samples (status {log.get('status')!r})")
     return log, iter(samples)
+
+
+def _whole(source: Path) -> bytes:
+    """Return a log that is not packed. A file with holes could be larger than any memory."""
+    with source.open("rb") as file:
+        data = file.read(_MOST_PLAIN_BYTES + 1)
+    if len(data) > _MOST_PLAIN_BYTES:
+        raise InputError(
+            f"{source}: is larger than {_MOST_PLAIN_BYTES:,} bytes; write the log packed, as .eval"
+        )
+    return data
 
 
 def _check_size(source: Path) -> None:

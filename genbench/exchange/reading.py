@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from genbench.data.parquet import read_batches
 from genbench.errors import InputError
 from genbench.exchange.foreign_logs import every_eval_lines, inspect_lines, inspect_metrics, read_inspect
+from genbench.store.boundedfile import lines_of
 from genbench.store.jsonlines import encode, replace
 
 Line = dict[str, Any]
@@ -79,7 +80,7 @@ def _lines(source: Path, choice: ImportChoice) -> list[Line]:
 
 def _records(source: Path) -> Iterator[tuple[int, Line]]:
     with source.open("rb") as file:
-        for number, text in enumerate(file, start=1):
+        for number, text in lines_of(file, source):
             if not text.strip():
                 continue
             try:

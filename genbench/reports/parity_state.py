@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from genbench.analysis.parity import ParityRecord, ParityReport, State, problems_left_out, run_agreement
 from genbench.analysis.results_record import Results
 from genbench.errors import GenbenchError, InputError
+from genbench.store.boundedfile import read_json
 from genbench.store.folder import RunFolder
 from genbench.store.jsonlines import replace_json
 from genbench.store.manifest_record import Manifest
@@ -16,6 +16,7 @@ from genbench.suite.shipped import folder
 from genbench.suite.suitefile import read_suite
 
 FILE = "parity.json"
+_MOST_BYTES = 16 << 20
 """The file of a run folder with the state of its card's scores."""
 
 
@@ -88,7 +89,7 @@ def _stored(runs: Path) -> Iterator[tuple[str, ParityReport]]:
     files = sorted(runs.glob(f"*/*/{FILE}"), key=lambda file: file.stat().st_mtime)
     for file in files:
         try:
-            record = json.loads(file.read_bytes())
+            record = read_json(file, _MOST_BYTES) or {}
             yield str(record["card"]), ParityReport.from_json({"scores": record["scores"]}, str(file))
         except GenbenchError:
             raise

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import Any, BinaryIO
 
 from genbench.errors import RunFolderError
+
+MOST_BYTES = 128 << 20
+"""The largest file of a run folder that is read as a whole. The manifest of a million problems has 17 MB."""
+MOST_LINE_BYTES = 128 << 20
+"""The longest line of a file of JSON Lines. A completion of a million tokens has about 13 MB."""
 
 
 def read_bytes(path: Path, most: int) -> bytes | None:
@@ -24,7 +30,7 @@ def read_bytes(path: Path, most: int) -> bytes | None:
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise RunFolderError(f"{path}: cannot be read: {error.strerror}") from error
@@ -36,6 +42,25 @@ def read_bytes(path: Path, most: int) -> bytes | None:
     if len(data) > most:
         raise RunFolderError(f"{path}: is larger than {most:,} bytes; genbench writes no such file")
     return data
+
+
+def lines_of(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (line number from 1, line with its newline). The last line may lack the newline.
+
+    A file with holes can have a line that is larger than any memory.
+
+    Args:
+        path: the file, for messages.
+
+    Raises:
+        RunFolderError: a line is longer than any that genbench writes.
+    """
+    number = 0
+    while line := file.readline(MOST_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MOST_LINE_BYTES:
+            raise RunFolderError(f"{path}:{number}: the line is longer than {MOST_LINE_BYTES:,} bytes")
+        yield number, line
 
 
 def read_json(path: Path, most: int) -> dict[str, Any] | None:

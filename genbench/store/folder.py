@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from genbench.errors import InputError, RunFolderError
+from genbench.store.boundedfile import MOST_BYTES, read_bytes
 from genbench.store.drawn import Drawn
 from genbench.store.foldercheck import check_files, check_names, hint_on
 from genbench.store.jsonlines import (
@@ -143,11 +144,12 @@ class RunFolder:
         replace_json(self.path / "noise.json", record)
 
     def _json(self, path: Path) -> dict[str, Any] | None:
-        try:
-            record = json.loads(path.read_bytes())
-        except (FileNotFoundError, NotADirectoryError):
+        data = read_bytes(path, MOST_BYTES)
+        if data is None:
             return None
-        except (OSError, ValueError, RecursionError) as error:
+        try:
+            record = json.loads(data)
+        except (ValueError, RecursionError) as error:
             raise RunFolderError(f"{path}: cannot be read: {error}") from error
         if not isinstance(record, dict) or record.get("format", FORMAT) != FORMAT:
             raise RunFolderError(f"{path}: written by another version of genbench")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from genbench.errors import RunFolderError
+from genbench.store.boundedfile import lines_of
 
 _TAIL = 1 << 16
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -51,6 +52,7 @@ class Appender:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        _own(path)
         self.healed_bytes = heal(path)
         try:
             self._fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -126,6 +128,25 @@ def heal(path: Path) -> int:
         raise RunFolderError(f"{path}: cannot be written: {error.strerror}") from error
 
 
+def _own(path: Path) -> None:
+    """Replace a file that has a second name by a copy, so that what is appended changes no other file.
+
+    A run folder from elsewhere may contain a hard link to a file of its reader.
+
+    Raises:
+        RunFolderError: the file cannot be copied.
+    """
+    try:
+        if path.stat().st_nlink < 2:
+            return
+        with path.open("rb") as file:
+            replace_parts(path, iter(lambda: file.read(_TAIL), b""))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RunFolderError(unwritable(path, error)) from error
+
+
 def _last_newline(file: Any, size: int) -> int:
     end = size
     while end > 0:
@@ -162,7 +183,7 @@ def read_places(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
         return
     place = 0
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in lines_of(file, path):
             if not line.endswith(b"\n"):
                 return
             try:

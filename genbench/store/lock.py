@@ -67,7 +67,7 @@ class FolderLock:
             raise RunLockedError(_refusal(folder, owner))
         record = _self() | {"started": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         try:
-            self._owner_path.write_text(json.dumps(record), encoding="utf-8")
+            _write_anew(self._owner_path, json.dumps(record))
         except OSError as error:
             raise RunFolderError(unwritable(folder, error)) from error
 
@@ -131,6 +131,13 @@ def _recorded(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
+
+
+def _write_anew(path: Path, text: str) -> None:
+    """Write a file that was not there. An old one may be a second name of a file of someone else."""
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PLAIN, 0o644), "w") as file:
+        file.write(text)
 
 
 def _is_held(folder: Path, owner: dict[str, Any]) -> bool | None:

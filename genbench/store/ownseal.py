@@ -14,12 +14,15 @@ import secrets
 import stat
 from pathlib import Path
 
+from genbench.errors import RunFolderError
+from genbench.store.boundedfile import read_json
 from genbench.store.folder import RunFolder
 from genbench.store.jsonlines import replace_json
 from genbench.store.manifest_record import Manifest
 
 _FILE = "seal.json"
 _KEY_BYTES = 32
+_MOST_BYTES = 1 << 16
 
 
 def key_path() -> Path:
@@ -44,10 +47,10 @@ def is_sealed(folder: RunFolder, manifest: Manifest) -> bool:
     if key is None:
         return False
     try:
-        record = json.loads((folder.path / _FILE).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        record = read_json(folder.path / _FILE, _MOST_BYTES)
+    except RunFolderError:
         return False
-    found = record.get("seal") if isinstance(record, dict) else None
+    found = record.get("seal") if record is not None else None
     if not isinstance(found, str) or not found.isascii():
         return False
     return hmac.compare_digest(found, _mac(key, manifest))

@@ -18,6 +18,8 @@ from genbench.types import Case, Finding, Status
 TIME_LIMIT_S = 30.0
 """Of a plug-in without `time_limit_s`."""
 _LONGEST_S = 86_400.0
+_MOST_CHARACTERS = 4 << 20
+"""Of the extracted answer, and of the detail as JSON. Longer ones would fill the memory of the run."""
 _REASONS = frozenset(get_args(Status)) - {"correct", "partial"}
 
 
@@ -112,13 +114,11 @@ def _mistake(found: Any) -> str | None:
         return f"the score {score!r:.200}, wanted a number from 0 to 1"
     if found.reason not in _REASONS:
         return f"the reason {found.reason!r:.200}, wanted one of {', '.join(sorted(_REASONS))}"
-    if extracted is not None and not isinstance(extracted, str):
-        return f"extracted = {extracted!r:.200}, wanted text or None"
     if not isinstance(parts, Mapping) or not all(
         isinstance(name, str) and _is_share(value) for name, value in parts.items()
     ):
         return f"the parts {parts!r:.200}, wanted names with numbers from 0 to 1"
-    return _detail_mistake(found)
+    return _text_mistake(extracted) or _detail_mistake(found)
 
 
 def _untyped(found: Finding) -> tuple[Any, Any, Any]:
@@ -126,12 +126,25 @@ def _untyped(found: Finding) -> tuple[Any, Any, Any]:
     return found.score, found.extracted, found.parts
 
 
+def _text_mistake(extracted: Any) -> str | None:
+    if extracted is None:
+        return None
+    if not isinstance(extracted, str):
+        return f"extracted = {extracted!r:.200}, wanted text or None"
+    size = str.__len__(extracted)
+    return _too_long("an extracted answer", size) if size > _MOST_CHARACTERS else None
+
+
+def _too_long(what: str, size: int) -> str:
+    return f"{what} of {size:,} characters, wanted at most {_MOST_CHARACTERS:,}"
+
+
 def _detail_mistake(found: Finding) -> str | None:
     try:
-        json.dumps(dict(found.detail), allow_nan=False)
+        size = len(json.dumps(dict(found.detail), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         return f"a detail that is no JSON object: {error}"
-    return None
+    return _too_long("a detail", size) if size > _MOST_CHARACTERS else None
 
 
 def _is_number(value: Any) -> bool:

@@ -62,14 +62,17 @@ def _limit_memory(size: int) -> None:
 
 def _serve(source: BinaryIO, sink: BinaryIO, *, alone: bool) -> None:
     verifiers: dict[int, Verifier] = {}
+    own = os.getpid()
     while (record := read_frame(source)) is not None:
         if "load" in record:
-            reply = _load(verifiers, record)
+            reply = frame(_load(verifiers, record))
         else:
             if alone:
                 _limit_memory(alone_bytes())
-            reply = _verify(verifiers, record, sink) if "case" in record else _check(verifiers, record)
-        sink.write(frame(reply))
+            reply = _verify(verifiers, record, sink) if "case" in record else frame(_check(verifiers, record))
+        if os.getpid() != own:
+            os._exit(0)  # a verifier has forked: a second reply would be taken for that to the next case
+        sink.write(reply)
         sink.flush()
     for verifier in verifiers.values():
         with suppress(Exception):  # foreign code, and nobody waits for this process any more
@@ -111,10 +114,11 @@ def _check(verifiers: dict[int, Verifier], record: dict[str, Any]) -> dict[str, 
     return {"unavailable": unavailable, "refused": refused}
 
 
-def _verify(verifiers: dict[int, Verifier], record: dict[str, Any], sink: BinaryIO) -> dict[str, Any]:
-    """Return one finding. The timer's signal keeps its default action, so that C code cannot ignore it.
+def _verify(verifiers: dict[int, Verifier], record: dict[str, Any], sink: BinaryIO) -> bytes:
+    """Return the frame of one finding.
 
-    The pool is told the time limit first, because no signal but SIGKILL ends a process that is stopped.
+    The timer's signal keeps its default action, so that C code cannot ignore it. The pool is told the time
+    limit first, because no signal but SIGKILL ends a process that is stopped.
     """
     try:
         verifier, case = verifiers[record["key"]], case_from_record(record["case"])
@@ -127,13 +131,14 @@ def _verify(verifiers: dict[int, Verifier], record: dict[str, Any], sink: Binary
             finding = verifier.verify(case)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+        return frame(finding_to_record(finding))
     except MemoryError:
         finding = Finding(0.0, "memory", detail={"why": "the answer needs too much memory to verify"})
     except GenbenchError as error:
         finding = Finding(0.0, "verifier_error", detail={"why": str(error)})
     except BaseException as error:  # foreign code: a defect is recorded and never scored
         finding = Finding(0.0, "verifier_error", detail={"why": f"the verifier failed: {cause(error)}"})
-    return finding_to_record(finding)
+    return frame(finding_to_record(finding))
 
 
 if __name__ == "__main__":

@@ -254,3 +254,11 @@ def test_a_whole_card_stores_its_state_and_a_part_does_not(tmp_path: Path, cards
     (tmp_path / "runs" / "runNone1" / model / "parity.json").write_text("{")
     with pytest.raises(InputError, match=r"parity\.json: cannot be read"):
         stored_states(tmp_path / "runs")
+
+
+def test_a_pipe_in_the_place_of_stored_scores_is_refused_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "card" / "model"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / FILE)
+    with pytest.raises(InputError, match="no plain file"):
+        stored_states(tmp_path / "runs")

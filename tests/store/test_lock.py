@@ -99,3 +99,13 @@ def test_owner_that_no_run_wrote_is_none(tmp_path: Path, content: str) -> None:
     assert writer_of(tmp_path) is None
     with FolderLock(tmp_path):
         assert writer_of(tmp_path) is not None
+
+
+def test_a_second_name_of_a_file_of_someone_else_is_not_written(tmp_path: Path) -> None:
+    folder, victim = tmp_path / "run", tmp_path / "notes.txt"
+    folder.mkdir()
+    victim.write_text("mine")
+    os.link(victim, folder / "owner.json")
+    with FolderLock(folder):
+        assert writer_of(folder) is not None
+    assert victim.read_text() == "mine"

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from genbench.types import Case, Finding
 
@@ -55,10 +56,6 @@ class PlugIn:
 
     def verify(self, case: Case) -> Finding:
         text = case.answer.text
-        if text == "hang":
-            time.sleep(60)
-        if text == "hang in c":
-            _ = 3 ** (3**19) % 7
         if text in HOSTILE:
             HOSTILE[text]()
         if text == "crash twice" and self._count() <= 5:
@@ -77,6 +74,8 @@ class PlugIn:
             _ = 1 / 0
         if text == "eat":
             bytearray(64 << 30)
+        if text == "nest":
+            return Finding(0.0, "wrong", detail={"why": _nested(900)})
         if text == "print":
             print("noise", flush=True)
         return Finding(0.0, "wrong", extracted=text)
@@ -102,6 +101,13 @@ class PlugIn:
         return
 
 
+def _nested(depth: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
 def _interrupt() -> None:
     raise KeyboardInterrupt
 
@@ -113,11 +119,30 @@ def _forge() -> None:
             os.write(int(entry.name), b"\xff" * 8)
 
 
+class UnreadableError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+def _raise_unreadable() -> None:
+    raise UnreadableError
+
+
+def _fork() -> None:
+    """Come back twice: the child is late, and must say nothing."""
+    if os.fork() == 0:
+        time.sleep(0.3)
+
+
 HOSTILE: Mapping[str, Callable[[], object]] = {
+    "hang": lambda: time.sleep(60),
+    "hang in c": lambda: 3 ** (3**19) % 7,
     "crash": lambda: os._exit(3),
     "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "stop": lambda: os.kill(os.getpid(), signal.SIGSTOP),
     "slow": lambda: time.sleep(1.5),
     "forge": _forge,
     "interrupt": _interrupt,
+    "raise unreadable": _raise_unreadable,
+    "fork": _fork,
 }

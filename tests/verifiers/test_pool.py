@@ -83,10 +83,24 @@ def test_an_answer_that_forges_frames_is_a_failure_of_the_answer() -> None:
     assert "4,294,967,295 bytes" in found[1].detail["why"]
 
 
-def test_an_interrupt_that_a_verifier_raises_is_its_defect() -> None:
-    found = verify(["say a", "interrupt", "say b"])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("interrupt", "KeyboardInterrupt"),
+        ("raise unreadable", "UnreadableError: its message cannot be read (ValueError)"),
+        ("nest", "RecursionError"),
+    ],
+)
+def test_what_a_verifier_raises_or_returns_is_its_defect_and_ends_no_process(text: str, why: str) -> None:
+    found = verify(["say a", text, "say b"])
     assert [finding.reason for finding in found] == ["wrong", "verifier_error", "wrong"]
-    assert "KeyboardInterrupt" in found[1].detail["why"]
+    assert why in found[1].detail["why"]
+
+
+def test_the_child_of_a_verifier_that_forks_says_nothing() -> None:
+    # Its reply would come late and be taken for that to the next case.
+    found = verify(["fork", *["slow"] * 2, "say b"])
+    assert [finding.extracted for finding in found] == ["fork", "slow", "slow", "say b"]
 
 
 def test_a_slow_answer_whose_workers_are_killed_from_outside_is_not_blamed(tmp_path: Path) -> None:
