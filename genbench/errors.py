@@ -15,6 +15,8 @@ from genbench.safetext.redaction import hidden_message
 
 _HERE = str(Path(__file__).parent)
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_FAILING = (errno.EFBIG, errno.ESTALE, errno.ENFILE, errno.EMFILE)
+"""Causes that lie in the storage or in a limit of the process, whatever the file is."""
 _REFUSED = (
     errno.EACCES,
     errno.EPERM,
@@ -140,6 +142,12 @@ def unusable_file(error: OSError) -> InputError | None:
     if error.errno in _NO_SPACE:
         place = f"{error.filename}: " if error.filename else ""
         return InputError(f"{place}the disk is full; make space and run the same command again")
+    if error.errno in _FAILING:
+        place = f"{error.filename}: " if error.filename else ""
+        return InputError(
+            f"{place}{error.strerror}; the storage fails, or a limit is too low (`ulimit -a`): change that "
+            "and run the same command again"
+        )
     if error.errno not in _REFUSED or error.filename is None:
         return None
     return InputError(f"{error.filename}: {error.strerror}; name another file, or change its permissions")

@@ -90,6 +90,11 @@ class StoredTask:
     def problems(self) -> dict[str, dict[str, Any]]:
         """The lines of problems.jsonl of the problems in force, by id."""
         stored = self.folder.problems(self.name)
+        if lacking := next((name for name in self.problem_ids if name not in stored), None):
+            raise RunFolderError(
+                f"{self.folder.file(self.name, 'problems')}: problem '{lacking}' is not in it; was the "
+                "folder removed or changed meanwhile? Restore it, or run the same command again"
+            )
         return {name: stored[name] for name in self.problem_ids}
 
     @property

@@ -81,6 +81,27 @@ def test_a_full_disk_ends_the_run_with_what_to_do_and_it_goes_on_with_space(plac
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kib", [0, 1, 3, 8, 16])
+def test_a_limit_on_the_size_of_files_ends_the_run_with_a_message_and_it_goes_on(
+    place: Path, kib: int
+) -> None:
+    again = shlex.join(command(*RUN))
+    limited = subprocess.run(
+        ["bash", "-c", f"ulimit -f {kib}; exec {again}"],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert limited.returncode == 2, limited.stderr
+    assert "Traceback" not in limited.stderr
+    assert "File too large" in limited.stderr
+    subprocess.run(["bash", "-c", again], cwd=place, capture_output=True, check=True)
+    every = sorted((f"p{i}", j) for i in range(N) for j in range(2))
+    assert stored(place / "out" / "runs" / "m", "verdicts") == every
+
+
+@pytest.mark.slow
 def test_a_read_only_folder_is_refused_for_writing_and_can_be_read(place: Path) -> None:
     one, look, change = (
         shlex.join(command(*words))

@@ -118,6 +118,8 @@ def test_something_without_source_is_named() -> None:
         (FileExistsError(17, "File exists", "/x/out"), "/x/out: File exists; name another file"),
         (OSError(28, "No space left on device", "/x/out.json"), "/x/out.json: the disk is full"),
         (OSError(28, "No space left on device"), "the disk is full"),
+        (OSError(27, "File too large"), "File too large; the storage fails, or a limit is too low"),
+        (OSError(24, "Too many open files", "/x/out"), "/x/out: Too many open files; the storage fails"),
     ],
 )
 def test_a_file_that_the_system_refuses_is_named_with_what_to_do(error: OSError, said: str) -> None:

@@ -78,6 +78,13 @@ def test_a_folder_without_asks_has_no_prompts(tmp_path: Path) -> None:
     assert {item.prompt for item in StoredRun(path).task(TASK).samples()} == {None}
 
 
+def test_problems_that_were_removed_meanwhile_are_named(run: StoredRun) -> None:
+    task = run.task(TASK)
+    run.folder.file(TASK, "problems").unlink()
+    with pytest.raises(RunFolderError, match=r"problems\.jsonl: problem '.+' is not in it; was the"):
+        _ = task.problems
+
+
 def test_an_unknown_task_is_refused_with_the_nearest_name(run: StoredRun) -> None:
     with pytest.raises(RunFolderError, match="no task 'tt'; did you mean 't'"):
         run.task("tt")
