@@ -27,7 +27,7 @@ help:
 	@echo "make setup   create $(VENV)/ with the $(ENGINE) build of vLLM"
 	@echo "make check   run ruff, mypy --strict and import-linter"
 	@echo "make docs    build the documentation into site/; a broken link is an error"
-	@echo "make schema  write the JSON schemas and docs/openapi.json from the models"
+	@echo "make schema  write the JSON schemas, docs/openapi.json and docs/parity/ from the code"
 	@echo "make bench   measure speed; results are kept in benchmarks/RESULTS.md"
 	@echo "make clean   remove $(VENV)/ and caches"
 
@@ -75,6 +75,7 @@ docs: setup
 schema: setup
 	@$(BIN)/python -m genbench.reports.schemas
 	@$(BIN)/python -m genbench.service.openapi
+	@$(BIN)/python -m genbench.reports.parity_pages
 
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; case $$script in \

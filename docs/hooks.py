@@ -1,4 +1,4 @@
-"""Pages of the site that are generated from the code: the suite's keys and the command line."""
+"""Pages of the site that are generated from the code: the suite's keys, the command line and the tasks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import typer
 from mkdocs.structure.files import File
 
 from genbench.cli.app import PANELS, app
-from genbench.reports.parity import card_markdown
-from genbench.reports.parity_cards import ParityCard, parity_cards
 from genbench.suite.config import SuiteConfig
 from genbench.tasks.listing import KnownTask, known_tasks, task_markdown
 
@@ -19,32 +17,11 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages to the files of the site."""
     for path, make in (("reference/suite.md", suite_page), ("reference/cli.md", command_page)):
         files.append(File.generated(config, path, content=make()))
-    cards = parity_cards()
-    files.append(File.generated(config, "parity/index.md", content=cards_page(cards)))
-    for card in cards:
-        files.append(File.generated(config, f"parity/{card.name}.md", content=card_markdown(card)))
     known = known_tasks()
     files.append(File.generated(config, "tasks/index.md", content=tasks_page(known)))
     for item in known:
         files.append(File.generated(config, f"tasks/{item.info.name}.md", content=task_markdown(item)))
     return files
-
-
-def cards_page(cards: Sequence[ParityCard]) -> str:
-    """Return the list of parity cards, with links to their pages."""
-    parts = [
-        "# Parity\n\nA card is a suite that measures again what others report: two models with the decoding, "
-        "the words and the number of samples of the source, as far as they are known. "
-        "`genbench run parity/NAME` runs one. `genbench parity RUN_DIR/MODEL` then says for each published "
-        "score whether the measured one agrees: whether the 95 % interval of the difference contains zero. "
-        "Nothing is called reproduced that was not run. [Published protocols](../protocols.md) lists the "
-        "tasks without a card, with the reason.\n",
-        "| card | models | published scores | state |\n|---|---|---|---|",
-    ]
-    for card in cards:
-        models = ", ".join(card.suite.config.models)
-        parts.append(f"| [{card.name}]({card.name}.md) | {models} | {len(card.scores)} | not yet run |")
-    return "\n".join(parts) + "\n"
 
 
 def tasks_page(known: Sequence[KnownTask]) -> str:

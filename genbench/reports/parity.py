@@ -1,11 +1,9 @@
-"""Texts of parity cards, with the state of each, and of runs next to what others report."""
+"""Texts of parity cards for the terminal, with the state of each, and of runs next to what others report."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 from genbench.analysis.parity import ParityRecord, ParityReport, problems_left_out, run_agreement
@@ -95,28 +93,6 @@ def card_text(card: ParityCard, states: Mapping[str, ParityReport]) -> str:
     run = f"genbench run parity/{card.name} measures it."
     report = ParityReport(scores=tuple(_current(card, states)))
     return "\n".join([f"parity/{card.name}", "", card.note, "", *models, "", parity_text(report), "", run])
-
-
-def card_markdown(card: ParityCard) -> str:
-    """Return the page of a card for the documentation."""
-    note = re.sub(r"(?m)((?:^  .+\n?)+)", lambda found: f"\n{indent(found[1], '  ')}\n", card.note)
-    lines = [f"# Parity: {card.name}\n", f"{note}\n", f"`genbench run parity/{card.name}` measures it.\n"]
-    lines += [f"## {name}\n\n`{model.path}`\n" for name, model in card.suite.config.models.items()]
-    lines += ["## Published\n", "| model | task | protocol | score | n × k | decoding | source | state |"]
-    lines.append("|---|---|---|---|---|---|---|---|")
-    for item in card.scores:
-        size = f"{item.n or '?'} × {item.k or '?'}"
-        cells = (
-            item.model,
-            item.label,
-            item.protocol,
-            points(item.published),
-            size,
-            item.decoding,
-            item.source,
-        )
-        lines.append(f"| {' | '.join(cells)} | {item.state} |")
-    return "\n".join([*lines, ""])
 
 
 def _row(item: ParityRecord) -> tuple[str, ...]:

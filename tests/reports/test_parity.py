@@ -14,7 +14,6 @@ from genbench.analysis.parity import ParityReport, run_agreement
 from genbench.errors import ConfigError, InputError
 from genbench.pipeline import RunOptions, run
 from genbench.reports.parity import (
-    card_markdown,
     card_text,
     cards_record,
     cards_text,
@@ -22,6 +21,7 @@ from genbench.reports.parity import (
     parity_text,
 )
 from genbench.reports.parity_cards import ParityCard, named_cards, parity_cards
+from genbench.reports.parity_pages import card_markdown
 from genbench.reports.parity_state import FILE, stored_states
 from genbench.store.folder import RunFolder
 from genbench.store.manifest_record import PublishedRecord
