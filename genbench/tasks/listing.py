@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,7 @@ def task_record(item: KnownTask) -> dict[str, Any]:
         "options": {name: list(values) for name, values in item.options.items()},
         "macro": item.info.macro,
         "unverified": list(item.page.unverified) if item.page else [],
+        "published": published_record(item),
     }
 
 
@@ -140,12 +141,13 @@ def _details(item: KnownTask) -> Iterator[str]:
         for name, overlay in item.page.protocols.items():
             yield f"* `{name}`: {overlay['source']}"
         yield ""
-    if item.page is not None and item.page.published:
+    if published := published_record(item):
         yield "## What others report\n\nPoints of 100. Check a number in its source before you rely on it.\n"
-        yield "| model | score | protocol | decoding | source |\n|---|---|---|---|---|"
-        for block in item.page.published:
-            for model, value in block.scores.items():
-                yield f"| {model} | {value} | {block.protocol or '-'} | {block.decoding} | {block.source} |"
+        yield "| model | score | asked as | decoding | source |\n|---|---|---|---|---|"
+        for score in published:
+            asked = ", ".join(_asked_as(score)) or "-"
+            points = f"{100 * score['value']:.1f}"
+            yield f"| {score['model']} | {points} | {asked} | {score['decoding']} | {score['source']} |"
         yield ""
 
 
@@ -160,9 +162,35 @@ def _check(what: str, given: str | None, known: set[str]) -> None:
         raise ConfigError(f"no task has the {what} '{given}'{nearest(given, known)}")
 
 
-def shown_scores(scores: Sequence[PublishedScore]) -> list[str]:
-    """Return one line for each published score, for the terminal."""
-    return [f"  {item.model}: {100 * item.value:.1f} ({item.decoding}; {item.source})" for item in scores]
+def published_record(item: KnownTask) -> list[dict[str, Any]]:
+    """Return what others report for a task under any protocol and options, as JSON. Values are fractions of 1.
+
+    `protocol` is null, and `options` is empty, if the score does not depend on them.
+    """
+    if item.page is None:
+        return [_score(score, None, {}) for score in item.info.published]
+    return [
+        _score(score, block.protocol, block.options)
+        for block in item.page.published
+        for score in block.as_scores()
+    ]
+
+
+def _score(score: PublishedScore, protocol: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {"model": score.model, "value": score.value, "source": score.source, "decoding": score.decoding}
+    return {**facts, "protocol": protocol, "options": dict(options)}
+
+
+def _asked_as(score: Mapping[str, Any]) -> list[str]:
+    """Return under which protocol and options a score was made. An option that is false was not given."""
+    protocol = [f"protocol {score['protocol']}"] if score["protocol"] else []
+    return protocol + [f"{name} {value}" for name, value in score["options"].items() if value is not False]
+
+
+def _score_line(score: Mapping[str, Any]) -> str:
+    """Return a published score for the terminal."""
+    about = "; ".join([*_asked_as(score), score["decoding"], score["source"]])
+    return f"  {score['model']}: {100 * score['value']:.1f} ({about})"
 
 
 def task_text(item: KnownTask) -> str:
@@ -178,6 +206,6 @@ def task_text(item: KnownTask) -> str:
         f"protocol {name}: {overlay['source']}"
         for name, overlay in (item.page.protocols if item.page else {}).items()
     ]
-    if item.info.published:
-        lines += ["published:", *shown_scores(item.info.published)]
+    if published := published_record(item):
+        lines += ["published:", *map(_score_line, published)]
     return "\n".join(lines)

@@ -9,7 +9,6 @@ from genbench.tasks.listing import (
     KnownTask,
     find_tasks,
     known_tasks,
-    shown_scores,
     task_markdown,
     task_record,
     task_text,
@@ -68,7 +67,21 @@ def test_one_task_is_shown_with_options_protocols_and_scores(known: list[KnownTa
     text = task_text(pro)
     assert text.startswith("mmlu_pro: MMLU-Pro: 12,032 questions")
     assert "protocol mmlu-pro: MMLU-Pro f418b11" in text
-    assert "DeepSeek-R1: 84.0" in text and shown_scores(pro.info.published)
+    assert "DeepSeek-R1: 84.0" in text
+
+
+def test_scores_under_another_protocol_or_option_are_shown_with_it(known: list[KnownTask]) -> None:
+    [mmlu] = [item for item in known if item.info.name == "mmlu"]
+    assert "  Llama-3.1-8B-Instruct: 68.4 (protocol simple-evals; " in task_text(mmlu)
+    score = next(one for one in task_record(mmlu)["published"] if one["value"] == 0.684)
+    assert (score["protocol"], score["options"]) == ("simple-evals", {})
+    [programs] = [item for item in known if item.info.name == "livecodebench"]
+    for text in (task_text(programs), task_markdown(programs)):
+        assert "window 2410-2502" in text and "window False" not in text
+    for item in known:
+        shown = {(one["model"], one["source"]) for one in task_record(item)["published"]}
+        blocks = item.page.published if item.page else ()
+        assert shown >= {(model, block.source) for block in blocks for model in block.scores}, item.info.name
 
 
 def test_every_task_has_a_page_in_the_documentation(known: list[KnownTask]) -> None:
