@@ -146,8 +146,7 @@ def _details(item: KnownTask) -> Iterator[str]:
         yield "| model | score | asked as | decoding | source |\n|---|---|---|---|---|"
         for score in published:
             asked = ", ".join(_asked_as(score)) or "-"
-            points = f"{100 * score['value']:.1f}"
-            yield f"| {score['model']} | {points} | {asked} | {score['decoding']} | {score['source']} |"
+            yield f"| {score['model']} | {_points(score)} | {asked} | {score['decoding']} | {score['source']} |"
         yield ""
 
 
@@ -163,7 +162,7 @@ def _check(what: str, given: str | None, known: set[str]) -> None:
 
 
 def published_record(item: KnownTask) -> list[dict[str, Any]]:
-    """Return what others report for a task under any protocol and options, as JSON. Values are fractions of 1.
+    """Return what others report for a task, under any protocol and options, as fractions of 1.
 
     `protocol` is null, and `options` is empty, if the score does not depend on them.
     """
@@ -181,6 +180,11 @@ def _score(score: PublishedScore, protocol: str | None, options: Mapping[str, An
     return {**facts, "protocol": protocol, "options": dict(options)}
 
 
+def _points(score: Mapping[str, Any]) -> str:
+    """Return a score in points of 100, with the decimals of its source."""
+    return str(round(100 * score["value"], 4))
+
+
 def _asked_as(score: Mapping[str, Any]) -> list[str]:
     """Return under which protocol and options a score was made. An option that is false was not given."""
     protocol = [f"protocol {score['protocol']}"] if score["protocol"] else []
@@ -190,7 +194,7 @@ def _asked_as(score: Mapping[str, Any]) -> list[str]:
 def _score_line(score: Mapping[str, Any]) -> str:
     """Return a published score for the terminal."""
     about = "; ".join([*_asked_as(score), score["decoding"], score["source"]])
-    return f"  {score['model']}: {100 * score['value']:.1f} ({about})"
+    return f"  {score['model']}: {_points(score)} ({about})"
 
 
 def task_text(item: KnownTask) -> str:
