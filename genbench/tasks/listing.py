@@ -146,7 +146,8 @@ def _details(item: KnownTask) -> Iterator[str]:
         yield "| model | score | asked as | decoding | source |\n|---|---|---|---|---|"
         for score in published:
             asked = ", ".join(_asked_as(score)) or "-"
-            yield f"| {score['model']} | {_points(score)} | {asked} | {score['decoding']} | {score['source']} |"
+            cells = (score["model"], _points(score), asked, score["decoding"], score["source"])
+            yield f"| {' | '.join(cells)} |"
         yield ""
 
 
