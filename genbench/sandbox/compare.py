@@ -19,6 +19,9 @@ from genbench.errors import DataError
 
 _LONGEST_SHOWN = 80
 _LONGEST_KEY = 200
+_LONGEST_RATIO = 4_000
+"""Hexadecimal digits of a numerator or denominator. Time to reduce a fraction is quadratic in its digits."""
+_NUMBERS = (int, float, complex, Fraction)
 _LONGEST_NUMBER = 100_000
 """Characters of a token that is read as a number. Longer ones are equal only as text."""
 
@@ -69,18 +72,21 @@ def same_literal(answer: bytes, expected: str, tolerance: float | None) -> bool:
 
 def _near(value: Any, wanted: Any, tolerance: float) -> bool:
     """Compare two numbers, or two lists of numbers position by position."""
-    if isinstance(value, int | float) and isinstance(wanted, int | float):
+    if isinstance(value, _NUMBERS) and isinstance(wanted, _NUMBERS):
         return _distance(value, wanted) <= tolerance
     if isinstance(value, list | tuple) and isinstance(wanted, list | tuple) and len(value) == len(wanted):
         return all(_near(one, other, tolerance) for one, other in zip(value, wanted, strict=True))
     return False
 
 
-def _distance(value: float, wanted: float) -> float | Fraction:
+def _distance(value: Any, wanted: Any) -> float | Fraction:
     """Return |value - wanted|. It is exact if an integer is too large to become a float."""
     try:
-        return abs(value - wanted)
+        distance: float | Fraction = abs(value - wanted)
+        return distance
     except OverflowError:
+        if isinstance(value, complex) or isinstance(wanted, complex):
+            return math.inf
         finite = math.isfinite(wanted) if isinstance(wanted, float) else math.isfinite(value)
         return abs(Fraction(value) - Fraction(wanted)) if finite else math.inf
 
@@ -105,8 +111,9 @@ def decoded(answer: bytes) -> Any:
     Anything else becomes a value that is equal to nothing.
     """
     try:
-        return _untagged(json.loads(answer.decode()))  # as bytes it could be in UTF-16, too
-    except (ValueError, RecursionError, KeyError, TypeError, IndexError, AttributeError):
+        # As bytes it could be in UTF-16, too. Each NaN is an object of its own, equal to no other.
+        return _untagged(json.loads(answer.decode(), parse_constant=float))
+    except (ValueError, RecursionError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError):
         return _Other("not a value")
 
 
@@ -120,12 +127,22 @@ def _untagged(node: Any) -> Any:
     return _TAGS[tag](body) if tag in _TAGS else _Other(str(body))
 
 
+def _ratio(parts: Any) -> Any:
+    numerator, denominator = parts
+    if max(len(numerator), len(denominator)) > _LONGEST_RATIO:
+        return _Other("a fraction with too many digits")
+    value = Fraction(int(numerator, 16), int(denominator, 16))
+    return value.numerator if value.denominator == 1 else value
+
+
 _TAGS: dict[str, Callable[[Any], Any]] = {
     "i": lambda digits: int(digits, 16),
     "t": lambda items: tuple(_untagged(item) for item in items),
     "d": lambda pairs: {_key(_untagged(key)): _untagged(value) for key, value in pairs},
     "s": lambda items: frozenset(_key(_untagged(item)) for item in items),
     "b": bytes.fromhex,
+    "q": _ratio,
+    "c": lambda parts: complex(*parts),
 }
 
 
@@ -154,6 +171,12 @@ def _key(value: Any) -> str:
 
 
 def _spelled(value: Any) -> str:
+    if isinstance(value, complex):  # both zeros are spelled alike
+        if value.imag:
+            return f"c{_spelled(value.real)},{_spelled(value.imag)}"
+        value = value.real
+    if isinstance(value, Fraction) and float(value) == value:
+        value = float(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, int):

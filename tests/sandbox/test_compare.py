@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections import Counter, OrderedDict
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -90,6 +93,18 @@ def test_encoded_values_are_equal_just_where_python_says_so(one: Any, other: Any
         (10**30, str(10**30), True),
         (0.1 + 0.2, "0.3", False),
         (float("nan"), "NaN", False),
+        ([float("nan")], "[NaN]", False),
+        (Fraction(7), "7", True),
+        (Fraction(3, 2), "1.5", True),
+        (Fraction(1, 10), "0.1", False),
+        (Decimal("7.00"), "7", True),
+        (Decimal("1e400"), "1" + "0" * 400, True),
+        (Decimal("0.1"), "0.1", False),
+        (Decimal("Infinity"), "1e999", True),
+        (Decimal("NaN"), "NaN", False),
+        (7 + 0j, "7", True),
+        (7j, "7", False),
+        ([Fraction(7), Decimal(8)], "[7, 8]", True),
         (None, "null", True),
         (object(), "null", False),
         ("1", "1", False),
@@ -99,9 +114,62 @@ def test_called_functions_are_compared_as_json(value: Any, expected: str, same: 
     assert same_json(json.dumps(tagged(value)).encode(), expected) is same
 
 
+@given(
+    st.fractions() | st.decimals(allow_nan=False, places=2) | st.complex_numbers(allow_nan=False),
+    st.integers(-3, 3) | st.floats(allow_nan=False) | st.complex_numbers(max_magnitude=3),
+)
+def test_numbers_of_other_types_are_equal_just_where_python_says_so(one: Any, other: Any) -> None:
+    for wanted in {other, one if isinstance(one, complex) else complex(float(one))}:
+        if abs(wanted) == math.inf:
+            continue  # no literal
+        value = wanted if isinstance(wanted, int | float) or wanted.imag else wanted.real
+        for found, literal in ((one, value), ([one], [value]), ({one}, {value}), ({one: 1}, {value: 1})):
+            same = same_literal(json.dumps(tagged(found)).encode(), repr(literal), None)
+            assert same == (found == literal)
+
+
+def test_views_of_a_dict_are_sets() -> None:
+    assert same_literal(json.dumps(tagged({1: 2}.keys())).encode(), "{1}", None)
+    assert same_literal(json.dumps(tagged({1: 2}.items())).encode(), "{(1, 2)}", None)
+    assert not same_literal(json.dumps(tagged({1: 2}.values())).encode(), "[2]", None)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'{"q": ["0x' + b"f" * 4_000_000 + b'", "0x' + b"e" * 4_000_000 + b'"]}',
+        b'{"q": ["7", "0"]}',
+        b'{"q": ["7"]}',
+        b'{"q": [7, 1]}',
+        b'{"q": {"7": "1"}}',
+        b'{"c": ["9' + b"9" * 500 + b'j"]}',
+        b'{"c": [1' + b"0" * 400 + b", 0]}",
+        b'{"c": [1, 2, 3]}',
+        b'{"c": [NaN, NaN]}',
+        b'{"s": [{"q": ["' + b"f" * 3000 + b'", "1"]}, {"c": [[], 0]}]}',
+    ],
+)
+def test_forged_numbers_are_only_wrong_and_cost_little(answer: bytes) -> None:
+    began = time.process_time()
+    assert not same_json(answer, "7")
+    assert not same_literal(answer, "7", 1e-6)
+    assert shown(answer)
+    assert time.process_time() - began < 1
+
+
 @pytest.mark.parametrize(
     ("value", "expected", "same"),
-    [(0.3 + 1e-7, "0.3", True), (0.31, "0.3", False), ([1.0, 2.0], "(1, 2)", True), ("x", "0.3", False)],
+    [
+        (0.3 + 1e-7, "0.3", True),
+        (0.31, "0.3", False),
+        ([1.0, 2.0], "(1, 2)", True),
+        ("x", "0.3", False),
+        (Fraction(3, 10), "0.3", True),
+        (Fraction(10**400), "0.3", False),
+        (0.3 + 1e-7j, "0.3", True),
+        (0.3 + 1j, "0.3", False),
+        (complex(1e308, 1e308), f"{10**400}", False),
+    ],
 )
 def test_a_tolerance_is_for_numbers_place_by_place(value: Any, expected: str, same: bool) -> None:
     assert same_literal(json.dumps(tagged(value)).encode(), expected, 1e-6) is same

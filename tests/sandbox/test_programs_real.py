@@ -195,6 +195,11 @@ def test_a_functional_program_starts_anew_for_every_test(run: Run) -> None:
         ("import os\n    os.write(3, b'[1, 2]')\n    os._exit(0)", "runtime_error"),
         ("import os\n    os.write(3, b'[1, 2]')\n    return 5", "wrong"),
         ("return iter([1, 2])", "wrong"),
+        ("from fractions import Fraction\n    return [Fraction(1), Fraction(4, 2)]", "pass"),
+        ("from decimal import Decimal\n    return [Decimal('1.0'), Decimal(2)]", "pass"),
+        ("return [1 + 0j, 2 + 0j]", "pass"),
+        ("from decimal import Decimal\n    return Decimal('1e999999')", "wrong"),
+        ("from fractions import Fraction\n    return Fraction(3**90000, 2)", "wrong"),
     ],
 )
 def test_returned_values_are_compared_as_data(body: str, verdict: str, run: Run) -> None:

@@ -78,6 +78,20 @@ def test_what_a_program_changes_is_as_new_for_the_next(run_tier: Run, text: str)
     assert after.verdict == "pass", after
 
 
+def test_flags_and_locks_of_dev_null_do_not_stay(run_tier: Run) -> None:
+    """A program that is called has it as its standard input."""
+    text = """
+import fcntl, os
+def seen():
+    found = fcntl.fcntl(0, fcntl.F_GETFL)
+    fcntl.fcntl(0, fcntl.F_SETFL, found | os.O_NONBLOCK)
+    fcntl.flock(0, fcntl.LOCK_SH)
+    return bool(found & os.O_NONBLOCK)
+"""
+    for _ in range(2):
+        assert run_tier(text, ("seen()", "False"), ("seen()", "True"), kind="assert").verdict == "pass"
+
+
 def test_a_worker_outlives_programs_that_change_everything(any_box: object, run: Run) -> None:
     worker = vars(any_box)["_worker"]
     for text in (INTERPRETER, LIBRARY):

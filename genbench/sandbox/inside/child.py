@@ -56,7 +56,8 @@ def _wire(job: Job, output: int, errors: int, ready: int) -> None:
     If the program's prints are not its answer, they go to the error output. The answer goes to RESULTS.
     """
     printed = job.kind == "stdio" and job.mode == "real"
-    os.dup2(os.memfd_create("stdin") if printed else NOTHING, 0)
+    # /dev/null is opened anew: locks and flags of the zygote's own would stay for the next program.
+    os.dup2(os.memfd_create("stdin") if printed else os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output if printed else errors, 1)
     os.dup2(errors, 2)
     os.dup2(NOTHING if printed else output, RESULTS)

@@ -2,12 +2,15 @@
 
 null, booleans, numbers, strings and lists are unchanged. Every object is a tag:
 {"i": hex} a big integer, {"t": [...]} a tuple, {"d": [[key, value] ...]} a dict, {"s": [...]} a set,
-{"b": hex} bytes, {"o": name} anything else, equal to nothing.
+{"b": hex} bytes, {"q": [hex, hex]} a fraction or a decimal number, {"c": [real, imaginary]} a complex number,
+{"o": name} anything else, equal to nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 _DEEPEST = 200
@@ -37,6 +40,13 @@ def _list(items: list[Any], depth: int) -> list[Any]:
     return [tagged(item, depth + 1) for item in items]
 
 
+def _ratio(value: Fraction | Decimal, _: int) -> Any:
+    """Return the exact value, as Python compares it with other numbers. Infinity and NaN are floats."""
+    if isinstance(value, Decimal) and not value.is_finite():
+        return float(value)
+    return {"q": [hex(part) for part in value.as_integer_ratio()]}
+
+
 def _dict(pairs: Any, depth: int) -> Any:
     return {"d": [[tagged(key, depth + 1), tagged(value, depth + 1)] for key, value in pairs]}
 
@@ -48,6 +58,11 @@ _EXACT: dict[type, Callable[[Any, int], Any]] = {
     dict: lambda value, depth: _dict(value.items(), depth),
     set: lambda value, depth: {"s": _list(list(value), depth)},
     frozenset: lambda value, depth: {"s": _list(list(value), depth)},
+    type({}.keys()): lambda value, depth: {"s": _list(list(value), depth)},
+    type({}.items()): lambda value, depth: {"s": _list(list(value), depth)},
+    Fraction: _ratio,
+    Decimal: _ratio,
+    complex: lambda value, _: {"c": [value.real, value.imag]},
     bytes: lambda value, _: {"b": value.hex()},
     bytearray: lambda value, _: {"b": value.hex()},
 }
