@@ -31,7 +31,7 @@ _CLOSERS = re.compile(r"</answer>|<\|[^|>\n]{0,80}\|>|I hope (?:it|this) is corr
 _MARKS = " \t\r*_`\"'“”‘’«»"
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 _SECOND_THOUGHT = re.compile(
-    r"(?:^|[.!?\n])[\s*_]*(?:wait|no,|oops|correction|scratch\s+that|on\s+second\s+thought|sorry(?!\s+(?:for|about|it|that\s+it))|hmm|apologies"
+    r"(?:^|[.!?\n])[\s*_]*(?:wait|no,|no\s+wait\b|oops|correction|scratch\s+that|on\s+second\s+thought|sorry(?!\s+(?:for|about|it|that\s+it))|hmm|apologies"
     r"|(?:just\s+)?kidding|never\s*mind(?!\s+(?:the|about|those))|(?:edit|update)\s*:\s*(?:it|the\s+answer|that|no|actually)\b"
     r"|actually,?\s+(?:it|the\s+answer|that|this|i)\b)",
     re.IGNORECASE,

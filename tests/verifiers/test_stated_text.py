@@ -49,6 +49,7 @@ def test_a_line_of_its_own_counts_before_a_sentence_about_the_answer() -> None:
     [
         "Answer: Paris\n\nThat is wrong.",
         "Answer: Paris\nWait, it's London.",
+        "Answer: Paris\nNo wait, London",
         "Answer: Paris. \nNo, scratch that.",
         "Answer: not Paris",
         "The answer is not Paris",
