@@ -10,7 +10,7 @@ from genbench.errors import DataError
 from genbench.types import Case, Finding
 from genbench.verifiers.choice_reader import OptionReader
 
-_VERSION = "4"
+_VERSION = "5"
 _TIME_LIMIT_S = 5.0
 
 

@@ -164,11 +164,17 @@ def denied_before(before: str) -> bool:
     return _DENYING.search(clause) is not None
 
 
-def denied_after(after: str) -> bool:
-    """Return whether the words after an option call it wrong. "B, not A" does not."""
+def denied_after(after: str, *, announced: bool = False) -> bool:
+    """Return whether the words after an option call it wrong. "B, not A" does not.
+
+    Args:
+        announced: words such as "the answer is" are before the option. Then a period after its bracket ends
+            the sentence: "The answer is (B). No other option fits." In "(A). Incorrect." it does not.
+    """
     if _RELATIVE.match(after):
         return True
-    start = len(after) - len(after.lstrip(" )]}\"'”.:")) if re.match(r"[\])}\"'”]+", after) else 0
+    marks = " )]}\"'”" if announced else " )]}\"'”.:"
+    start = len(after) - len(after.lstrip(marks)) if re.match(r"[\])}\"'”]+", after) else 0
     if copula := _DASH_IS.match(after):
         start = copula.end()
     cut = _CUT_AFTER.search(after, start)

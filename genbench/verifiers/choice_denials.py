@@ -72,6 +72,7 @@ CERTAIN = read_list(r"""
     no denying; bezweifle nicht; bezweifeln nicht; ne doute pas; no dudo; 不难看出; 不难发现; 不难得出;
     毫不怀疑; не сомневаюсь; cannot be anything (?:but|other than);
     can['’]?t be anything (?:but|other than); none other than; not surprisingly; nothing but;
+    (?:little|beyond|hardly any|hard to|difficult to|reason to) doubt; beyond (?:any|all) doubt;
     no other than; ohne zweifel; zweifellos; sans aucun doute; sans doute; sin duda; no hay duda;
     senza dubbio; sem dúvida; не сомневаюсь; без сомнения; несомненно; 毫无疑问; 无疑; 間違いなく;
     틀림없이; şüphesiz; ne peut être que; ne reste que; no puede ser (?:otra|más) que;

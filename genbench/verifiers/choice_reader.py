@@ -231,16 +231,10 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
         yield Statement(start, group[0].end, group[0].letter, "denied")
         yield from _said_of(group[1:], text, sentences)
         return
-    denied_after = context.denied_after(after)
-    if (
-        denied_after
-        and lead == "stated"
-        and len(letters) > 1
-        and context.is_listed(text[group[0].end : group[1].start], after)
-    ):
-        # "The answer is B, C and D are wrong": only the first is the answer.
-        yield Statement(group[1].start, end, letters[1:], "denied")
-        yield Statement(start, end, letters[0], "stated")
+    denied_after = context.denied_after(after, announced=lead == "stated")
+    if denied_after and lead == "stated" and _denies_others(group, text, after):
+        yield Statement(group[1].start, end, _letters_of(group[1:]), "denied")
+        yield Statement(start, end, group[0].letter, "stated")
         return
     if denied_after or context.denied_before(before):
         yield Statement(start, end, letters, "denied")
@@ -255,6 +249,19 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
         yield Statement(start, end, letters, "concluded")
     elif lead == "mentioned":
         yield Statement(start, end, letters, "mentioned")
+
+
+def _denies_others(group: Sequence[Mention], text: str, after: str) -> bool:
+    """Return whether a denial is of all options but the first: "The answer is B, C and D are wrong".
+
+    In "The answer is B. London is wrong" the text of another option begins a sentence of its own.
+    """
+    if len({mention.letter for mention in group}) < 2:
+        return False
+    gap = text[group[0].end : group[1].start]
+    if group[1].kind == "text":
+        return group[1].letter != group[0].letter and "." in gap
+    return context.is_listed(gap, after)
 
 
 def _concludes(group: Sequence[Mention], before: str, after: str, sentences: Sentences) -> bool:

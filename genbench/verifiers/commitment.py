@@ -81,8 +81,9 @@ _INSTEAD = re.compile(
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
-    r"(?:(?<=[\d)\]}$π%*])\s*[,;(]?\s*|,\s*)(?:(?:and|but|so|und|et|y|e|а|en|och)\s+)?"
-    r"(?:not|never|rather\s+than|instead\s+of|as\s+opposed\s+to|nicht|не|niet|inte|nie|non|não|no|pas|而不是|不是)\s+(?!only|just)(?:[^\s]+\s*){1,3}$",
+    r"(?:(?<=[\d)\]}$π%*])\s*[,，;(]?\s*|[,，]\s*)(?:(?:and|but|so|und|et|y|e|а|en|och)\s+)?"
+    r"(?:(?:not|never|rather\s+than|instead\s+of|as\s+opposed\s+to|nicht|не|niet|inte|nie|non|não|no|pas)\s+|而不是\s*|不是\s*|而非\s*)"
+    r"(?!only|just)(?:[^\s]+\s*){1,3}$",
     re.IGNORECASE,
 )
 _APPROXIMATELY = re.compile(

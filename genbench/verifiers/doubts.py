@@ -25,8 +25,9 @@ _OTHERS = (
 )
 _DENIES = _any(rf"""
     (?<!\bno )(?<!\bnot )(?<!n['’]t )(?<!\bany )(?<!\bnever )(?<!\bwithout )(?<!\bwithout a )(?<!\blittle )
+      (?<!\bhard to )(?<!\bdifficult to )(?<!\breason to )(?<!\bhardly any )
       (?:doubt(?:s|ed)?);
-    doubtful; unlikely; improbable;
+    doubtful; disagree; unlikely; improbable;
     not (?:be )?(?:sure|certain|true|clear|convinced|right|correct|the case|{_BELIEVING});
     never (?:{_BELIEVING});
     (?:n['’]t|cannot) (?:be )?(?:sure|certain|true|clear|convinced|the case|{_BELIEVING});

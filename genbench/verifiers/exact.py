@@ -18,7 +18,7 @@ from genbench.verifiers.stated_text import stated_text
 Extract = Literal["whole", "last_line", "final", "stated"]
 Match = Literal["equal", "contains", "f1"]
 
-_VERSION = "4"
+_VERSION = "5"
 _TIME_LIMIT_S = 5.0
 _LOADING_S = 30.0
 """Added for match f1, whose assignment of parts loads scipy with the first answer."""

@@ -12,7 +12,7 @@ from genbench.verifiers.grids import FoundGrid, Grid, last_grid
 from genbench.verifiers.struck import without_struck
 from genbench.verifiers.withdrawals import is_withdrawn
 
-_VERSION = "3"
+_VERSION = "4"
 _TIME_LIMIT_S = 5.0
 _AFTER = 3_000
 """Characters after a grid that may take it back."""

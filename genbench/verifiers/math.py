@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Extract = Literal["boxed", "stated", "any"]
 
-_VERSION = "4"
+_VERSION = "5"
 _LIBRARIES = ("math-verify", "latex2sympy2-extended", "sympy")
 _TIME_LIMIT_S = 10.0
 _LOADING_S = 30.0

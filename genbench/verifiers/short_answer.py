@@ -11,7 +11,7 @@ from genbench.verifiers.choice import ChoiceVerifier
 from genbench.verifiers.exact import ExactVerifier
 from genbench.verifiers.stated_text import stated_text
 
-_VERSION = "3"
+_VERSION = "4"
 _TIME_LIMIT_S = 5.0
 _BRACKETS = re.compile(r"[\[\](){}<>]")
 _ONLY_BRACKETS = re.compile(r"[\[\](){}<>\s,]+")

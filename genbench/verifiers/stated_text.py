@@ -31,7 +31,7 @@ _CLOSERS = re.compile(r"</answer>|<\|[^|>\n]{0,80}\|>|I hope (?:it|this) is corr
 _MARKS = " \t\r*_`\"'“”‘’«»"
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 _SECOND_THOUGHT = re.compile(
-    r"(?:^|[.!?\n])[\s*_]*(?:wait|no,|no\s+wait\b|oops|correction|scratch\s+that|on\s+second\s+thought|sorry(?!\s+(?:for|about|it|that\s+it))|hmm|apologies"
+    r"(?:^|[.!?\n])(?:[^\S\n]|[*_])*+(?:wait|no,|no\s+wait\b|oops|correction|scratch\s+that|on\s+second\s+thought|sorry(?!\s+(?:for|about|it|that\s+it))|hmm|apologies"
     r"|(?:just\s+)?kidding|never\s*mind(?!\s+(?:the|about|those))|(?:edit|update)\s*:\s*(?:it|the\s+answer|that|no|actually)\b"
     r"|actually,?\s+(?:it|the\s+answer|that|this|i)\b)",
     re.IGNORECASE,
@@ -153,10 +153,16 @@ def _checked(text: str, how: How, after: str) -> StatedText | None:
         return None
     doubt = _SECOND_THOUGHT.search(after)
     rest = after[doubt.start() :] if doubt else ""
-    stands = standing(after)
+    stands = standing(after, spared=_restatements(text))
     confirmed = stands == "confirmed" and not _NAMES_ANOTHER.search(rest)
     another = doubt is not None and not confirmed and text.casefold() not in rest.casefold()
     return StatedText(text, how, stands == "withdrawn" or another, denied=_NEGATED.match(text) is not None)
+
+
+def _restatements(text: str) -> frozenset[str]:
+    """Return the sentences that only say an answer again. "It is false" takes the answer "False" not back."""
+    word = text.casefold()
+    return frozenset((word, *(f"{subject} is {word}" for subject in ("it", "this", "that"))))
 
 
 def plain(text: str) -> str:

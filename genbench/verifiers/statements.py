@@ -34,7 +34,9 @@ _PLAIN_NAMES = re.compile(
     r"(?<![A-Za-z])(?:sin|cos|tan|log|ln|exp|pi|theta|infinity|abs|arctan|arcsin|arccos)(?![A-Za-z])"
 )
 _NEXT_IS = re.compile(r".*(?:\bis\b|\bare\b|\bequals\b|:(?!\d)|[是为])\s*[*_]*", re.DOTALL)
-_SENTENCE_END = re.compile(r"\n|(?<=[^\d\s])\.\s|(?<=\d)\.\s+(?=[A-Z\"“(])|(?<=\d)[!?](?:\s|$)|。")
+_SENTENCE_END = re.compile(
+    r"\n|(?<=[^\d\s])\.\s|(?<=\d)\.\s+(?=[A-ZÀ-ÖØ-ÞА-ЯЁ\"“«„(]|[぀-ヿ一-鿿가-힣])|(?<=\d)[!?](?:\s|$)|。"
+)
 _LINE_HAS_VALUE = re.compile(r"[\dπ√∞½⅓⅔¼¾]|(?<![A-Za-z])pi(?![A-Za-z])|(?<![A-Za-z])sqrt")
 _JOIN = re.compile(r"\s*,?\s*(?:and|or|und|oder|et|ou|y|o|e)\s+|\s*[和或]\s*", re.IGNORECASE)
 _COMMA = re.compile(r"\s*[,，、]\s*")

@@ -62,7 +62,7 @@ def standing(after: str, *, spared: Collection[str] = (), about_options: bool = 
     previous = ""
     for match in _PIECE.finditer(after):
         piece = match[1].strip()
-        if not piece or piece.casefold() in spared:
+        if not piece or piece.strip(_MARKS).casefold() in spared:
             continue
         if "?" in match[2] or "？" in match[2]:
             asks_about_it = _ABOUT_IT.search(piece) and not _is_elsewhere(piece, about_options=about_options)

@@ -131,7 +131,8 @@ CONFIRMS = _any(r"""
 CONFIRMS_UNSPACED = "是的|没错|沒錯|对的|正确|答案正确|はい|正しい|네|맞습니다"
 
 ELSEWHERE = _any(r"""
-    if; unless; whether; would; might; could; some(?:one|body)?; many; most; people; students?; others?;
+    if; unless; whether; would; might; could; some(?:one|body)?; many; may;
+    (?:try|test|check)(?:ing)? \$?(?:[a-z] ?= ?)?\d+; most; people; students?; others?;
     another; common; common(?:ly)?; typical; mistakes? is; trap; tempting; at first; first; initially;
     originally; beforehand; tell me; let me know; correct me; in case; should; options?; choices?;
     alternatives?; distractors?; statements?; candidates?; suppose; assume; assuming; claim(?:s|ed)?;
@@ -139,8 +140,17 @@ ELSEWHERE = _any(r"""
     otherwise; instead of; why
 """)
 """Words that show that a sentence is about another answer or about a condition."""
-ELSEWHERE_UNSPACED = "其他|其它|其余|另外|别的|选项|選項|如果|若|的话|没有|有人|为什么|他の|다른"
+ELSEWHERE_UNSPACED = (
+    r"其他|其它|其余|剩下|另外|别的|选项|選項|如果|若|的话|没有|有人|为什么|他の|残り|다른|나머지|그\s?외"
+)
 GOES_ON = _any(
-    "to; before; initially; at first; earlier; if; when; at the start; in thinking; about (?!that|this|it)"
+    r"""
+    to; before; initially; at first; earlier; above; if; when; unless; at the start; in thinking; in general;
+    about(?! (?:that|this|it)\b); that(?! (?:is|was)\b);
+    for (?:all|any|every|each|other|some|smaller|larger|general|negative|odd|even);
+    for \$?(?:\\?[a-z]+|\d+) ?(?:=|<|>|≠|≥|≤|\\[gln]eq?);
+    (?:(?:in|with|at|on) [^,]{1,40})?,? ?(?:which|that|but) (?:i|is|was|has been|have been)
+      (?: have| had| now| then| since)* (?:fixed|corrected)
+"""
 )
 """What follows "I was wrong" if it is about something before the answer."""

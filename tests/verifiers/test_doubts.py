@@ -12,6 +12,7 @@ from genbench.verifiers.doubts import doubts_value, is_doubted
     [
         *(
             "I doubt that the ",
+            "I disagree that the ",
             "I don't think the ",
             "It is not true that the correct ",
             "If the ",
@@ -33,6 +34,7 @@ def test_announcements_are_doubted(before: str) -> None:
             "So the ",
             "I have no doubt that the ",
             "I don't doubt that the ",
+            "It is hard to doubt that the ",
             "It is not hard to see that the ",
         ),
         *(

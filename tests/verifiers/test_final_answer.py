@@ -20,6 +20,10 @@ from genbench.verifiers.final_answer import final_answer
         ("\\boxed{4}. Wait, that is wrong. It should be 5.", "5", "stated"),
         ("\\boxed{4}. The final answer is in the box.", "4", "boxed"),
         ("The answer is 3. Wait, the answer is 4.", "4", "stated"),
+        ("答案是42，不是17。", "42", "stated"),
+        ("答案是42，而不是17。", "42", "stated"),
+        ("Ответ: 42. Проверка: подходит.", "42", "stated"),
+        ("정답: 42. 확인했습니다.", "42", "stated"),
     ],
 )
 def test_the_answer_is_found(text: str, answer: str, how: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from genbench.verifiers.stated_text import StatedText, plain, stated_text
@@ -123,3 +125,24 @@ def test_an_answer_that_is_doubted_is_not_given(before: str) -> None:
 def test_an_answer_after_other_denials_is_given(before: str) -> None:
     found = stated_text(f"{before} the answer is Paris.")
     assert found is not None and not found.retracted and found.text == "Paris"
+
+
+@pytest.mark.parametrize(
+    "text", ["Answer: No\n\nNo.", "The answer is No.\n\n**No**", "Answer: No\n\nIt is no."]
+)
+def test_an_answer_said_again_is_not_taken_back(text: str) -> None:
+    stated = stated_text(text)
+    assert stated is not None
+    assert (stated.text, stated.retracted) == ("No", False)
+
+
+def test_an_answer_no_can_be_taken_back() -> None:
+    stated = stated_text("Answer: No\n\nNo, wait.")
+    assert stated is not None
+    assert stated.retracted
+
+
+def test_many_empty_lines_after_a_box_are_read_at_once() -> None:
+    start = time.process_time()
+    stated_text("\\boxed{42}" + 3_000 * "\n")
+    assert time.process_time() - start < 0.3
