@@ -153,7 +153,7 @@ class TaskRecord(JsonRecord):
     of: Count = Field(description="problems of the whole task")
     role: str = Field(description="validation or test")
     gating: bool = Field(description="whether the gate counts the task")
-    margin: float | None = Field(description="non-inferiority margin in points of 100")
+    margin: float | None = Field(gt=0, le=100, description="non-inferiority margin in points of 100")
     headline: str = Field(description="metric that represents the task")
     metrics: tuple[str, ...] = Field(description="all metrics")
     chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")

@@ -172,7 +172,7 @@ class TaskEntry(Strict):
     limit: int | None = Field(None, ge=1)
     role: Literal["validation", "test"] = "validation"
     gating: bool = False
-    margin: float | None = Field(None, gt=0, description="loss in points of 100 that counts as none")
+    margin: float | None = Field(None, gt=0, le=100, description="loss in points of 100 that counts as none")
     metrics: tuple[str, ...] | None = Field(
         None, min_length=1, description="acc, avg@k, pass@k, pass^k, maj@k, or metrics of plug-ins"
     )

@@ -40,8 +40,12 @@ def test_the_binding_leaves_out_what_may_change() -> None:
     assert one.binding != manifest(tasks={"t": task_record(version="2")}).binding
 
 
-def test_a_wrong_value_is_refused_by_key() -> None:
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("chance", 25), ("margin", -1e308), ("margin", 0), ("margin", 100.5), ("margin", float("inf"))],
+)
+def test_a_wrong_value_is_refused_by_key(key: str, value: float) -> None:
     record = manifest(tasks={"t": task_record()}).to_json()
-    record["tasks"]["t"]["chance"] = 25
-    with pytest.raises(InputError, match=r"m\.json: 'tasks\.t\.chance'"):
+    record["tasks"]["t"][key] = value
+    with pytest.raises(InputError, match=rf"m\.json: 'tasks\.t\.{key}'"):
         Manifest.from_json(record, "m.json")
