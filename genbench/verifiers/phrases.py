@@ -128,8 +128,10 @@ def announcement() -> str:
     a sentence. The regex needs the flags IGNORECASE and MULTILINE.
     """
     noun = rf"(?<![A-Za-z])(?:{alternation(ANSWER_NOUNS)})(?![A-Za-z])[\"']?"
-    copula = rf"(?:[ \t]+(?:{alternation(COPULAS)})(?!\w)|[是为為はが은는])"
-    between = rf"(?:[ \t*_]+(?!(?:is|are|{_DENYING})(?!\w))[^\s.:：=,;]+){{0,8}}?"
+    copula = rf"(?:[*_]*[ \t]+(?:{alternation(COPULAS)})(?!\w)|[是为為はが은는])"
+    # A mark is no part of a word: else a text of stars can be told apart in exponentially many ways.
+    word = r"[^\s.:：=,;*_]{1,80}"
+    between = rf"(?:[ \t*_]++(?!(?:is|are|{_DENYING})(?!\w)){word}){{0,8}}?"
     mark = r"[ \t*_]*[:：]"
     formula = r"[ \t*_]*\s*(?=\$|\\\(|\\\[)"
     said = rf"{noun}(?:[ \t]*=(?!=)|{formula}|{between}(?:{mark}|{copula}(?:{mark})?))"

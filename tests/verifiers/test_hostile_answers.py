@@ -28,6 +28,8 @@ UNITS = {
     "dollars": "$",
     "digits": "9",
     "announcements": "Answer: ",
+    "bold announcements": "**Answer",
+    "words and marks": "answer a*b_c ",
     "sentences": "the answer is ",
     "words of an announcement": "answer w w w w w w w ",
     "open boxes": "\\boxed{",
