@@ -16,8 +16,8 @@ from genbench.suite.shipped import folder
 from genbench.suite.suitefile import read_suite
 
 FILE = "parity.json"
-_MOST_BYTES = 16 << 20
 """The file of a run folder with the state of its card's scores."""
+_MOST_BYTES = 16 << 20
 
 
 def card_name(manifest: Manifest) -> str | None:

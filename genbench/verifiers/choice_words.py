@@ -19,6 +19,12 @@ def read_list(text: str) -> tuple[str, ...]:
     return tuple(word for piece in text.split(";") if (word := " ".join(piece.split())))
 
 
+def any_of(text: str) -> str:
+    """Return the regex alternation of a list of words, longest first. A line may go on with a bracket too."""
+    text = re.sub(r"(?<!;)\n\s+(?=\()", "", text)
+    return "|".join(sorted(read_list(text), key=lambda word: (-len(word), word)))
+
+
 def read_table(text: str) -> Table:
     """Return the words of a text with a language and a colon before the words of each."""
     pieces = re.split(r"^\s+([a-z]{2}): ", text, flags=re.MULTILINE)

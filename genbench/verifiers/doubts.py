@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import re
 
-from genbench.verifiers.choice_words import read_list
+from genbench.verifiers.choice_words import any_of
 
 _CONTEXT = 100
 """Characters before an answer that are read."""
 _SENTENCE_END = re.compile(r"[.;!?\n。！？；](?=\s|$)|[。！？；]")
-
-
-def _any(text: str) -> str:
-    """Return the alternation of a list of words, longest first. A line may go on with a bracket or a bar."""
-    text = re.sub(r"(?<!;)\n\s+(?=[|(])", "", text)
-    return "|".join(sorted(read_list(text), key=lambda word: (-len(word), word)))
 
 
 _BELIEVING = "think|believe|say|claim|agree|accept|feel|expect|suppose|imagine|conclude"
@@ -23,7 +17,7 @@ _OTHERS = (
     r"friends?|teachers?|tutors?|professor|colleagues?|classmates?|students?|users?|neighbou?rs?|brother|sister"
     r"|mother|father|boss|uncle|aunt|assistant|critics?|people|someone|somebody|others|they"
 )
-_DENIES = _any(rf"""
+_DENIES = any_of(rf"""
     (?<!\bno )(?<!\bnot )(?<!n['’]t )(?<!\bany )(?<!\bnever )(?<!\bwithout )(?<!\bwithout a )(?<!\blittle )
       (?<!\bhard to )(?<!\bdifficult to )(?<!\breason to )(?<!\bhardly any )
       (?:doubt(?:s|ed)?);
@@ -42,7 +36,7 @@ _CONJUNCTION = r" (?:that|if|whether)"
 _REPORTED = rf"\b(?:{_OTHERS}) (?:\w+ )?(?:{_SAYING})(?: that)?"
 """What others say is not what the response says."""
 _SUPPOSED = r"\b(?:(?<!as )if|suppose|supposing|assume|assuming|imagine|unless|whether)(?: that)?"
-_FOREIGN = _any(r"""
+_FOREIGN = any_of(r"""
     (?:bezweif\w+|glaube?n? (?:ich )?nicht|denke?n? (?:ich )?nicht|nicht sicher|nicht überzeugt
       |ist (?:es )?nicht (?:wahr|richtig|so)|stimmt nicht|ist falsch|unwahrscheinlich|unmöglich
       |zweifelhaft),? (?:dass|ob)(?: (?:die|das|unsere|meine|es|x))?(?: (?:richtige|korrekte))?;

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from genbench.verifiers.choice_words import read_list
-
-
-def _any(text: str) -> str:
-    """Return the alternation of a list of words, longest first. A line may go on with a bracket or a bar."""
-    text = re.sub(r"(?<!;)\n\s+(?=[|(])", "", text)
-    return "|".join(sorted(read_list(text), key=lambda word: (-len(word), word)))
-
+from genbench.verifiers.choice_words import any_of
 
 _SUBJECT = (
     r"(?:that|this|it|which|the above|all (?:of )?(?:that|this)"
@@ -25,7 +16,7 @@ _ADVERB = (
 )
 _RIGHT = r"(?:right|correct|true|the (?:right |correct )?answer|it|so|valid|possible)"
 
-LEADS = _any(r"""
+LEADS = any_of(r"""
     oh; ah; aha; uh; um; er; hm+; well; wait(?: a (?:minute|second|moment|sec))?; no; nope; nah; actually;
     sorry; oops; whoops; but; however; hold on; hang on; on second thoughts?; on reflection;
     thinking about it;
@@ -40,20 +31,20 @@ LEADS = _any(r"""
     desculpe; desculpa; mas; нет; подождите; погодите; стоп; извините; простите; но; ой; ах; к сожалению
 """)
 """Words with which a change of mind may begin. By themselves they take nothing back, but for NO."""
-LEADS_UNSPACED = _any(r"""
+LEADS_UNSPACED = any_of(r"""
     哦; 啊; 呃; 嗯; 不好意思; 不(?![^\W_]); 等一下; 等等; 等; 抱歉; 对不起; 但是; 但; 其实; 我想; 我觉得;
     看来; 好像; いや; いえ; 待って(?:ください)?; すみません; あ(?![^\W_]); 아니(?:요|오)?(?![^\W_]);
     잠깐(?:만요?)?; 죄송합니다
 """)
-NO = _any("no; nope; nah; oops; whoops; nein; nee; non; oups; não; ups; нет; ой")
+NO = any_of("no; nope; nah; oops; whoops; nein; nee; non; oups; não; ups; нет; ой")
 """Leads that take an answer back if nothing else follows: "No, wait."."""
 NO_UNSPACED = r"不(?![^\W_])|いや|いえ|아니(?:요|오)?(?![^\W_])"
 
-TRAILS = _any(r"""
+TRAILS = any_of(r"""
     sorry; apologies; actually; again; now; here; there; though; after all; either; my bad; my mistake; too;
     i(?:['’]m| am) afraid; i think; i see; i realized?; oops; haha; lol; then; leider; sorry; désolée?; perdón
 """)
-TAKES_BACK = _any(rf"""
+TAKES_BACK = any_of(rf"""
     (?:scratch|strike)(?: (?:that|this|it|the above|my (?:last |previous )?answer))?(?: out)?;
     never ?mind(?: (?:that|this|it)|,? i (?:don['’]t|do not) know)?;
     (?:i(?:['’]m| am| was) )?(?:only |just )?(?:kidding|joking);
@@ -104,7 +95,7 @@ TAKES_BACK = _any(rf"""
     정정(?:합니다)?
 """)
 """Whole sentences that take an answer back."""
-WITHIN = _any(r"""
+WITHIN = any_of(r"""
     scratch that; strike that; i was wrong; i retract; i take (?:that|it) back; just kidding; i misread;
     i misunderstood; i made (?:a|an|my|the) (?:\w+ )?(?:mistake|error|slip);
     (?:that|this|it|which|the (?:(?:above|previous) )?(?:answer|result|box(?:ed)?(?: \w+)?)) ?(?:is|was
@@ -117,7 +108,7 @@ WITHIN = _any(r"""
 """What takes an answer back within a longer sentence too."""
 WITHIN_UNSPACED = "不对|错了|搞错|有误|間違えました|違います|틀렸습니다"
 
-CONFIRMS = _any(r"""
+CONFIRMS = any_of(r"""
     (?:oh |ah )?(?:yes|yep|yeah|yup|indeed|confirmed|exactly|correct(?! me)); good; great; fine; right; ok;
     okay; all good;
     (?:that|this|it|which|everything|the (?:answer|result)|my answer)(?: is|['’]s| was| looks| seems
@@ -130,7 +121,7 @@ CONFIRMS = _any(r"""
 """)
 CONFIRMS_UNSPACED = "是的|没错|沒錯|对的|正确|答案正确|はい|正しい|네|맞습니다"
 
-ELSEWHERE = _any(r"""
+ELSEWHERE = any_of(r"""
     if; unless; whether; would; might; could; some(?:one|body)?; many; may;
     (?:try|test|check)(?:ing)? \$?(?:[a-z] ?= ?)?\d+; most; people; students?; others?;
     another; common; common(?:ly)?; typical; mistakes? is; trap; tempting; at first; first; initially;
@@ -143,7 +134,7 @@ ELSEWHERE = _any(r"""
 ELSEWHERE_UNSPACED = (
     r"其他|其它|其余|剩下|另外|别的|选项|選項|如果|若|的话|没有|有人|为什么|他の|残り|다른|나머지|그\s?외"
 )
-GOES_ON = _any(
+GOES_ON = any_of(
     r"""
     to; before; initially; at first; earlier; above; if; when; unless; at the start; in thinking; in general;
     about(?! (?:that|this|it)\b); that(?! (?:is|was)\b);
