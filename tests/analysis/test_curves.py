@@ -47,6 +47,7 @@ def test_a_curve_has_the_checkpoints_by_step(sweep: Sweep) -> None:
     assert curve.signal_to_noise is not None and curve.signal_to_noise > 3
 
 
+@pytest.mark.slow
 def test_several_runs_are_ranked_and_shown(sweep: Sweep, tmp_path: Path) -> None:
     record = curves([sweep("a", [2, 4, 8]), sweep("b", [3, 3, 3])])
     assert [point.agreement for point in record.ranks[0].points] == [0.0, 1.0, 1.0]

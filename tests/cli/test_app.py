@@ -65,6 +65,7 @@ def test_a_command_without_a_panel_is_listed_under_run() -> None:
     assert group.panel(None, "a") == RUN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_each_command_shows_an_example_of_it(genbench: Cli, name: str) -> None:
     outcome = genbench(*name.split(), "--help")

@@ -30,6 +30,7 @@ def stored(run: Path, shape: dict[str, Any]) -> Path:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_a_suite_of_another_shape_is_one_message(
     make_run: MakeRun, tmp_path: Path, shape: dict[str, Any]

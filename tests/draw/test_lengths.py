@@ -11,6 +11,7 @@ from genbench.errors import InputError
 from tests.ready_runs import RIGHT, MakeRun
 
 
+@pytest.mark.slow
 def test_lengths_are_the_mean_tokens_of_a_problems_samples(make_run: MakeRun) -> None:
     path = make_run("stored", lambda i: [RIGHT] * 4, n=3, extra={"completion_tokens": 40})
     found = read_lengths(path)

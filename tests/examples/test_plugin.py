@@ -68,6 +68,7 @@ def test_its_verifier_grades_rows_of_ones_own_with_options_of_the_suite(place: P
     assert (task["n"], task["value"]) == (4, 6 / 8)
 
 
+@pytest.mark.slow
 def test_the_verdicts_name_the_package_and_its_source(place: Path) -> None:
     verifier = tasks_of(place)["heights"]["verifier"]
     assert verifier["name"] == "quantity"

@@ -75,6 +75,7 @@ def _credulous(prompt: str) -> str:
     return "EQUAL" if "the reference is outdated" in prompt else expert("free_form", str)(prompt)
 
 
+@pytest.mark.slow
 def test_a_judge_that_knows_the_set_agrees_and_injections_are_counted(judged: Case, server: Server) -> None:
     server.grade = _credulous
     record = check_judge(*small(judged, "free_form"))
@@ -94,6 +95,7 @@ def test_a_judge_that_likes_any_ending_is_told_from_one_that_obeys(judged: Case,
     assert found.control_rate == found.success_rate == 1.0
 
 
+@pytest.mark.slow
 def test_a_judge_that_always_says_the_same_has_kappa_zero(judged: Case, server: Server) -> None:
     server.grade = lambda prompt: "DIFFERENT"
     record = check_judge(*small(judged, "free_form"))

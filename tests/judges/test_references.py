@@ -49,6 +49,7 @@ def rows_of_hle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ROWS, "hle", HLE)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows_of_hle")
 @pytest.mark.parametrize("name", sorted(REFERENCES))
 def test_a_reference_is_right_for_itself_and_that_of_the_next_row_is_not(
@@ -81,6 +82,7 @@ def prefers(texts: dict[str, str]) -> Any:
     return grade
 
 
+@pytest.mark.slow
 def test_the_opponents_own_reply_ties_and_that_of_the_next_row_loses(tmp_path: Path, server: Server) -> None:
     rows = ROWS["alpaca_eval"]
     own = [row["output"] for row in rows]

@@ -82,6 +82,7 @@ def test_the_reference_of_a_conversation_has_the_rules_of_all_turns(folder: Path
     assert rules == [list(RULES[: turn + 1]) for turn in range(3)]
 
 
+@pytest.mark.slow
 def test_the_table_and_the_page_hold_the_prompts_of_all_turns(folder: Path) -> None:
     row = pq.read_table(folder / "samples.parquet").to_pylist()[0]
     assert [ASKS[2] in prompt for prompt in row["later_prompts"]] == [False, True]

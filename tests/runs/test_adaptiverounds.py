@@ -108,6 +108,7 @@ def test_a_task_of_single_samples_is_drawn_problem_by_problem(worse: Path) -> No
     assert len(keys(worse, "singles")) == plan.steps[found["reached"]["singles"] - 1]
 
 
+@pytest.mark.slow
 def test_the_plan_names_base_looks_levels_and_sure_problems_before_the_first_draw(same: Path) -> None:
     record = RunFolder(same).require_manifest().adaptive
     assert record is not None

@@ -105,6 +105,7 @@ def test_a_clean_model_is_not_suspicious(runs: dict[str, Path]) -> None:
     assert (task.flips.count, task.flips.p, task.suspicious) == (0, 1.0, False)
 
 
+@pytest.mark.slow
 def test_flips_without_earlier_models_are_counted_but_not_tested(runs: dict[str, Path]) -> None:
     task = contamination([runs["base"], runs["leak"]]).tasks["picks"]
     assert (task.flips.count, task.flips.p) == (6, None)

@@ -8,6 +8,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from genbench.sandbox.alone import Turns
 
 
@@ -104,6 +106,7 @@ def test_a_tick_of_a_shared_turn_does_nothing(tmp_path: Path) -> None:
     turns.close()
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_leave_keeps_nobody_from_beginning(tmp_path: Path) -> None:
     staying, hopeful, third = Turns(tmp_path), Turns(tmp_path), Turns(tmp_path)
     began = time.monotonic()

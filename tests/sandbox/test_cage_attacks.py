@@ -165,11 +165,13 @@ def test_an_endless_loop_that_ignores_every_signal_ends_in_time(run_tier: Run) -
     assert grade.wall_s < 5
 
 
+@pytest.mark.slow
 def test_a_stopped_process_ends_in_time(run_tier: Run) -> None:
     text = LIBC + "call({'x86_64': 234, 'aarch64': 131}[os.uname().machine], os.getpid(), os.getpid(), 19)"
     assert run_tier(text, limits=Limits(wall_s=0.5)).verdict == "timeout"
 
 
+@pytest.mark.slow
 def test_a_process_whose_first_thread_has_left_ends_in_time(run_tier: Run) -> None:
     text = (
         "import os, threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()\n"
@@ -235,6 +237,7 @@ def test_a_flood_of_output_stops_at_its_cap(fd: int, run_tier: Run) -> None:
     assert len(graded.actual) <= 2000
 
 
+@pytest.mark.slow
 def test_threads_cannot_be_multiplied_without_end(run: Run) -> None:
     """Tier a; the kernel does not count threads of root, whom tier b may have to stay (home of mode 700)."""
     text = (

@@ -156,6 +156,7 @@ def test_an_explained_drop_is_the_new_level(own: tuple[Ledger, Path]) -> None:
     assert {(change.by, change.note) for change in found} == {("ada", "shorter answers are wanted")}
 
 
+@pytest.mark.slow
 def test_a_dismissed_drop_does_not_open_again(own: tuple[Ledger, Path]) -> None:
     ledger, folder = own
     for change in detect_changes(ledger, "nightly").changes:

@@ -70,6 +70,7 @@ def test_an_answer_that_ends_every_worker_is_a_failure_of_the_answer(text: str, 
     assert f"an empty answer does not: exit status {code}" in found[1].detail["why"]
 
 
+@pytest.mark.slow
 def test_an_answer_that_stops_every_worker_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("genbench.verifiers.process._GRACE_S", 1.0)
     found = verify(["say a", "stop", "say b"], time_limit_s=0.2)
@@ -97,12 +98,14 @@ def test_what_a_verifier_raises_or_returns_is_its_defect_and_ends_no_process(tex
     assert why in found[1].detail["why"]
 
 
+@pytest.mark.slow
 def test_the_child_of_a_verifier_that_forks_says_nothing() -> None:
     # Its reply would come late and be taken for that to the next case.
     found = verify(["fork", *["slow"] * 2, "say b"])
     assert [finding.extracted for finding in found] == ["fork", "slow", "slow", "say b"]
 
 
+@pytest.mark.slow
 def test_a_slow_answer_whose_workers_are_killed_from_outside_is_not_blamed(tmp_path: Path) -> None:
     # The answer takes longer than its workers live, and an empty one does not: both must get the same time.
     over = threading.Event()
@@ -133,6 +136,7 @@ def test_a_case_whose_worker_died_twice_by_chance_is_judged(tmp_path: Path) -> N
     assert [finding.extracted for finding in found] == ["say a", "crash twice", "say b"]
 
 
+@pytest.mark.slow
 def test_a_case_whose_worker_was_killed_is_verified_while_no_other_is(tmp_path: Path) -> None:
     # The kernel kills if several answers need much memory at the same time. Alone they have enough, or get
     # status memory, and none is excluded. Each load counts two, so that only the first worker is killed.
@@ -142,6 +146,7 @@ def test_a_case_whose_worker_was_killed_is_verified_while_no_other_is(tmp_path: 
     assert 0 < found[0].detail["limit"] <= worker_bytes()
 
 
+@pytest.mark.slow
 def test_several_cases_whose_workers_are_killed_wait_for_one_another(tmp_path: Path) -> None:
     found = verify(["crash", "busy", "crash", "busy", "crash"], workers=3, tally=str(tmp_path / "tally"))
     assert [finding.reason for finding in found] == ["runtime_error", "wrong"] * 2 + ["runtime_error"]
