@@ -3,7 +3,8 @@
 Expected outputs are never sent into the cage. Many tests share a process. A test that fails there after the
 first one is tried again in a new process, so that the state of earlier tests does not decide. If it passes
 there, all other tests run by themselves too. If the state must be kept (in `lcb-compat` and for asserts), the
-failure counts as it is.
+failure counts as it is. Tests whose outputs are easy to guess have a process each from the start, so that no
+test is asked twice.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -31,13 +33,20 @@ _STARVED = 0.95
 _NO_THREAD = "can't start new thread"
 """Python's error if a limit on threads is reached. In tier b the kernel counts those of all programs of an
 ordinary user together."""
+_GUESSABLE, _LONGEST_GUESS = 0.2, 32
+"""If a random one of the expected outputs is right in this share of the tests, they are easy to guess, as
+`YES` and `NO` are. Outputs with more characters are never guessed."""
 
 
 class Checks:
-    """A problem's tests with their inputs in one memory file, to be used for many programs."""
+    """A problem's tests with their inputs in one memory file, to be used for many programs.
+
+    `are_guessable` tells whether a program that knows the possible outputs often guesses one.
+    """
 
     def __init__(self, all_: Sequence[Check]) -> None:
         self.all = tuple(all_)
+        self.are_guessable = _are_guessable([check.output for check in self.all])
         self._readable: set[Kind] = set()
         texts = [check.input.encode(errors="surrogatepass") for check in self.all]
         ends = list(accumulate(map(len, texts), initial=0))
@@ -62,6 +71,18 @@ class Checks:
     def close(self) -> None:
         """Free the memory file."""
         os.close(self.fd)
+
+
+def _are_guessable(outputs: Sequence[str]) -> bool:
+    """Return whether a random one of the expected outputs is right in many tests.
+
+    If all are the same, a program that prints that one passes with any number of tries.
+    """
+    short = [output.strip() for output in outputs if len(output) <= _LONGEST_GUESS]
+    counts = Counter(short)
+    if len(counts) == 1 and len(short) == len(outputs):
+        return False
+    return sum(count**2 for count in counts.values()) >= _GUESSABLE * max(len(outputs), 1) ** 2
 
 
 def grade(
@@ -100,7 +121,7 @@ def grade(
 def _settle(case: _Case, turns: Turns, alone: bool) -> Grade:
     """Run until a test has failed for good or all have passed."""
     total, index, wall_s, spent_s = len(case.checks.all), 0, 0.0, 0.0
-    share, runs_alone, threads_left = case.limits.isolation == "program" or case.joined, 0, False
+    share, runs_alone, threads_left = case.shares, 0, False
     apart = [] if share else list(range(total))
     while apart or (share and index < total):
         # A test in a sole turn is one process: the other tests must not sleep while others wait.
@@ -119,7 +140,7 @@ def _settle(case: _Case, turns: Turns, alone: bool) -> Grade:
             return replace(failed, wall_s=wall_s, threads_left=threads_left)
         else:
             # The state of earlier tests may be the cause: each test runs by itself, those that passed too.
-            # A program that guesses so gets a second guess only if it guesses all tests once more.
+            # A program can find out which one failed, so outputs that are easy to guess never come here.
             apart = sorted(range(total), key=lambda test: test != index + passed)
             share, spent_s = False, spent_s if failed.verdict == "timeout" else 0.0
     return Grade("pass", wall_s=wall_s, threads_left=threads_left)
@@ -152,6 +173,11 @@ class _Case:
     def joined(self) -> bool:
         """Return whether all tests must run in one process, since its state is part of the rules."""
         return self.program.mode == "lcb-compat" or self.program.kind == "assert"
+
+    @property
+    def shares(self) -> bool:
+        """Return whether a process runs several tests, as long as none fails."""
+        return self.joined or (self.limits.isolation == "program" and not self.checks.are_guessable)
 
     def run(
         self, first: int, count: int, spent_s: float, turn: Turn

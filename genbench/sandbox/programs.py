@@ -23,7 +23,7 @@ class Limits:
     total_s: float | None = None
     isolation: Literal["program", "test"] = "program"
     """Whether tests share a process, which takes a fifth of the CPU. A test that fails after others is
-    tried in its own process."""
+    tried in its own process. Tests whose expected outputs are easy to guess have a process each."""
 
     @property
     def output_bytes(self) -> int:

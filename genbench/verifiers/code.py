@@ -16,7 +16,7 @@ from genbench.verifiers import code_reference
 from genbench.verifiers.code_reference import is_positive, kind_of, limits_of, read_tests
 from genbench.verifiers.forgeable import is_forgeable
 
-_VERSION = "4"
+_VERSION = "5"
 _PROBLEMS_HELD = 2
 """Problems whose tests stay unpacked: samples of one problem tend to come one after another."""
 _CUT = 2000

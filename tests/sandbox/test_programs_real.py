@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from genbench.sandbox.programs import Grade, Limits
+from genbench.sandbox.grading import Checks
+from genbench.sandbox.programs import Check, Grade, Limits
 
 Run = Callable[..., Grade]
 TWICE = (("1\n", "1\n"), ("2\n", "2\n"))
@@ -133,11 +134,38 @@ def test_a_program_that_guesses_must_guess_all_tests_once_more(run: Run) -> None
 
 
 def test_a_test_that_passed_by_what_earlier_ones_left_does_not_help_a_later_one(run: Run) -> None:
-    text = "import math\nmath.n = getattr(math, 'n', 0) + 1\nprint('abx'[math.n - 1])"
-    assert run(text, ("", "a"), ("", "b")).verdict == "pass"
+    text = "import math\nmath.n = getattr(math, 'n', 0) + 1\nprint('abx'[math.n - 1] * 40)"
+    a, b = ("", "a" * 40), ("", "b" * 40)
+    assert run(text, a, b).verdict == "pass"
     # The third passes by itself, and the second does not.
-    graded = run(text, ("", "a"), ("", "b"), ("", "a"))
-    assert (graded.verdict, graded.test, graded.actual) == ("wrong", 1, "a\n")
+    graded = run(text, a, b, a)
+    assert (graded.verdict, graded.test, graded.actual) == ("wrong", 1, "a" * 40 + "\n")
+
+
+def test_no_test_is_asked_twice_if_outputs_are_easy_to_guess(run: Run) -> None:
+    text = "import math\nmath.n = getattr(math, 'n', 0) + 1\nprint('YES' if math.n == 1 else 'NO')"
+    graded = run(text, ("", "YES"), ("", "NO\n"), ("", "YES"), ("", "YES\n"), ("", "NO"), ("", "YES"))
+    assert (graded.verdict, graded.test, graded.actual) == ("wrong", 1, "YES\n")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "guessable"),
+    [
+        (["YES", "NO\n", "YES"], True),
+        (["-1"] * 9 + [str(n) for n in range(11)], True),
+        (["-1"] * 7 + [str(n) for n in range(11)], False),
+        ([str(n) for n in range(5)], True),
+        ([str(n) for n in range(6)], False),
+        (["7\n", "7", " 7"], False),
+        (["YES " * 9, "NO " * 12], False),
+        ([], False),
+    ],
+    ids=["words", "a frequent one", "a rare one", "few", "more", "the same", "long", "none"],
+)
+def test_outputs_that_repeat_are_easy_to_guess(outputs: list[str], guessable: bool) -> None:
+    checks = Checks([Check("", output) for output in outputs])
+    checks.close()
+    assert checks.are_guessable is guessable
 
 
 def test_what_earlier_tests_left_does_not_fail_a_later_one(run: Run) -> None:
@@ -148,8 +176,9 @@ def test_what_earlier_tests_left_does_not_fail_a_later_one(run: Run) -> None:
 
 def test_tests_can_have_a_process_each(run: Run) -> None:
     text = "import math\nmath.n = getattr(math, 'n', 0) + 1\nprint(math.n)"
-    assert run(text, ("", "1"), ("", "2")).verdict == "pass"
-    assert run(text, ("", "1"), ("", "2"), limits=Limits(isolation="test")).verdict == "wrong"
+    tests = [("", str(n)) for n in range(1, 7)]
+    assert run(text, *tests).verdict == "pass"
+    assert run(text, *tests, limits=Limits(isolation="test")).verdict == "wrong"
 
 
 def test_a_big_input_reaches_the_program_whole(run: Run) -> None:
