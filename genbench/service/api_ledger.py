@@ -13,7 +13,15 @@ from genbench.ledger.history import task_series
 from genbench.ledger.listing import ListedRun, ListedTrack
 from genbench.queue.messages import Message, list_messages
 from genbench.service.access import require, service
-from genbench.service.lookup import Name, read_runs, read_tracks, require_change, require_track, run_folder
+from genbench.service.lookup import (
+    Name,
+    RunJson,
+    read_runs,
+    read_tracks,
+    require_change,
+    require_track,
+    run_folder,
+)
 from genbench.service.problems import ConflictError, NotFoundError
 from genbench.store.boundedfile import read_json
 from genbench.trend.compose import SHOWN, compose, read_track
@@ -142,7 +150,7 @@ def get_runs(
     return RunPage(items=found[:limit], next=after + limit if len(found) > limit else None)
 
 
-@router.get("/runs/{uid}/results")
+@router.get("/runs/{uid}/results", response_class=RunJson)
 def get_results(request: Request, uid: Name) -> dict[str, Any]:
     """Return results.json of a run. 410 if its folder is gone."""
     path = run_folder(service(request).ledger, uid) / "results.json"

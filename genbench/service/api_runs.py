@@ -16,12 +16,12 @@ from genbench.policy.record import NightlyGate
 from genbench.reports.browse import SampleFilter, paired, sample_rows, task_rows
 from genbench.reports.browse_record import ProblemRow, SampleRow
 from genbench.service.access import service
-from genbench.service.lookup import Name, has_verdicts, read_run, run_folder
+from genbench.service.lookup import Name, RunJson, has_verdicts, read_run, run_folder
 from genbench.service.problems import GoneError, NotFoundError
 from genbench.store.storedrun import StoredRun
 from genbench.trend.detect import detect_changes
 
-router = APIRouter(prefix="/api/v1", tags=["runs"])
+router = APIRouter(prefix="/api/v1", tags=["runs"], default_response_class=RunJson)
 Uid = Annotated[str, Query(max_length=100, description="uid of a run")]
 Start = Annotated[int, Query(ge=0, le=1 << 31, description="`next` of the page before")]
 Limit = Annotated[int, Query(ge=1, le=200, description="entries of a page")]

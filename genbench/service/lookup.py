@@ -1,11 +1,15 @@
-"""The tracks, runs and changes that a path names. Errors: 404 missing, 410 files are gone."""
+"""The tracks, runs and changes that a path names. Errors: 404 missing, 410 files are gone.
+
+`RunJson` is the form of answers with texts from run folders.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path as FilePath
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Path
+from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
 from genbench.errors import InputError
@@ -14,9 +18,18 @@ from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.listing import ListedRun, ListedTrack, list_ledger, listed_runs, select_runs
 from genbench.service.problems import GoneError, NotFoundError
+from genbench.store.jsonlines import encode
 
 Name = Annotated[str, Path(max_length=200)]
 """A name in a path: a track, a task, a change or a uid. It is looked up and never becomes a file name."""
+
+
+class RunJson(JSONResponse):
+    """A response with texts of models, which may contain halves of surrogate pairs: these become escapes."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the content as JSON."""
+        return encode(content)
 
 
 def read_tracks(ledger: Ledger) -> list[ListedTrack]:

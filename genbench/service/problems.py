@@ -57,6 +57,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(GenbenchError, _on_genbench)
     app.add_exception_handler(RequestValidationError, _on_validation)
     app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_defect)
 
 
 def _on_genbench(request: Request, error: Exception) -> Response:
@@ -93,6 +94,12 @@ def _on_validation(request: Request, error: Exception) -> Response:
 def _on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return _answer(request, error.status_code, str(error.detail), dict(error.headers or {}))
+
+
+def _on_defect(request: Request, error: Exception) -> Response:
+    """Answer an error that nobody foresaw, or a full disk. The server then logs the traceback."""
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+    return _answer(request, 500, f"the service failed ({cause}); its log says where")
 
 
 def _answer(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:

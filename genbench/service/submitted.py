@@ -193,6 +193,6 @@ def _is_shipped(text: object) -> bool:
         return False
     try:
         resolve(text, Path())
-    except ConfigError:
+    except (ConfigError, OSError):  # OSError: the name is too long for a file
         return False
     return True

@@ -165,7 +165,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     An incomplete last line is skipped. A file that does not exist has no lines.
 
     Raises:
-        RunFolderError: a complete line is not a JSON object. Names the line.
+        RunFolderError: as `read_places`.
     """
     for number, _, record in read_places(path):
         yield number, record
@@ -177,12 +177,16 @@ def read_places(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
     An incomplete last line is skipped. A file that does not exist has no lines.
 
     Raises:
-        RunFolderError: a complete line is not a JSON object. Names the line.
+        RunFolderError: the file cannot be read, or a complete line is not a JSON object. Names the line.
     """
     if not path.exists():
         return
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise RunFolderError(f"{path}: cannot be read: {error.strerror}") from error
     place = 0
-    with path.open("rb") as file:
+    with file:
         for number, line in lines_of(file, path):
             if not line.endswith(b"\n"):
                 return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,7 +13,7 @@ from starlette.types import Message
 
 from genbench.errors import InputError
 from genbench.service.access import require
-from genbench.service.app import make_app
+from genbench.service.app import make_api, make_app
 from genbench.service.guard import MOST_BODY, POLICY, Guard
 from genbench.service.problems import MEDIA
 from genbench.service.state import Service
@@ -112,6 +113,17 @@ def test_a_token_is_in_no_answer(writer: TestClient, service: Service) -> None:
     for path in ("/", "/queue", "/jobs/1", JOBS, f"{JOBS}/1", "/api/v1/metrics", f"{JOBS}/1/log"):
         assert token not in writer.get(path).text
     assert token not in repr(list_tokens(service.queue))
+
+
+def test_an_error_that_nobody_foresaw_is_a_problem_too(service: Service) -> None:
+    app = make_api(service)
+    app.add_api_route("/api/v1/defect", lambda: int("x"))
+    app.add_api_route("/api/v1/full", lambda: Path("/dev/full").write_text("x", encoding="utf-8"))
+    with TestClient(app, raise_server_exceptions=False) as client:
+        for name, cause in (("defect", "ValueError"), ("full", "No space left on device")):
+            failed = client.get(f"/api/v1/{name}")
+            assert (failed.status_code, failed.headers["content-type"]) == (500, MEDIA)
+            assert failed.json()["detail"] == f"the service failed ({cause}); its log says where"
 
 
 def test_a_body_that_is_cut_off_is_not_taken_for_a_whole_one(service: Service) -> None:

@@ -57,6 +57,21 @@ def test_problems_of_a_run_with_those_that_flipped(client: TestClient, uids: lis
     assert client.get(f"{API}/runs/none").status_code == 404
 
 
+def test_halves_of_surrogate_pairs_are_escapes(
+    client: TestClient, service: Service, make_run: MakeRun
+) -> None:
+    half = "\ud83e"
+    (outcome,) = add(service.ledger, [make_run("half", lambda _: [f"The answer is {half}."] + [RIGHT] * 3)])
+    path = f"{API}/runs/{outcome.uid}"
+    samples = client.get(f"{path}/samples", params={"task": "sums", "problem": "p00"})
+    assert "The answer is \\ud83e." in samples.text
+    assert samples.json()["items"][0]["answer"] == f"The answer is {half}."
+    for rest in ("tasks/sums/problems", "results"):
+        assert client.get(f"{path}/{rest}").status_code == 200
+    pair = {"base": outcome.uid, "tuned": outcome.uid}
+    assert client.get(f"{API}/compare", params=pair).status_code == 200
+
+
 def test_texts_of_samples_are_read_and_gone_when_pruned(
     client: TestClient, uids: list[str], tmp_path: Path
 ) -> None:

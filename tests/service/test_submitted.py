@@ -94,6 +94,7 @@ VERIFIER, DATA = "{tolerance: 0.1}", "hub: {repo: org/sums}"
         (DATA, "path: /etc/passwd", "11: tasks.2.data.path"),
         (DATA, "path: https://example.org/x.jsonl", "11: tasks.2.data.path"),
         (DATA, "path: shipped:data/../../x", "11: tasks.2.data.path"),
+        (DATA, f"path: shipped:data/{'x' * 5000}", "11: tasks.2.data.path"),
         (VERIFIER, "{use: evil.module:V}", "13: tasks.2.verifier.use"),
         (VERIFIER, "{use: foreign_score}", "13: tasks.2.verifier.use"),
         (VERIFIER, "{unsafe_local_exec: true}", "13: tasks.2.verifier.unsafe_local_exec"),

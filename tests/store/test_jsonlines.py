@@ -72,3 +72,9 @@ def test_a_replaced_file_leaves_no_temporary_behind(tmp_path: Path) -> None:
     replace(tmp_path / "a.json", b"2")
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
     assert (tmp_path / "a.json").read_bytes() == b"2"
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match=r"cannot be read: Is a directory") as error:
+        list(read_lines(tmp_path))
+    assert str(tmp_path) in str(error.value)
