@@ -23,11 +23,11 @@ from langdetect import DetectorFactory, LangDetectException, detect
 from nltk.tokenize import NLTKWordTokenizer
 from nltk.tokenize.punkt import PunktSentenceTokenizer
 
-from genbench.verifiers.constraints.abbreviations import ABBREVIATIONS
-from genbench.verifiers.constraints.checking import outcomes
-from genbench.verifiers.constraints.rulebook import Constraint, Rulebook
-from genbench.verifiers.constraints.text import Text
-from genbench.verifiers.constraints.tools import Toolbox
+from genbench.verifiers.instructions.rule import Text
+from genbench.verifiers.instructions.rulebook import Constraint, Rulebook
+from genbench.verifiers.instructions.toolbox import Toolbox
+from genbench.verifiers.instructions.verifier import outcomes
+from genbench.verifiers.instructions.word_lists import ABBREVIATIONS
 
 REPEATS = 5
 Row = tuple[str, list[Constraint]]

@@ -22,10 +22,10 @@ from genbench.generators.counting import PieceCounts, Tokens
 from genbench.generators.maker import LIBRARIES, PARTS, RECALL
 from genbench.generators.words import draw_values, prose, vocabulary
 from genbench.protocols import Row
-from genbench.tasks.ruler import recall, ruler
+from genbench.tasks.python.ruler import recall, ruler
 from genbench.types import Answer, Case, Problem, SampleId
-from genbench.verifiers.contains import ContainsVerifier
-from genbench.verifiers.recited import RecitedVerifier
+from genbench.verifiers.text.contains import ContainsVerifier
+from genbench.verifiers.text.continuation_overlap import RecitedVerifier
 
 CHECKED = 5
 """Prompts of each task that are tokenized as a whole."""

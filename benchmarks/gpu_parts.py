@@ -22,7 +22,7 @@ GREEDY_PROBES = 16
 def ratio(place: Place) -> list[dict[str, Any]]:
     """Compare `genbench run` with the bare engine. They share it, so neither arm pays for its start."""
     from benchmarks import throughput  # noqa: PLC0415
-    from genbench.engines import environment as engine_environment  # noqa: PLC0415
+    from genbench.engines.vllm import environment as engine_environment  # noqa: PLC0415
 
     scale = place.scale
     engine_environment.prepare()

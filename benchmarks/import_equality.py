@@ -31,10 +31,10 @@ from genbench.imports.levels import classify
 from genbench.imports.locate import Source, source_of
 from genbench.models.continuations import sizes
 from genbench.sandbox.foreign import ForeignPython
-from genbench.tasks.imported_scored import scored_ask
+from genbench.tasks.imported import scored_ask
 from genbench.types import Answer, Case, ChoiceScore, SampleId
-from genbench.verifiers.filtered_match import FilteredMatchVerifier
-from genbench.verifiers.foreign_score import ForeignScoreVerifier
+from genbench.verifiers.foreign.filtered_match import FilteredMatchVerifier
+from genbench.verifiers.foreign.foreign_score import ForeignScoreVerifier
 from genbench.verifiers.likelihood import LikelihoodVerifier
 
 FOLDERS = {

@@ -36,12 +36,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.simulated_engine import KV_TOKENS, SimulatedEngine, SimulatedLoop
 from benchmarks.simulated_suites import SUITES, bound, drained, lengths_of, suite
 from genbench.draw.capacity import Capacity, InFlightLength, assumed_length
-from genbench.draw.drawqueue import one
-from genbench.draw.enginesession import LaneContext
-from genbench.draw.lanes import Lane, draw_all
-from genbench.draw.queue import Draw
-from genbench.engines.shared import EngineKeeper
-from genbench.engines.sizes import requests_in_flight
+from genbench.draw.draw_order import Draw
+from genbench.draw.engine_lanes import Lane, draw_all
+from genbench.draw.engine_session import LaneContext
+from genbench.draw.request_queue import one
+from genbench.engines.placement import EngineKeeper
+from genbench.engines.vllm.settings import requests_in_flight
 from genbench.protocols import Engine
 from genbench.types import Request, SampleId
 

@@ -39,16 +39,14 @@ import numpy as np
 from sqlalchemy import Connection, delete, insert, literal, select, text
 
 from genbench.ledger import tables
-from genbench.ledger.add import add, rebuild
 from genbench.ledger.database import Ledger, open_ledger
-from genbench.ledger.facts import RunFacts, TaskFacts
 from genbench.ledger.history import recent, task_series, track_history
-from genbench.ledger.ingest import ingest
+from genbench.ledger.ingest import add, ingest, rebuild
+from genbench.ledger.run_facts import RunFacts, TaskFacts
 from genbench.ledger.vectors import Vector
-from genbench.store.track_record import TrackRecord
+from genbench.store.manifest import TrackRecord
 from genbench.trend.compose import trend
-from genbench.trend.detect import detect_changes
-from genbench.trend.looked import mark_looked
+from genbench.trend.detect import detect_changes, mark_searched
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -133,7 +131,7 @@ def fill(ledger: Ledger, place: Path, nights: int, tasks: int, added: int) -> No
 
 def read(ledger: Ledger) -> None:
     """Measure reading, of a track in which changes were looked for last night."""
-    mark_looked(ledger, track_history(ledger, "nightly", tasks=()))
+    mark_searched(ledger, track_history(ledger, "nightly", tasks=()))
     report("Monday's record (60 nights, all tasks)", lambda: trend(ledger, "nightly"))
     report("the same of 30 nights, as on the service's page", lambda: trend(ledger, "nightly", points=30))
     report("the scores alone (60 nights, all tasks)", lambda: recent(ledger, "nightly", 60))

@@ -27,7 +27,7 @@ from benchmarks.likelihood_reference import reference
 from benchmarks.likelihood_rows import rows
 from benchmarks.likelihood_sides import Side, max_difference
 from benchmarks.likelihood_texts import questions, random_model
-from genbench.engines import environment
+from genbench.engines.vllm import environment
 
 
 def speed(arguments: argparse.Namespace) -> None:

@@ -21,9 +21,9 @@ import math_verify
 import sympy
 
 from genbench.types import Answer, Case, Finding, SampleId
-from genbench.verifiers.math import MathVerifier
-from genbench.verifiers.pool import VerifierPool
-from genbench.verifiers.process import VerifierSpec
+from genbench.verifiers.math.verifier import MathVerifier
+from genbench.verifiers.pool.pool import VerifierPool
+from genbench.verifiers.pool.process import VerifierSpec
 
 Pair = tuple[str, str]
 """(response, reference)"""

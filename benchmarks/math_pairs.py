@@ -30,7 +30,7 @@ import math_verify
 import sympy
 
 from genbench.types import Answer, Case, SampleId
-from genbench.verifiers.math import MathVerifier
+from genbench.verifiers.math.verifier import MathVerifier
 
 Kind = str
 UNEXPLAINED = "accepted without a reason"

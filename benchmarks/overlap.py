@@ -25,7 +25,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from genbench.runs.overlap import overlap
+from genbench.runs.training_overlap import overlap
 
 WAYS = ("as it is", "other case and spaces", "second half", "a word in 12 changed")
 

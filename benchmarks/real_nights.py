@@ -33,10 +33,10 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from genbench.ledger.add import add
 from genbench.ledger.database import open_ledger
+from genbench.ledger.ingest import add
 from genbench.pipeline import RunOptions, prompts, run
-from genbench.reports.trend_page import write_trend_page
+from genbench.reports.trend.page import write_trend_page
 from genbench.suite.shipped import folder as shipped_folder
 from genbench.trend.compose import trend
 from genbench.trend.record import Trend

@@ -18,10 +18,10 @@ from benchmarks.simulated_engine import (
     STEP_S,
     WEIGHTS,
 )
-from genbench.draw.queue import Draw, missing_draws
-from genbench.store.drawn import Drawn
+from genbench.draw.draw_order import Draw, missing_draws
+from genbench.store.sample_index import DrawnSamples
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.load import load_task
+from genbench.tasks.loading import load_task
 from genbench.types import SampleId
 
 CAP = 32_768
@@ -69,7 +69,7 @@ def suite(works: Sequence[Work], folder: Path) -> list[Draw]:
     path.write_text(f"models: {{m: {{path: nowhere}}}}\ntasks:\n{entries}", encoding="utf-8")
     read = read_suite(path)
     tasks = [load_task(read, entry, None, None) for entry in read.config.tasks]
-    return missing_draws(tasks, {task.name: Drawn() for task in tasks})
+    return missing_draws(tasks, {task.name: DrawnSamples() for task in tasks})
 
 
 def lengths_of(works: Sequence[Work], seed: int = 7) -> dict[SampleId, int]:

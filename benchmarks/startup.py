@@ -32,10 +32,10 @@ from unittest.mock import patch
 STARTED = "GENBENCH_STARTUP_BEGAN"
 STEPS = {
     "suite": ("genbench.pipeline.open_suite", "call"),
-    "data": ("genbench.runs.jobs.load_tasks", "call"),
-    "tokenizer, template": ("genbench.runs.jobs.prepare_model", "call"),
-    "verifiers": ("genbench.runs.opening.load_verifiers", "await"),
-    "prompts": ("genbench.runs.opening.asked_records", "call"),
+    "data": ("genbench.runs.execution.job_preparation.load_tasks", "call"),
+    "tokenizer, template": ("genbench.runs.execution.job_preparation.prepare_model", "call"),
+    "verifiers": ("genbench.runs.execution.session.load_verifiers", "await"),
+    "prompts": ("genbench.runs.execution.session.asked_records", "call"),
 }
 LOG = (
     ("model built", re.compile(r"Initializing model took ([\d.]+) seconds")),
@@ -84,7 +84,7 @@ def child(arguments: list[str]) -> None:
     laps.steps.append(("interpreter", laps.now(), laps.now()))
     with laps.step("import genbench.pipeline"):
         from genbench import pipeline  # noqa: PLC0415  measured
-        from genbench.engines.vllm_settings import VllmSettings  # noqa: PLC0415
+        from genbench.engines.vllm.settings import VllmSettings  # noqa: PLC0415
         from genbench.errors import InterruptedRunError  # noqa: PLC0415
         from genbench.store.folder import RunFolder  # noqa: PLC0415
     told: list[float] = []
@@ -101,7 +101,7 @@ def child(arguments: list[str]) -> None:
     def loaded(settings: VllmSettings) -> None:
         with laps.step("import of the engine"):
             load(settings)
-        engine = importlib.import_module("genbench.engines.vllm").VllmEngine
+        engine = importlib.import_module("genbench.engines.vllm.engine").VllmEngine
         if not hasattr(engine.start, "__wrapped__"):
             engine.start = laps.awaited("engine", engine.start)
 

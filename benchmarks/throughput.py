@@ -35,19 +35,19 @@ import psutil
 from vllm.v1.engine.async_llm import AsyncLLM
 
 from genbench import pipeline
-from genbench.engines import environment
-from genbench.engines import vllm as vllm_engine
-from genbench.engines.detokenize import TextDecoder
-from genbench.engines.guard import EngineGuard
-from genbench.engines.vllm import VllmEngine
-from genbench.engines.vllm_facts import StepWatch
-from genbench.engines.vllm_settings import VllmSettings
+from genbench.engines.vllm import engine as vllm_engine
+from genbench.engines.vllm import environment
+from genbench.engines.vllm.engine import VllmEngine
+from genbench.engines.vllm.guard import EngineGuard
+from genbench.engines.vllm.monitoring import StepWatch
+from genbench.engines.vllm.served import TextDecoder
+from genbench.engines.vllm.settings import VllmSettings
 from genbench.errors import InterruptedRunError
 from genbench.runs import command
-from genbench.runs import session as runner
+from genbench.runs.execution import session as runner
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, Request, SampleId, Verdict
-from genbench.verifiers.process import VerifierSpec
+from genbench.verifiers.pool.process import VerifierSpec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -243,7 +243,7 @@ def verifier_cpu_s() -> float:
     """CPU seconds of the verifier workers and all that they started."""
     family: set[psutil.Process] = set()
     for child in psutil.Process().children():
-        if "genbench.verifiers.worker" in " ".join(child.cmdline()):
+        if "genbench.verifiers.pool.worker" in " ".join(child.cmdline()):
             family |= {child, *child.children(recursive=True)}
     times = [member.cpu_times() for member in family if member.is_running()]
     return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))

@@ -10,7 +10,7 @@ from mkdocs.structure.files import File
 
 from genbench.cli.app import PANELS, app
 from genbench.suite.config import SuiteConfig
-from genbench.tasks.listing import KnownTask, known_tasks, task_markdown
+from genbench.tasks.catalogue import KnownTask, known_tasks, task_markdown
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from genbench.analysis.noise import noise
     from genbench.analysis.rank import rank
     from genbench.exchange.export import export
-    from genbench.exchange.reading import ImportChoice, import_scores
+    from genbench.exchange.import_log import ImportChoice, import_scores
     from genbench.pipeline import RunOptions, RunReport, latest_results, merge, prompts, run, score
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
     from genbench.reports.write import report, report_text
     from genbench.runs.contamination import contamination
     from genbench.runs.doctor import doctor
-    from genbench.runs.judgecheck import check_judge
+    from genbench.runs.execution.preflight import check_suite
+    from genbench.runs.judge_check import check_judge
     from genbench.runs.mirror import mirror
-    from genbench.runs.overlap import overlap
     from genbench.runs.power import power
-    from genbench.runs.preflight import check_suite
-    from genbench.runs.recheck import AnswerCheck
-    from genbench.runs.status import status
+    from genbench.runs.stored.spot_check import AnswerCheck
+    from genbench.runs.stored.status import status
+    from genbench.runs.training_overlap import overlap
     from genbench.tasks.catalogue import starter_suite, task_infos
 
     __version__: str
@@ -35,25 +35,25 @@ _PUBLIC = {
     "score": "pipeline",
     "prompts": "pipeline",
     "latest_results": "pipeline",
-    "check_judge": "runs.judgecheck",
-    "check_suite": "runs.preflight",
+    "check_judge": "runs.judge_check",
+    "check_suite": "runs.execution.preflight",
     "contamination": "runs.contamination",
-    "overlap": "runs.overlap",
+    "overlap": "runs.training_overlap",
     "doctor": "runs.doctor",
     "compare": "analysis.compare",
-    "AnswerCheck": "runs.recheck",
+    "AnswerCheck": "runs.stored.spot_check",
     "estimate": "analysis.estimate",
     "merge": "pipeline",
     "mirror": "runs.mirror",
     "noise": "analysis.noise",
     "power": "runs.power",
-    "status": "runs.status",
+    "status": "runs.stored.status",
     "rank": "analysis.rank",
     "report": "reports.write",
     "report_text": "reports.write",
     "export": "exchange.export",
-    "import_scores": "exchange.reading",
-    "ImportChoice": "exchange.reading",
+    "import_scores": "exchange.import_log",
+    "ImportChoice": "exchange.import_log",
     "task_rows": "reports.browse",
     "sample_rows": "reports.browse",
     "SampleFilter": "reports.browse",

@@ -9,16 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from genbench.analysis.results_record import Results, require_results
-from genbench.runs import merge as merging
 from genbench.runs.command import run_models
 from genbench.runs.options import RunOptions, open_suite, path_or_none
-from genbench.runs.request_record import RequestRecord
-from genbench.runs.requests import suite_requests
-from genbench.runs.rescore import score_folder
-from genbench.runs.rescored import copy_for_suite, moved_verdicts
+from genbench.runs.requests import RequestRecord, suite_requests
 from genbench.runs.selection import load_tasks
 from genbench.runs.signals import StopSwitch, stop_on_signals
-from genbench.runs.trust import read_kinds
+from genbench.runs.stored import merge as merging
+from genbench.runs.stored.edited_copy import copy_for_suite, moved_verdicts
+from genbench.runs.stored.rescore import score_folder
+from genbench.runs.stored.trust import read_kinds
 from genbench.store.folder import RunFolder
 
 __all__ = ["RunOptions", "RunReport", "latest_results", "merge", "prompts", "run", "score"]
@@ -53,7 +52,7 @@ def run(options: RunOptions) -> RunReport:
         return RunReport({}, {}, None, (f"--shard {options.shard}: no problem of this run is in this shard",))
     page, notes = _write_report(list(ran.folders.values()), untouched=ran.untouched)
     own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
-    parity = importlib.import_module("genbench.reports.parity_state")
+    parity = importlib.import_module("genbench.reports.parity.cards")
     states = [line for name, path in own.items() for line in parity.store_state(path, ran.results[name])]
     return RunReport(ran.folders, ran.results, page, (*notes, *states))
 
@@ -132,7 +131,7 @@ def merge(
 ) -> RunReport:
     """Join the parts of one run, verify samples without a verdict, and write the report.
 
-    See `genbench.runs.merge` for what counts as a part of one run.
+    See `genbench.runs.stored.merge` for what counts as a part of one run.
 
     Args:
         trust: what run folders from elsewhere may do: code, network, environment, files.

@@ -6,17 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from genbench.types import (
-    Ask,
-    Case,
-    Completion,
-    Finding,
-    Problem,
-    Question,
-    Request,
-    SampleId,
-    ScoreRequest,
-)
+from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request, SampleId, ScoreRequest
 
 Row = Mapping[str, Any]
 """One row of a dataset, with the columns of its hub repository."""
@@ -127,7 +117,7 @@ class Task(Protocol):
 
 @runtime_checkable
 class Verifier(Protocol):
-    """A verifier, which checks cases one at a time in its own worker process (see verifiers/pool.py).
+    """A verifier, which checks cases one at a time in its own worker process (see verifiers/pool/).
 
     It is made as `Verifier(**options)` with the JSON options of its task. A wrong answer is a finding.
     An exception is a defect and becomes `verifier_error`.

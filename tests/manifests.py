@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.store.manifest_record import (
+from genbench.store.manifest import (
     Manifest,
     ModelRecord,
     OriginRecord,

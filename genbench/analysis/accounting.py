@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from genbench.analysis.results_record import TaskResults, TokenSums, TotalsRecord, TotalTokens
 from genbench.store.degenerate import alarm
-from genbench.store.manifest_record import AttemptRecord, Manifest
-from genbench.store.storedrun import StoredTask
-from genbench.suite.price import Price
+from genbench.store.manifest import AttemptRecord, Manifest
+from genbench.store.stored_run import StoredTask
+from genbench.suite.engine import Price
 
 N = TypeVar("N", int, float)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from genbench.store.adaptive_record import (
+from genbench.store.json_record import JsonRecord
+from genbench.store.manifest import (
     ConfirmationRecord,
     Count,
     NightLookRecord,
@@ -12,7 +13,6 @@ from genbench.store.adaptive_record import (
     SuiteDecision,
     TaskDecision,
 )
-from genbench.store.jsonrecord import JsonRecord
 
 
 class TaskSpend(JsonRecord):

@@ -18,7 +18,7 @@ from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired
 from genbench.stats.pool import pool, together
 from genbench.stats.spending import level
-from genbench.store.adaptive_record import AdaptiveRecord
+from genbench.store.manifest import AdaptiveRecord
 
 SAME = 1e-9
 """Differences closer than this are the same, because sums in another order differ a little."""

@@ -8,12 +8,7 @@ from dataclasses import asdict
 from genbench.analysis.sides import SideTask
 from genbench.stats.night import NightLook
 from genbench.stats.paired import Paired, paired
-from genbench.store.adaptive_record import (
-    ConfirmationRecord,
-    NightLookRecord,
-    PooledLookRecord,
-    TaskLookRecord,
-)
+from genbench.store.manifest import ConfirmationRecord, NightLookRecord, PooledLookRecord, TaskLookRecord
 
 Scores = Mapping[str, Sequence[float | None]]
 """The scores of tuned by problem."""

@@ -13,7 +13,8 @@ from genbench.stats.estimates import parse_metric
 from genbench.stats.gate import MARGIN
 from genbench.stats.lookplan import SURE_SAMPLES, Looks, plan_looks, sure_problems
 from genbench.stats.night import POOLED_MARGIN
-from genbench.store.adaptive_record import (
+from genbench.store.contract import digest
+from genbench.store.manifest import (
     AdaptivePlan,
     AdaptiveRecord,
     AdaptiveState,
@@ -21,8 +22,7 @@ from genbench.store.adaptive_record import (
     TaskPlan,
     place_of,
 )
-from genbench.store.contract import digest
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.metrics import is_built_in
 
 

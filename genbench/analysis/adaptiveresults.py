@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from genbench.analysis.adaptive_results_record import AdaptiveResults, TaskSpend
-from genbench.store.adaptive_record import AdaptiveRecord
+from genbench.store.manifest import AdaptiveRecord
 
 
 def adaptive_results(record: AdaptiveRecord, samples: Mapping[str, int]) -> AdaptiveResults:

@@ -9,8 +9,8 @@ from typing import Any
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError, NotComparableError, nearest
 from genbench.store import contract
-from genbench.store.manifest_record import ReasoningRecord
-from genbench.store.sampleindex import SampleIndex
+from genbench.store.manifest import ReasoningRecord
+from genbench.store.sample_index import SampleIndex
 
 KINDS = (
     "shard",

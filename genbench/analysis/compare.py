@@ -17,6 +17,8 @@ from genbench.analysis.remarks import comparison_notes, comparison_warnings
 from genbench.analysis.sides import Side
 from genbench.errors import InputError
 from genbench.stats.gate import Gate
+from genbench.stats.paired import Paired
+from genbench.stats.pool import plain_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def _comparison(pairing: Pairing, found: Decided, options: CompareOptions) -> Co
         base=pairing.base.record,
         tuned=pairing.tuned.record,
         tasks=with_corpus(compared_tasks(pairing, found.found, found.gate, found.levels), pairing.tasks),
-        suite=_suite(gate),
+        suite=_suite(gate, found.found),
         allowed=tuple(map(str, pairing.allowed)),
         warnings=(*comparison_warnings(pairing, found.found), *found.warnings),
         circumstances=tuple(map(str, pairing.circumstances)),
@@ -116,10 +118,12 @@ def _comparison(pairing: Pairing, found: Decided, options: CompareOptions) -> Co
     )
 
 
-def _suite(decision: Gate) -> SuiteVerdict:
+def _suite(decision: Gate, found: Mapping[str, Paired]) -> SuiteVerdict:
     """Return the record of the decision on the suite."""
-    pooled, whole = decision.pooled, decision.together
+    pooled, whole, plain = decision.pooled, decision.together, plain_mean(found)
     return SuiteVerdict(
+        plain_difference=plain.difference,
+        plain_ci=plain.ci,
         pooled_difference=pooled.difference,
         ci=pooled.ci,
         p_regression=pooled.p_regression,

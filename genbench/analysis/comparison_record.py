@@ -15,7 +15,7 @@ from genbench.analysis.recheck_record import RecheckedTask
 from genbench.analysis.records import Count, Share
 from genbench.analysis.side_record import SideRecord
 from genbench.stats.gate import GateVerdict
-from genbench.store.jsonrecord import JsonRecord
+from genbench.store.json_record import JsonRecord
 from genbench.types import Status
 
 SignedShare = Annotated[float, Field(ge=-1, le=1)]
@@ -199,10 +199,17 @@ class ComparedTask(PairedRecord):
 class SuiteVerdict(JsonRecord):
     """The gate's decision on the suite, from the pooled difference and the bound of the mean difference."""
 
-    pooled_difference: SignedShare | None = Field(
-        description="inverse-variance mean of the gating tasks' differences"
+    plain_difference: SignedShare | None = Field(
+        default=None, description="plain mean of the differences of all compared tasks, gating or not"
     )
-    ci: DifferenceInterval | None = Field(description="95% interval of `difference`")
+    plain_ci: DifferenceInterval | None = Field(
+        default=None, description="95% interval of `plain_difference`"
+    )
+    pooled_difference: SignedShare | None = Field(
+        description="mean of the gating tasks' differences with weights 1/variance; it finds a small change "
+        "that the tasks share"
+    )
+    ci: DifferenceInterval | None = Field(description="95% interval of `pooled_difference`")
     p_regression: Share = Field(description="one-sided p value of a drop")
     p_improvement: Share = Field(description="one-sided p value of a gain")
     tasks: tuple[str, ...] = Field(description="the gating tasks")

@@ -17,7 +17,7 @@ from genbench.stats.resample import derive_seed
 from genbench.stats.scores import Floats
 from genbench.types import Problem
 
-_COUNTS = "genbench.verifiers.corpus_counts:counts_of"
+_COUNTS = "genbench.verifiers.foreign.corpus_counts:counts_of"
 Counts = Mapping[str, Sequence[float]]
 
 

@@ -21,7 +21,7 @@ from genbench.analysis.pairing import Pairing
 from genbench.stats.gate import Gate
 from genbench.stats.gate import gate as decide
 from genbench.stats.paired import Paired
-from genbench.store.adaptive_record import AdaptiveRecord
+from genbench.store.manifest import AdaptiveRecord
 
 
 @dataclass(frozen=True, slots=True)

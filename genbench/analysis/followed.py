@@ -10,7 +10,7 @@ from genbench.analysis.sides import Side, SideTask
 from genbench.stats.families import benjamini_hochberg
 from genbench.stats.intervals import LEVEL
 from genbench.stats.paired import Paired, paired
-from genbench.store.edits import task_entry
+from genbench.store.contract import task_entry
 from genbench.types import Verdict
 
 Mode = Literal["strict", "loose"]

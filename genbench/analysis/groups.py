@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 from genbench.analysis.mean_records import GroupRecord
 from genbench.analysis.means import ProblemValues, group_records
-from genbench.store.manifest_record import ModelRecord, PublishedRecord
+from genbench.store.manifest import ModelRecord, PublishedRecord
 from genbench.suite.config import SuiteConfig, TaskEntry
-from genbench.tasks.grouppages import group_page
-from genbench.tasks.published import references
+from genbench.tasks.published import group_page, references
 
 
 def run_groups(

@@ -9,8 +9,9 @@ import numpy as np
 from genbench.analysis.records import Bounded
 from genbench.analysis.results_record import InstructionKind, InstructionsRecord
 from genbench.stats.intervals import problem_interval
-from genbench.verifiers.constraints.accuracies import (
+from genbench.verifiers.instructions.accuracies import (
     ACCURACIES,
+    DEFECTS,
     LOOSE,
     STRICT,
     Kind,
@@ -20,7 +21,6 @@ from genbench.verifiers.constraints.accuracies import (
     tallies,
     turns_of,
 )
-from genbench.verifiers.constraints.defects import DEFECTS
 
 Parts = Mapping[str, float]
 

@@ -23,7 +23,7 @@ from genbench.errors import InputError
 from genbench.stats.estimates import Estimate
 from genbench.stats.intervals import problem_interval
 from genbench.stats.pairwise import length_controlled
-from genbench.store.manifest_record import JudgeRecord
+from genbench.store.manifest import JudgeRecord
 from genbench.types import Verdict
 
 

@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.analysis.records import Count, Interval
-from genbench.store.jsonrecord import JsonRecord
-from genbench.store.manifest_record import PublishedRecord
+from genbench.store.json_record import JsonRecord
+from genbench.store.manifest import PublishedRecord
 
 
 class MeanRecord(JsonRecord):

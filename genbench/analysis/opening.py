@@ -15,9 +15,9 @@ from genbench.analysis.results_record import Results, TaskResults, read_results
 from genbench.analysis.scorefile import read_score_file
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError, RunFolderError, nearest
-from genbench.store.manifest_record import TaskRecord
+from genbench.store.manifest import TaskRecord
 from genbench.store.seal import Seal, SealRecord, broken
-from genbench.store.storedrun import StoredRun, StoredTask
+from genbench.store.stored_run import StoredRun, StoredTask
 from genbench.types import OURS, Status, Verdict
 
 T = TypeVar("T")

@@ -14,9 +14,9 @@ from genbench.analysis.mean_records import GroupRecord, MeanRecord
 from genbench.analysis.records import Count, Interval, Share
 from genbench.analysis.results_record import Results, TaskResults
 from genbench.stats.intervals import LEVEL
-from genbench.store.jsonrecord import JsonRecord
-from genbench.store.manifest_record import Manifest, PublishedRecord
-from genbench.tasks.page import DEFAULT_PROTOCOL
+from genbench.store.json_record import JsonRecord
+from genbench.store.manifest import Manifest, PublishedRecord
+from genbench.tasks.page.model import DEFAULT_PROTOCOL
 from genbench.tasks.published import AskedModel, is_in_mode
 
 _Z = float(ndtri((1 + LEVEL) / 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from genbench.analysis.table import VerdictTable
-from genbench.store.storedrun import StoredTask
+from genbench.store.stored_run import StoredTask
 from genbench.store.sums import TaskSums, asked_digests, questions_digest
 
 

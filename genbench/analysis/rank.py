@@ -15,7 +15,7 @@ from genbench.analysis.ranking_record import RankedModel, RankedRun, RankedTask,
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError, nearest
 from genbench.stats.pairwise import Pair, Strength, bradley_terry
-from genbench.store.manifest_record import TaskRecord
+from genbench.store.manifest import TaskRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from genbench.stats.estimates import Estimate
-from genbench.store.jsonrecord import JsonRecord
+from genbench.store.json_record import JsonRecord
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """A fraction of 1."""

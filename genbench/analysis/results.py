@@ -13,11 +13,11 @@ from genbench.analysis.judged import drift_words, too_many_unscored
 from genbench.analysis.results_record import Results, TaskResults
 from genbench.analysis.taskresults import build_tasks
 from genbench.store.folder import RunFolder
-from genbench.store.manifest_record import Manifest
-from genbench.store.storedrun import StoredTask
+from genbench.store.manifest import Manifest
+from genbench.store.stored_run import StoredTask
 from genbench.store.sums import EncodedSums, write_sums
 from genbench.suite.config import SuiteConfig
-from genbench.tasks.loaded import VerifiedTask
+from genbench.tasks.loaded_task import VerifiedTask
 
 
 @dataclass(frozen=True, slots=True)

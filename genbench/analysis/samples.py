@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from genbench.models.prepared import Reasoning
-from genbench.store.storedrun import StoredRun, StoredSample
+from genbench.store.stored_run import StoredRun, StoredSample
 from genbench.types import Answer, Completion, Request, Status, Verdict
 
 REFERENCE_CHARS = 10_000

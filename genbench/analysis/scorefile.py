@@ -12,7 +12,7 @@ from typing import Any
 
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import InputError
-from genbench.store.boundedfile import lines_of
+from genbench.store.json_files import lines_of
 
 _KEYS = ("task", "problem_id", "sample_index", "score")
 """The keys that every line must have."""

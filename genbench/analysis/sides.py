@@ -12,8 +12,8 @@ from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.analysis.results_record import JudgedRecord
 from genbench.analysis.side_record import SideKind, SideRecord
 from genbench.stats.resample import derive_seed
-from genbench.store.manifest_record import Manifest, TaskRecord
-from genbench.store.sampleindex import SampleIndex
+from genbench.store.manifest import Manifest, TaskRecord
+from genbench.store.sample_index import SampleIndex
 from genbench.types import Completion, Status
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from genbench.stats.estimates import Estimate, estimate, without_rerun
 from genbench.stats.intervals import LEVEL
 from genbench.stats.strata import estimate_strata
 from genbench.store.seal import Seal
-from genbench.store.tokens import TokenCount
+from genbench.store.stored_run import TokenCount
 from genbench.tasks.metrics import is_built_in
 from genbench.types import OURS, Problem, Status, TraceStatus, Verdict
 

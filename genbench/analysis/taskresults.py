@@ -12,10 +12,10 @@ from genbench.analysis.problemsums import problem_sums
 from genbench.analysis.records import EstimateRecord, estimate_fields
 from genbench.analysis.results_record import TaskResults, TaskSeal
 from genbench.analysis.table import VerdictTable, estimate_seed, estimates, strata_records, tokens_record
-from genbench.store.manifest_record import Manifest
-from genbench.store.storedrun import StoredTask
+from genbench.store.manifest import Manifest
+from genbench.store.stored_run import StoredTask
 from genbench.store.sums import EncodedSums, TaskSums
-from genbench.tasks.loaded import VerifiedTask
+from genbench.tasks.loaded_task import VerifiedTask
 from genbench.types import STATUSES, Verdict
 
 

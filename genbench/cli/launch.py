@@ -127,7 +127,7 @@ def launch_ray(
     A part that was killed is started again, up to three times. Then the parts are joined.
     """
     plan = _plan(suite, run_dir, shards, gpus, cpus, hours, model, task, set_, [])
-    cluster = lazy_module("launch.raycluster")
+    cluster = lazy_module("launch.ray_cluster")
     if not submit:
         print(cluster.ray_script(plan), end="")
         return

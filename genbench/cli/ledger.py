@@ -1,4 +1,4 @@
-"""Commands about the ledger, the index of run folders by track and night."""
+"""Commands that know earlier runs: the ledger, trends, and the gate of every night."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from genbench.cli.app import DECIDE, app, examples
-from genbench.cli.countline import CountLine
-from genbench.cli.options import DataOption, JsonOption, LedgerOption, NotesOption, TrustOption
-from genbench.cli.output import lazy_module, print_record
+from genbench.cli.options import DataOption, JsonOption, LedgerOption, NotesOption, RunArgument, TrustOption
+from genbench.cli.output import CountLine, lazy_module, print_record, say_written
 
 ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(ledger_app, name="ledger", rich_help_panel=DECIDE)
@@ -58,7 +57,7 @@ def ledger_add(
     """
     place = _place(track, night, step, anchor)
     with _opened(ledger, notes) as opened, CountLine("folders") as progress:
-        done = lazy_module("ledger.add").add(opened, folders, place=place, by=_user(), progress=progress)
+        done = lazy_module("ledger.ingest").add(opened, folders, place=place, by=_user(), progress=progress)
         _print_added(opened, done, as_json)
 
 
@@ -73,7 +72,7 @@ def ledger_list(
     """List tracks: nights, tasks, base, budget and open changes."""
     with _opened(ledger, notes, create=False) as opened:
         record = lazy_module("ledger.listing").list_ledger(opened, track, runs=runs)
-    print_record(record, "ledger_text", as_json)
+    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
 
 
 @ledger_app.command("rebuild", epilog=examples("genbench ledger rebuild", "genbench ledger rebuild runs"))
@@ -87,7 +86,7 @@ def ledger_rebuild(
 ) -> None:
     """Delete the tables, and make them again from run folders and notes."""
     with _opened(ledger, notes) as opened, CountLine("folders") as progress:
-        done = lazy_module("ledger.add").rebuild(opened, folders or (), progress=progress)
+        done = lazy_module("ledger.ingest").rebuild(opened, folders or (), progress=progress)
         _print_added(opened, done, as_json)
 
 
@@ -109,7 +108,7 @@ def ledger_check(
     """
     with _opened(ledger, notes, create=False) as opened, CountLine("folders") as progress:
         record = lazy_module("ledger.checking").check(opened, track, lines=not quick, progress=progress)
-    print_record(record, "ledger_text", as_json)
+    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
     if record.failed:
         raise typer.Exit(1)
 
@@ -127,12 +126,12 @@ def ledger_rescore(
 
     No engine is started. The exit code is 1 if a run could not be verified again.
     """
-    trusted = lazy_module("runs.trust").read_kinds(trust_run)
+    trusted = lazy_module("runs.stored.trust").read_kinds(trust_run)
     with _opened(ledger, notes, create=False) as opened, CountLine("runs") as progress:
         record = lazy_module("ledger.rescoring").rescore(
             opened, track, data_dir=data_dir, trusted=trusted, progress=progress
         )
-    print_record(record, "ledger_text", as_json)
+    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
     if record.skipped:
         raise typer.Exit(1)
 
@@ -168,7 +167,7 @@ def ledger_prune(
             keep_verdicts=None if keep_verdicts is None else pruning.parse_age(keep_verdicts),
             dry_run=dry_run,
         )
-    print_record(record, "ledger_text", as_json)
+    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
 
 
 @ledger_app.command(
@@ -255,7 +254,7 @@ def _place(track: str | None, night: str | None, step: int | None, anchor: bool)
         return None
     if (night is None) == (step is None):
         raise typer.BadParameter("give either --night DATE or --step N with it", param_hint="--track")
-    records = lazy_module("store.track_record")
+    records = lazy_module("store.manifest")
     try:
         position = step if night is None else records.night_position(date.fromisoformat(night))
     except ValueError:
@@ -268,8 +267,8 @@ def _place(track: str | None, night: str | None, step: int | None, anchor: bool)
 
 def _print_added(opened: Any, done: Any, as_json: bool) -> None:
     """Print what was done with each folder. Exit with 1 if one was refused."""
-    record = lazy_module("ledger.added").added_record(opened, done)
-    print_record(record, "ledger_text", as_json)
+    record = lazy_module("ledger.ingest").added_record(opened, done)
+    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
     if record.refused:
         raise typer.Exit(1)
 
@@ -278,3 +277,111 @@ def _user() -> str:
     with suppress(OSError, KeyError):
         return getpass.getuser()
     return "unknown"
+
+
+@app.command(
+    rich_help_panel=DECIDE,
+    epilog=examples(
+        "genbench trend nightly",
+        "genbench trend nightly --html trend.html",
+        "genbench trend nightly --since 2026-11-16 --json",
+        "genbench trend nightly --explain CHANGE --note 'longer context since Tuesday'",
+        "genbench trend nightly --dismiss CHANGE --note 'the data server was down'",
+    ),
+)
+def trend(
+    track: Annotated[str, typer.Argument(help="The track, as `genbench ledger list` names it.")],
+    ledger: LedgerOption = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write the page of the track.")
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NIGHT",
+            help="The sentence speaks of the time from this night (YYYY-MM-DD) or step on. Default: the last "
+            "Friday, or the checkpoint before the newest.",
+        ),
+    ] = None,
+    points: Annotated[int, typer.Option(min=2, help="Show so many of the newest runs of each task.")] = 60,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHANGE",
+            help="Close this change: it is real and wanted. The level after it is the new one.",
+        ),
+    ] = None,
+    dismiss: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHANGE", help="Close this change: it is not real. Its runs stay in the history."
+        ),
+    ] = None,
+    note: Annotated[str | None, typer.Option(help="Why, with --explain or --dismiss.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what changed along a track of runs.
+
+    Looks for changes on every run that was not looked at before. An unchanged model is called changed once a
+    year, for any number of tasks.
+    """
+    if (explain is None) != (dismiss is None) and not (note or "").strip():
+        raise typer.BadParameter("say why the change is closed, with --note WHY", param_hint="--note")
+    if explain is not None and dismiss is not None:
+        raise typer.BadParameter("goes without --explain", param_hint="--dismiss")
+    if note is not None and explain is None and dismiss is None:
+        raise typer.BadParameter("goes with --explain or --dismiss", param_hint="--note")
+    with lazy_module("ledger.database").open_ledger(ledger, create=False) as opened:
+        change = explain or dismiss
+        if change is not None:
+            state = "explained" if explain is not None else "dismissed"
+            lazy_module("ledger.changes").settle(
+                opened, track, change, state, by=getpass.getuser(), note=note or ""
+            )
+        record = lazy_module("trend.compose").trend(opened, track, since=since, points=points)
+    print_record(record, "reports.trend.text:trend_text", as_json)
+    if html is not None:
+        page = lazy_module("reports.trend.page").write_trend_page(record, html)
+        say_written([f"page: {page}"], as_json)
+
+
+@app.command(
+    rich_help_panel=DECIDE,
+    epilog=examples(
+        "genbench gate runs/nightly/2026-11-22-1a2b3c4d/tuned",
+        "genbench gate runs/tonight/tuned --track nightly --policy nightly",
+        "genbench gate runs/tonight/tuned --policy release.yaml --json",
+    ),
+)
+def gate(
+    run: RunArgument,
+    track: Annotated[str | None, typer.Option(help="The run's track. Default: that of its manifest.")] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="Tiers and margins. Default: the tasks that the suite declares gating are critical.",
+        ),
+    ] = None,
+    ledger: LedgerOption = None,
+    notes: NotesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Decide on tonight's run by the base and the history.
+
+    The history is that of the run's track. The run is added to the ledger. Its chance of a false alarm is the
+    track's yearly budget over the runs of a year, so that the gate can be asked every night.
+
+    Exit codes: 0 pass, 1 fail, 2 could not be asked.
+    """
+    files, config = lazy_module("policy.config"), None
+    if policy is not None:
+        config = files.read_policy(files.policy_path(policy))
+    lazy_module("store.folder").RunFolder(run).require_manifest()  # a typing mistake makes no ledger
+    with lazy_module("ledger.database").open_ledger(ledger, notes) as opened:
+        record = lazy_module("policy.gate").nightly_gate(
+            opened, Path(run), track, policy=config, detect=lazy_module("trend.detect").detect_changes
+        )
+    print_record(record, "reports.terminal.ledger:gate_text", as_json)
+    if record.exit_code:
+        raise typer.Exit(record.exit_code)

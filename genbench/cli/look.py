@@ -42,7 +42,7 @@ def report(
     if output is None:
         print(text)
     else:
-        lazy_module("store.jsonlines").replace(output, text.encode())
+        lazy_module("store.json_files").replace(output, text.encode())
         say_written([f"report: {output}"], to_stderr=False)
 
 
@@ -68,7 +68,7 @@ def parity(
     A score agrees if the 95% interval of the difference contains zero. A run made with --responses neither
     agrees nor differs: this engine did not draw it.
     """
-    module, cards = lazy_module("reports.parity"), lazy_module("reports.parity_cards")
+    module, cards = lazy_module("reports.parity.text"), lazy_module("reports.parity.cards")
     named = cards.named_cards(runs or [])
     if named and not as_json:
         states = module.stored_states(stored)
@@ -99,7 +99,9 @@ def status(
 
     Prints samples, tokens per second, time left, and which process writes the run.
     """
-    print_record(lazy_module("runs.status").status(run_dir), "status_text", as_json)
+    print_record(
+        lazy_module("runs.stored.status").status(run_dir), "reports.terminal.show:status_text", as_json
+    )
 
 
 @app.command(
@@ -160,7 +162,7 @@ def _pair_json(first: Any, second: Any) -> dict[str, Any]:
 
 def _shown(found: Any, problem: str | None, names: tuple[str, str] | None) -> Iterator[str]:
     """Yield the records, or the pairs of records of two runs, as lines."""
-    text = lazy_module("reports.browse_text")
+    text = lazy_module("reports.terminal.show")
     if names is None:
         return (
             text.task_text(found)

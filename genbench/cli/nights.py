@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from genbench.cli import gate, leaks, ledger, scored, trend
+from genbench.cli import contamination, ledger, scored
 
-__all__ = ["gate", "leaks", "ledger", "scored", "trend"]
+__all__ = ["contamination", "ledger", "scored"]

@@ -6,7 +6,8 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def print_results(
         print_json({"folders": {name: str(path) for name, path in folders.items()}, "models": models})
     else:
         width = terminal_width()
-        table = lazy_module("reports.text").run_table(results, folders, brief=brief, width=width)
+        table = lazy_module("reports.terminal.run").run_table(results, folders, brief=brief, width=width)
         _print_text(table)
 
 
@@ -91,7 +92,7 @@ def terminal_width() -> int | None:
 def _print_text(text: str) -> None:
     """Print a text. In a terminal long lines are broken between words."""
     width, safe = terminal_width(), _safe(text)
-    print(safe if width is None else lazy_module("reports.table").folded(safe, width))
+    print(safe if width is None else lazy_module("reports.terminal.table").folded(safe, width))
 
 
 def print_json(record: Any) -> None:
@@ -109,3 +110,26 @@ def _safe(text: object) -> str:
     """Return a text with control characters as visible escapes. It may name things of a stranger."""
     safe: str = lazy_module("safetext.printable").printable(str(text))
     return safe
+
+
+class CountLine:
+    """A counter on stderr while its block runs. It is silent if stderr is no terminal.
+
+    Args:
+        what: what is counted, such as `folders`.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what, self._shown = what, 0.0
+
+    def __enter__(self) -> Callable[[int, int], None] | None:
+        return self._show if sys.stderr.isatty() else None
+
+    def _show(self, done: int, total: int) -> None:
+        if done == total or time.monotonic() - self._shown > 0.2:
+            self._shown = time.monotonic()
+            print(f"\r{done:,} of {total:,} {self._what}", end="", file=sys.stderr, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            print(file=sys.stderr)

@@ -1,7 +1,422 @@
-"""The commands of the service: queue, workers, schedules, watches, the server, tokens, and clusters."""
+"""The queue of jobs, here or on a service: submit, look, stop, schedule and work."""
 
 from __future__ import annotations
 
-from genbench.cli import jobs, launch, schedule, serve, watch, worker
+import getpass
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
 
-__all__ = ["jobs", "launch", "schedule", "serve", "watch", "worker"]
+import typer
+
+from genbench.cli import remote
+from genbench.cli.app import SERVICE, app, examples
+from genbench.cli.options import (
+    DataOption,
+    JsonOption,
+    LedgerOption,
+    LimitOption,
+    ModelOption,
+    ServerOption,
+    SetOption,
+    SuiteArgument,
+    TaskOption,
+)
+from genbench.cli.output import lazy_module, print_lines, print_record
+
+RunsOption = Annotated[
+    Path, typer.Option("--runs", metavar="DIR", help="Folder below which run folders are made.")
+]
+PriorityOption = Annotated[int, typer.Option(min=0, max=9, help="0 to 9. Higher ones start first.")]
+JobArgument = Annotated[int, typer.Argument(min=1, help="Number of the job, see genbench jobs.")]
+TrackOption = Annotated[
+    str | None, typer.Option(help="Name of the track. Default: the suite's track, or its name.")
+]
+HoursOption = Annotated[
+    float | None, typer.Option(help="Stop cleanly after this many hours, and go on later. Lets it fill gaps.")
+]
+
+
+def job_spec(
+    suite: str,
+    model: list[str],
+    *,
+    checkpoint: Path | None = None,
+    track: str | None = None,
+    night: str | None = None,
+    task: list[str],
+    set_: list[str],
+    limit: int | None = None,
+    data_dir: Path | None = None,
+    responses: Path | None = None,
+    max_hours: float | None = None,
+) -> Any:
+    """Return the job of a command's options, with absolute paths."""
+    spec = lazy_module("queue.spec")
+    pairs = [text.partition("=") for text in model]
+    made = spec.JobSpec.from_json(
+        {
+            "suite": suite,
+            "models": {name: path if equals else None for name, equals, path in pairs},
+            "checkpoint": _text(checkpoint),
+            "track": track,
+            "night": night,
+            "tasks": task,
+            "overrides": set_,
+            "limit": limit,
+            "data_dir": _text(data_dir),
+            "responses": _text(responses),
+            "max_hours": max_hours,
+        },
+        "the options",
+    )
+    return spec.absolute_spec(made, Path.cwd())
+
+
+@app.command(
+    rich_help_panel=SERVICE,
+    epilog=examples(
+        "genbench submit nightly.yaml --model tuned=./ckpt --night",
+        "genbench submit sft.yaml --checkpoint out/checkpoint-500 --priority 7",
+        "genbench submit quickstart --max-hours 2",
+        "genbench submit nightly.yaml --server https://eval.example.org --night",
+    ),
+)
+def submit(
+    suite: SuiteArgument,
+    model: ModelOption = [],  # noqa: B006
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="A checkpoint of a training run, drawn at its step.")
+    ] = None,
+    track: TrackOption = None,
+    night: Annotated[bool, typer.Option("--night", help="Draw tonight's run of the track.")] = False,
+    night_of: Annotated[str | None, typer.Option(metavar="DATE", help="The same for another night.")] = None,
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    limit: LimitOption = None,
+    data_dir: DataOption = None,
+    responses: Annotated[Path | None, typer.Option(help="Score these ready responses.")] = None,
+    max_hours: HoursOption = None,
+    priority: PriorityOption = 5,
+    not_before: Annotated[
+        datetime | None, typer.Option(help="Local time before which it does not start.")
+    ] = None,
+    runs: RunsOption = Path("runs"),
+    ledger: LedgerOption = None,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Put a run into the queue.
+
+    A worker draws it, adds it to the ledger and looks for changes. The suite is checked at once. The same
+    work is kept once: submitting it again shows its job. With --server the suite file is sent to a service
+    that takes some, or names one of its own. Checkpoints are then those of the service.
+    """
+    if server is not None:
+        local = {"--checkpoint": checkpoint, "--set": set_, "--data-dir": data_dir, "--responses": responses}
+        remote.refuse(local | {"--not-before": not_before, "--ledger": ledger})
+        day = lazy_module("queue.spec").tonight_label() if night and night_of is None else night_of
+        work = {"track": track, "night": day, "tasks": task, "limit": limit, "max_hours": max_hours}
+        record = remote.submit(server, suite, model, work | {"priority": priority})
+        print_record(record, "reports.terminal.queue:queue_text", as_json)
+        return
+    specs, queue = lazy_module("queue.spec"), lazy_module("queue.jobs")
+    spec = job_spec(
+        suite,
+        model,
+        checkpoint=checkpoint,
+        track=track,
+        night=night_of,
+        task=task,
+        set_=set_,
+        limit=limit,
+        data_dir=data_dir,
+        responses=responses,
+        max_hours=max_hours,
+    )
+    placed = specs.checked_spec(specs.of_tonight(spec) if night and night_of is None else spec)
+    start = None if not_before is None else time.mktime(not_before.timetuple())
+    with _opened(ledger, create=True) as opened:
+        job, created = queue.submit(opened, placed, runs, by=user(), priority=priority, not_before=start)
+        record = _detail(opened, job, created=created)
+    print_record(record, "reports.terminal.queue:queue_text", as_json)
+
+
+@app.command(
+    rich_help_panel=SERVICE,
+    epilog=examples("genbench jobs", "genbench jobs 12", "genbench jobs --state failed --json"),
+)
+def jobs(
+    job: Annotated[int | None, typer.Argument(min=1, help="Only this job, with its events and log.")] = None,
+    state: Annotated[
+        list[str], typer.Option(help="queued, running, finished, failed or cancelled. Repeatable.")
+    ] = [],  # noqa: B006
+    track: Annotated[str | None, typer.Option(help="Only jobs of this track.")] = None,
+    newest: Annotated[int, typer.Option(min=1, max=1000, help="How many of the newest jobs are shown.")] = 30,
+    ledger: LedgerOption = None,
+    server: ServerOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List jobs, workers and schedules, or show one job."""
+    queue, records = lazy_module("queue.jobs"), lazy_module("queue.records")
+    if server is not None:
+        states = queue.job_states(state)
+        record = remote.detail(server, job) if job else remote.listed(server, states, track, newest)
+        print_record(record, "reports.terminal.queue:queue_text", as_json)
+        return
+    with _opened(ledger, create=job is None) as opened:
+        if job is not None:
+            print_record(
+                _detail(opened, queue.get_job(opened, job)), "reports.terminal.queue:queue_text", as_json
+            )
+            return
+        states = queue.job_states(state)
+        record = records.JobList(
+            format=1,
+            queue=opened.where,
+            jobs=tuple(queue.list_jobs(opened, states=states, track=track, limit=newest)),
+            workers=tuple(queue.list_workers(opened)),
+            schedules=tuple(lazy_module("queue.schedules").list_schedules(opened)),
+        )
+    print_record(record, "reports.terminal.queue:queue_text", as_json)
+
+
+@app.command(rich_help_panel=SERVICE, epilog=examples("genbench cancel 12"))
+def cancel(
+    job: JobArgument, ledger: LedgerOption = None, server: ServerOption = None, as_json: JsonOption = False
+) -> None:
+    """Stop a job.
+
+    One that runs stops cleanly and keeps its samples. `genbench retry` continues it.
+    """
+    if server is not None:
+        print_record(remote.act(server, job, "cancel"), "reports.terminal.queue:queue_text", as_json)
+        return
+    with _opened(ledger) as opened:
+        found = lazy_module("queue.jobs").cancel_job(opened, job, by=user())
+        print_record(_detail(opened, found), "reports.terminal.queue:queue_text", as_json)
+
+
+@app.command(rich_help_panel=SERVICE, epilog=examples("genbench retry 12"))
+def retry(
+    job: JobArgument, ledger: LedgerOption = None, server: ServerOption = None, as_json: JsonOption = False
+) -> None:
+    """Queue a failed or cancelled job again. Its run is continued."""
+    if server is not None:
+        print_record(remote.act(server, job, "retry"), "reports.terminal.queue:queue_text", as_json)
+        return
+    with _opened(ledger) as opened:
+        found = lazy_module("queue.jobs").retry_job(opened, job, by=user())
+        print_record(_detail(opened, found), "reports.terminal.queue:queue_text", as_json)
+
+
+def user() -> str:
+    """Return the name of the user, for the record of who did what."""
+    with suppress(OSError, KeyError):
+        return getpass.getuser()
+    return "unknown"
+
+
+def _opened(ledger: str | None, *, create: bool = False) -> Any:
+    return lazy_module("queue.database").open_queue(ledger, create=create)
+
+
+def _detail(opened: Any, job: Any, *, created: bool = False) -> Any:
+    queue, records = lazy_module("queue.jobs"), lazy_module("queue.records")
+    events = () if created else tuple(queue.job_events(opened, job.id))
+    log = queue.log_lines(job, 20)
+    return records.JobDetail(format=1, job=job, created=created, events=events, log=log)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+schedule_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(schedule_app, name="schedule", rich_help_panel=SERVICE)
+
+NameArgument = Annotated[str, typer.Argument(help="Name of the schedule.")]
+
+
+@schedule_app.callback()
+def schedule() -> None:
+    """Submit a run every night.
+
+    A cron text and a time zone say when. A worker does it. `genbench jobs` lists the schedules.
+    """
+
+
+@schedule_app.command(
+    "add",
+    epilog=examples(
+        "genbench schedule add nightly '0 22 * * *' nightly.yaml --model tuned=./latest --zone Europe/Berlin"
+    ),
+)
+def schedule_add(
+    name: NameArgument,
+    cron: Annotated[str, typer.Argument(help="Minute, hour, day, month, weekday. Quote it.")],
+    suite: SuiteArgument,
+    zone: Annotated[str, typer.Option(help="Time zone of the cron text, such as Europe/Berlin.")] = "UTC",
+    model: ModelOption = [],  # noqa: B006
+    track: TrackOption = None,
+    task: TaskOption = [],  # noqa: B006
+    set_: SetOption = [],  # noqa: B006
+    data_dir: DataOption = None,
+    responses: Annotated[Path | None, typer.Option(help="Score these ready responses.")] = None,
+    max_hours: HoursOption = None,
+    priority: PriorityOption = 5,
+    deadline_hours: Annotated[
+        float, typer.Option(help="Hours after which a night without a finished run is missing.")
+    ] = 24.0,
+    runs: RunsOption = Path("runs"),
+    ledger: LedgerOption = None,
+) -> None:
+    """Add a schedule, or replace the one of that name. Each firing is a night of the track."""
+    spec = job_spec(
+        suite,
+        model,
+        track=track,
+        task=task,
+        set_=set_,
+        data_dir=data_dir,
+        responses=responses,
+        max_hours=max_hours,
+    )
+    with lazy_module("queue.database").open_queue(ledger) as opened:
+        schedules = lazy_module("queue.schedules")
+        made = schedules.add_schedule(
+            opened,
+            name,
+            cron,
+            zone,
+            spec,
+            runs=runs,
+            by=user(),
+            priority=priority,
+            deadline_hours=deadline_hours,
+        )
+        first = next(schedules.firings(made.cron, made.zone, schedules.datetime.fromisoformat(made.last)))
+    print_lines([f"{made.name}: first on {first.isoformat(timespec='minutes')}"])
+
+
+@schedule_app.command("remove", epilog=examples("genbench schedule remove nightly"))
+def schedule_remove(name: NameArgument, ledger: LedgerOption = None) -> None:
+    """Remove a schedule. Its jobs and runs stay."""
+    with lazy_module("queue.database").open_queue(ledger, create=False) as opened:
+        lazy_module("queue.schedules").remove_schedule(opened, name)
+    print_lines([f"{name}: removed"])
+
+
+@app.command(
+    rich_help_panel=SERVICE,
+    epilog=examples(
+        "genbench worker --gpus 0-7", "genbench worker --slots 2", "genbench worker --until-empty"
+    ),
+)
+def worker(
+    gpus: Annotated[
+        str | None, typer.Option(metavar="LIST", help="GPUs of this worker, such as 0-3 or 0,2.")
+    ] = None,
+    slots: Annotated[
+        int, typer.Option(min=1, max=256, help="Without GPUs: how many jobs run at the same time.")
+    ] = 1,
+    until_empty: Annotated[
+        bool, typer.Option("--until-empty", help="End when no job waits or runs.")
+    ] = False,
+    pass_variable: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Let jobs inherit this variable too. Repeatable.")
+    ] = [],  # noqa: B006
+    ledger: LedgerOption = None,
+) -> None:
+    """Draw the runs of the queue, each in a process of its own.
+
+    Also submits what schedules ask for, sends messages to $GENBENCH_WEBHOOK_URL and by
+    $GENBENCH_APPRISE_URLS, statuses of commits to $GENBENCH_GITHUB_REPOSITORY, and scores to the trackers of
+    $GENBENCH_TRACKERS (wandb, mlflow, trackio). Ctrl-C or SIGTERM stops all runs cleanly and gives their jobs
+    back. A worker that is killed loses nothing: its runs go on, and another worker takes them over.
+    """
+    workers = lazy_module("queue.worker")
+    names = tuple(str(number) for number in range(slots)) if gpus is None else device_names(gpus)
+    options = workers.WorkerOptions(
+        slots=names,
+        gpus=gpus is not None,
+        ledger=ledger if ledger is None or "://" in ledger else str(Path(ledger).resolve()),
+        until_empty=until_empty,
+        pass_variables=tuple(pass_variable),
+    )
+    with lazy_module("queue.database").open_queue(ledger) as queue:
+        chores = lazy_module("queue.worker").Chores(
+            queue, say=_say, ledger=options.ledger, channels=_channels()
+        )
+        exports = lazy_module("trackers.exporter")
+        exporter = exports.Exporter(queue, exports.trackers_of(os.environ), say=_say, ledger=options.ledger)
+
+        def finished(job: Any) -> None:
+            chores.finished(job)
+            exporter.finished(job)
+
+        def attend() -> None:
+            chores.run()
+            exporter.run()
+
+        running = workers.Worker(queue, options, say=_say, chores=attend, finished=finished)
+        _stop_on_signals(running)
+        _say(f"worker {running.identity.id}: {len(names)} slots of {queue.where}")
+        running.run()
+        exporter.close()
+
+
+def device_names(text: str) -> tuple[str, ...]:
+    """Return the devices of a text such as `0-3,6`.
+
+    Raises:
+        BadParameter: the text is no list of device numbers, or names one twice.
+    """
+    found: list[str] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 9:
+            raise typer.BadParameter(
+                f"{part.strip()!r}: wanted numbers such as 0-3 or 0,2", param_hint="--gpus"
+            )
+        end = int(last) if dash else int(first)
+        found += [str(number) for number in range(int(first), min(end, int(first) + 255) + 1)]
+    if not found or len(set(found)) != len(found):
+        raise typer.BadParameter(f"{text!r}: names a device twice, or none", param_hint="--gpus")
+    return tuple(found)
+
+
+def _channels() -> list[Any]:
+    """Return how messages are sent, by the environment."""
+    delivery, found = lazy_module("queue.delivery"), list[Any]()
+    url = os.environ.get(delivery.URL_VARIABLE)
+    if url:
+        found.append(delivery.Webhook(url, os.environ.get(delivery.SECRET_VARIABLE, "")))
+    status = lazy_module("queue.notifications").commit_status_of(os.environ)
+    if status is not None:
+        found.append(status)
+    urls = os.environ.get("GENBENCH_APPRISE_URLS", "").split()
+    if urls:
+        found.append(lazy_module("queue.delivery").Chat(urls))
+    return found
+
+
+def _stop_on_signals(running: Any) -> None:
+    """Let the first signal drain the worker, and the second end it at once. Its jobs go on then."""
+
+    def handle(number: int, _: object) -> None:
+        signal.signal(number, signal.default_int_handler)
+        _say("worker: stopping the jobs cleanly; once more to leave them running and end at once")
+        running.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handle)
+
+
+def _say(line: str) -> None:
+    print(lazy_module("safetext.printable").printable(line), file=sys.stderr, flush=True)

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from genbench.cli.app import SERVICE, app, examples
-from genbench.cli.jobs import user
 from genbench.cli.options import LedgerOption, NotesOption
 from genbench.cli.output import lazy_module, print_lines
+from genbench.cli.queue import user
 from genbench.errors import InputError
 
 token_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -66,7 +66,7 @@ def serve(
         if ledger is not None or notes is not None:
             raise typer.BadParameter("has a ledger of its own: leave out --ledger", param_hint="--demo")
         ledger, runs = str(_DEMO / "ledger.sqlite3"), _DEMO / "runs"
-    states = lazy_module("service.state")
+    states = lazy_module("service.context")
     with (
         lazy_module("ledger.database").open_ledger(ledger, notes) as opened,
         lazy_module("queue.database").open_queue(ledger) as queue,

@@ -12,9 +12,9 @@ from typing import Annotated
 import typer
 
 from genbench.cli.app import SERVICE, app, examples
-from genbench.cli.jobs import PriorityOption, RunsOption, user
 from genbench.cli.options import DataOption, JsonOption, LedgerOption, SetOption, TaskOption
 from genbench.cli.output import lazy_module, print_lines, print_record
+from genbench.cli.queue import PriorityOption, RunsOption, user
 
 
 @app.command(
@@ -63,7 +63,7 @@ def watch(
     Its files are kept until it is drawn, even if the trainer deletes them. A worker draws it.
     The command runs until Ctrl-C, or until the last step is drawn. It may be stopped and started at any time.
     """
-    specs, records = lazy_module("queue.spec"), lazy_module("watch.records")
+    specs, records = lazy_module("queue.spec"), lazy_module("watch.watches")
     plain = specs.JobSpec(suite=suite, data_dir=_text(data_dir), responses=_text(responses))
     absolute = specs.absolute_spec(plain, Path.cwd())
     rules = records.WatchRules.from_json(
@@ -88,7 +88,7 @@ def watch(
         "the options",
     )
     lazy_module("watch.watcher").require_watched(Path(rules.folder))
-    tokenizer = lazy_module("watch.suites").needs_tokenizer(rules)
+    tokenizer = lazy_module("watch.readiness").needs_tokenizer(rules)
     with lazy_module("queue.database").open_queue(ledger) as queue:
         watcher = lazy_module("watch.watcher").Watcher(
             queue, name or track, rules, by=user(), tokenizer=tokenizer, say=_say
@@ -113,7 +113,7 @@ def watches(
     as_json: JsonOption = False,
 ) -> None:
     """List watched training runs and their checkpoints."""
-    entries, records = lazy_module("watch.entries"), lazy_module("watch.records")
+    entries, records = lazy_module("watch.watches"), lazy_module("watch.watches")
     with lazy_module("queue.database").open_queue(ledger, create=False) as queue:
         if remove:
             if name is None:
@@ -123,7 +123,9 @@ def watches(
             print_lines([f"{name}: removed"])
             return
         found = entries.list_watches(queue) if name is None else [entries.get_watch(queue, name)]
-    print_record(records.WatchList(format=1, watches=tuple(found)), "watch_text", as_json)
+    print_record(
+        records.WatchList(format=1, watches=tuple(found)), "reports.terminal.queue:watch_text", as_json
+    )
 
 
 @app.command(
@@ -147,7 +149,7 @@ def watch_best(
         lazy_module("queue.database").open_queue(ledger, create=False) as queue,
     ):
         record = best.draw_best_again(opened, queue, name, top=top, by=user())
-    print_record(record, "best_text", as_json)
+    print_record(record, "reports.terminal.queue:best_text", as_json)
 
 
 def _stop_on_signals() -> threading.Event:

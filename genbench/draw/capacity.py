@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from genbench.draw.drawqueue import one
-from genbench.draw.queue import Draw, Expected
+from genbench.draw.draw_order import Draw, Expected
+from genbench.draw.request_queue import one
 from genbench.engines.kind import EngineSettings, Grows
 from genbench.protocols import Engine
 from genbench.types import Completion, SampleId

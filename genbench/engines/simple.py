@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from genbench.engines.kind import ModelSource, PromptFacts
-from genbench.engines.settings import CommonSettings
+from genbench.engines.kind import CommonSettings, ModelSource, PromptFacts
 from genbench.suite.engine import EngineConfig
 from genbench.types import Completion, FinishReason, Request
 

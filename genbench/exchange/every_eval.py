@@ -12,10 +12,10 @@ from typing import Any
 from genbench.analysis.results_record import Results, TaskResults
 from genbench.analysis.samples import Sample, task_samples
 from genbench.exchange.partfile import write_parts
-from genbench.store.jsonlines import encode, replace
-from genbench.store.manifest_record import TaskRecord
-from genbench.store.storedrun import StoredRun
-from genbench.store.walltime import wall_seconds
+from genbench.store.clock import wall_seconds
+from genbench.store.json_files import encode, replace
+from genbench.store.manifest import TaskRecord
+from genbench.store.stored_run import StoredRun
 
 Written = list[Path]
 SCHEMA, SAMPLE_SCHEMA = "0.2.1", "instance_level_eval_0.2.1"

@@ -1,17 +1,81 @@
-"""Export of a run to the formats of other tools, and to a dataset repository of the hub."""
+"""Export of a run to the formats of other tools, of plug-ins, and to a dataset repository of the hub."""
 
 from __future__ import annotations
 
+import inspect
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from genbench import registry
 from genbench.analysis.results_record import Results, require_results
-from genbench.errors import ConfigError, InputError
+from genbench.analysis.samples import Sample, task_samples
+from genbench.errors import ConfigError, GenbenchError, InputError, call_mistake, cause, place_of
 from genbench.exchange.parquet import write_table
-from genbench.exchange.plugins import ExportedRun, export_with
-from genbench.store.jsonlines import replace
-from genbench.store.storedrun import StoredRun
+from genbench.registry import PlugIn
+from genbench.store.json_files import replace
+from genbench.store.manifest import Manifest
+from genbench.store.stored_run import StoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedRun:
+    """A finished run as an export format reads it."""
+
+    stored: StoredRun
+    """The run folder, opened for reading."""
+    results: Results
+    """The content of results.json."""
+
+    @property
+    def path(self) -> Path:
+        """Return the run folder."""
+        return self.stored.path
+
+    @property
+    def manifest(self) -> Manifest:
+        """Return the content of manifest.json."""
+        return self.stored.manifest
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Return the names of the run's tasks, in the order of the suite."""
+        return tuple(self.results.tasks)
+
+    @property
+    def model(self) -> str:
+        """Return the name of the model in the suite."""
+        return self.results.model
+
+    def samples(self, task: str) -> Iterator[Sample]:
+        """Yield the samples of a task one at a time, with prompt, answers, verdict and strata."""
+        yield from task_samples(self.stored, task)
+
+
+def export_with(plug_in: PlugIn, run: ExportedRun, output: Path) -> list[Path]:
+    """Write a run with the export format of a plug-in. Return the files.
+
+    Raises:
+        ConfigError: the format cannot be loaded, raises an error, or returns something that is not a file.
+    """
+    write = plug_in.load()
+    write = plug_in.build({}) if inspect.isclass(write) else write
+    words = f"{plug_in.words} ({place_of(write)})"
+    mistake = call_mistake(write, 2)
+    if mistake is not None:
+        raise ConfigError(f"{words}: {mistake}; wanted a function of the run and the folder to write into")
+    try:
+        found = list(write(run, output))
+    except GenbenchError:
+        raise
+    except Exception as error:  # The code of a plug-in may raise anything.
+        raise ConfigError(f"{words}: writing {output} failed: {cause(error)}; correct the plug-in") from error
+    for path in found:
+        if not isinstance(path, Path) or not path.exists():
+            raise ConfigError(f"{words}: returned {path!r:.200}, wanted the paths of the files that it wrote")
+    return found
+
 
 Written = list[Path]
 CARD = "README.md"

@@ -8,9 +8,9 @@ from typing import Any
 
 from genbench.analysis.results_record import Results, TaskResults
 from genbench.errors import InputError
-from genbench.store.jsonlines import replace
-from genbench.store.manifest_record import TaskRecord
-from genbench.store.storedrun import StoredRun
+from genbench.store.json_files import replace
+from genbench.store.manifest import TaskRecord
+from genbench.store.stored_run import StoredRun
 
 Written = list[Path]
 

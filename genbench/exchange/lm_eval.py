@@ -12,9 +12,8 @@ from typing import Any
 from genbench.analysis.results_record import Results, TaskResults
 from genbench.analysis.samples import Sample, task_samples
 from genbench.exchange.partfile import write_parts
-from genbench.store.askfile import AskFile
-from genbench.store.jsonlines import encode, replace
-from genbench.store.storedrun import StoredRun
+from genbench.store.json_files import encode, replace
+from genbench.store.stored_run import AskFile, StoredRun
 
 Written = list[Path]
 Pairs = Sequence[tuple[str, str]]

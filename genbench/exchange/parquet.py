@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from genbench.analysis.samples import Sample, task_samples
-from genbench.store.storedrun import StoredRun
+from genbench.store.stored_run import StoredRun
 
 SCHEMA = pa.schema(
     [

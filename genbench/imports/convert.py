@@ -18,7 +18,7 @@ from genbench.imports.sourcerows import load_split
 from genbench.imports.withcode import rows_by_code
 from genbench.protocols import Row
 from genbench.sandbox.foreign import ForeignPython
-from genbench.tasks.lock import Lock, RowsOrigin
+from genbench.tasks.imported import Lock, RowsOrigin
 
 
 @dataclass(frozen=True, slots=True)

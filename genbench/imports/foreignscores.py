@@ -16,7 +16,7 @@ from genbench.imports.plan import decoding_of, make_plan
 from genbench.imports.refusals import sample_metrics, scored_refusal
 from genbench.imports.withcode import rows_by_code
 from genbench.sandbox.foreign import ForeignPython
-from genbench.verifiers.foreign_score import code_digest
+from genbench.verifiers.foreign.foreign_score import code_digest
 
 
 def convert_scored(

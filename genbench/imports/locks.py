@@ -11,8 +11,8 @@ from genbench.imports.levels import Classified
 from genbench.imports.locate import Source
 from genbench.imports.plan import Plan
 from genbench.imports.scoringplan import with_classes
+from genbench.tasks.imported import FrozenFile, Lock, Origin, RowsOrigin
 from genbench.tasks.kinds import LIKELIHOOD
-from genbench.tasks.lock import FrozenFile, Lock, Origin, RowsOrigin
 
 _MOST_REFUSED = 20
 """Rows that could not be made of which the lock file keeps the reason."""

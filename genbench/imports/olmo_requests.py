@@ -14,7 +14,7 @@ from typing import Any
 from genbench.errors import DataError, InputError, nearest
 from genbench.imports.convert import Converted
 from genbench.imports.locate import source_of
-from genbench.tasks.lock import FrozenFile, Lock, Origin, RowsOrigin
+from genbench.tasks.imported import FrozenFile, Lock, Origin, RowsOrigin
 
 PREFIXES = ("olmo:", "olmes:", "oe-eval:")
 _FILES = ("requests.jsonl.gz", "requests.jsonl")

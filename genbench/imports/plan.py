@@ -11,7 +11,7 @@ from genbench.imports.definition import Definition, plain_json
 from genbench.imports.levels import Classified, filter_names, output_type
 from genbench.imports.refusals import MAKES_DATASET
 from genbench.imports.scoringplan import scoring_options
-from genbench.verifiers.answer_filters import SELECTIONS, STEPS
+from genbench.verifiers.foreign.filtered_match import SELECTIONS, STEPS
 
 _TEXT_METRICS = ("bleu", "chrf", "chrf++", "ter")
 _USED = (

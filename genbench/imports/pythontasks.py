@@ -15,7 +15,7 @@ from genbench.imports.plan import Split
 from genbench.imports.pythonrules import Rows, inspect_rules, lighteval_rules
 from genbench.imports.sourcerows import load_split
 from genbench.sandbox.foreign import ForeignPython, run_foreign
-from genbench.tasks.lock import FrozenFile, Lock, Origin, RowsOrigin
+from genbench.tasks.imported import FrozenFile, Lock, Origin, RowsOrigin
 
 _LICENCES = {"lighteval": "MIT", "inspect": "MIT"}
 _FOLDER = Path(__file__).parent

@@ -12,7 +12,7 @@ from genbench.data.local import read_rows
 from genbench.errors import DataError, InputError
 from genbench.imports.plan import Split
 from genbench.protocols import HubDataset, Row
-from genbench.tasks.lock import RowsOrigin
+from genbench.tasks.imported import RowsOrigin
 
 _LOADERS = ("json", "csv", "parquet", "text", "arrow")
 """Paths that name no repository, but a reader of `datasets` for files."""

@@ -12,7 +12,7 @@ from genbench.imports.plan import Plan, Split
 from genbench.imports.sourcerows import load_split
 from genbench.protocols import Row
 from genbench.sandbox.foreign import ForeignPython, run_foreign
-from genbench.tasks.lock import RowsOrigin
+from genbench.tasks.imported import RowsOrigin
 
 _SCRIPT = Path(__file__).with_name("lm_eval_rows.py")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from genbench.imports.convert import Converted
 from genbench.imports.records import ImportedRecord
-from genbench.tasks.lock import ENDING, Lock, write_frozen, write_lock
+from genbench.tasks.imported import ENDING, Lock, write_frozen, write_lock
 
 _SHOWN = 3
 """Rows that are shown for approval."""

@@ -15,8 +15,8 @@ from genbench.store.contract import digest
 from genbench.suite.judge import JudgeModel
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
-from genbench.tasks.loaded import LoadedTask
-from genbench.verifiers.process import VerifierSpec
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.verifiers.pool.process import VerifierSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import Any
 from genbench.errors import ConfigError, GenbenchError, nearest
 from genbench.models.prepared import Reasoning
 from genbench.store.contract import differences, digest
-from genbench.store.manifest_record import TaskRecord
-from genbench.store.storedrun import StoredRun, StoredTask
-from genbench.tasks.loaded import LoadedTask
+from genbench.store.manifest import TaskRecord
+from genbench.store.stored_run import StoredRun, StoredTask
+from genbench.tasks.loaded_task import LoadedTask
 
 
 @dataclass(frozen=True, slots=True)

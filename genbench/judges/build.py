@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.engines.http_chat import ChatServer
+from genbench.engines.http.chat import ChatServer
 from genbench.judges.local import LocalJudge
 from genbench.judges.spec import JudgeSpec
 from genbench.protocols import JudgeEngine

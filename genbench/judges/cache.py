@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Self
 
-from genbench.store.jsonlines import Appender, read_lines
+from genbench.store.json_files import Appender, read_lines
 from genbench.types import Question
 
 

@@ -14,7 +14,7 @@ from genbench.judges.judge import Judge
 from genbench.judges.opinions import Opinion, opinions_of
 from genbench.judges.spec import JudgeSpec
 from genbench.protocols import JudgeEngine
-from genbench.store.jsonlines import replace_json
+from genbench.store.json_files import replace_json
 
 CANARIES = 8
 """The number of calibration cases that are judged again with every run. They cost next to nothing."""

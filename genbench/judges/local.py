@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from genbench.engines import arguments, environment
 from genbench.engines.checkpoint import Checkpoint, context_length, find, is_local
-from genbench.engines.vllm_config import vllm_config
-from genbench.engines.vllm_settings import VllmSettings
+from genbench.engines.vllm import environment
+from genbench.engines.vllm import environment as arguments
+from genbench.engines.vllm.settings import VllmSettings, vllm_config
 from genbench.errors import (
     ConfigError,
     EngineDiedError,

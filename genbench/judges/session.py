@@ -15,9 +15,9 @@ from genbench.judges.forms.pairwise import unopposed
 from genbench.judges.patience import NO_VERDICT, finding_of
 from genbench.store.folder import RunFolder
 from genbench.suite.suitefile import Suite
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import OURS, Case, Finding, Question
-from genbench.verifiers.process import VerifierSpec
+from genbench.verifiers.pool.process import VerifierSpec
 
 Rule = Callable[[str, Case], Awaitable[Finding]]
 """(task, case) -> finding of the rule before the judge."""

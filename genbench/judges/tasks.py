@@ -11,7 +11,7 @@ from genbench.errors import ConfigError, nearest
 from genbench.judges.judge import Judge
 from genbench.suite.block import Strict
 from genbench.suite.suitefile import Suite
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
 
 JUDGE = "judge"
 

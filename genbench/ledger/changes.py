@@ -1,19 +1,19 @@
-"""Writing of changes, annotations, bases and settings of tracks. Each is first a note, then a row."""
+"""Write changes, annotations, bases and settings of tracks. Each is first a note, then a row."""
 
 from __future__ import annotations
 
 import hashlib
 from datetime import date
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from sqlalchemy import Connection, select
 
 from genbench.errors import InputError, nearest
 from genbench.ledger import tables
-from genbench.ledger.apply import apply_new_notes, tell
 from genbench.ledger.database import Ledger
+from genbench.ledger.history import track_history
 from genbench.ledger.ingest import GENBENCH
-from genbench.ledger.nights import change_of
+from genbench.ledger.note_application import apply_new_notes, tell
 from genbench.ledger.notes import (
     AnnotationKind,
     AnnotationNote,
@@ -24,9 +24,9 @@ from genbench.ledger.notes import (
     SettleNote,
     TrackNote,
 )
-from genbench.ledger.records import Annotation, Change
-from genbench.store.manifest import now
-from genbench.store.track_record import night_position
+from genbench.ledger.records import Annotation, Change, change_of
+from genbench.store.continuation import now
+from genbench.store.manifest import night_position
 
 
 def change_id(track: str, task: str | None, direction: Direction, found_uid: str) -> str:
@@ -260,3 +260,24 @@ def settled_state(text: str) -> ChangeState:
     if text == "dismissed":
         return "dismissed"
     raise InputError(f"{text}: wanted explained or dismissed; a change recovers by itself")
+
+
+def close_change(
+    ledger: Ledger, track: str, change: str, state: Literal["explained", "dismissed"], *, by: str, note: str
+) -> None:
+    """Close a change of a track as of its newest run.
+
+    Raises:
+        InputError: there is no such track or change, or the change is closed already.
+    """
+    history = track_history(ledger, track, tasks=(), last=1)
+    known = {item.id: item for item in history.changes}
+    if change not in known:
+        raise InputError(f"track {track}: no change '{change}'{nearest(change, known)}")
+    found = known[change]
+    if found.state != "open":
+        raise InputError(
+            f"track {track}: change {change} is {found.state} already; only open ones are closed"
+        )
+    newest = history.points[-1].uid if history.points else None
+    settle_change(ledger, change, state, by=by, note=note, closed_uid=newest)

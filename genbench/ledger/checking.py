@@ -15,10 +15,9 @@ from genbench.errors import GenbenchError, RunFolderError
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.listing import CheckedRun, LedgerCheck
-from genbench.ledger.reading import MOST_BYTES
-from genbench.ledger.sumsagain import sums_from_verdicts
-from genbench.store.boundedfile import read_bytes
-from genbench.store.storedrun import StoredRun
+from genbench.ledger.run_facts import MOST_BYTES, sums_from_verdicts
+from genbench.store.json_files import read_bytes
+from genbench.store.stored_run import StoredRun
 from genbench.store.sums import read_sums
 
 Progress = Callable[[int, int], None]

@@ -11,11 +11,9 @@ from typing import ClassVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from genbench.database import VERSION, Database, migrate_tables, postgres_engine, revision_of, sqlite_engine
 from genbench.errors import InputError
-from genbench.ledger.connecting import postgres_engine, sqlite_engine
 from genbench.ledger.notes import Notes
-from genbench.ledger.opened import Database
-from genbench.ledger.revisions import VERSION, migrate_tables, revision_of
 
 LEDGER_VARIABLE = "GENBENCH_LEDGER"
 NOTES_VARIABLE = "GENBENCH_LEDGER_NOTES"

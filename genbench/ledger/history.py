@@ -1,22 +1,302 @@
-"""Reading of a ledger: tracks with their nights, series, changes and annotations. Nothing is written."""
+"""Read a ledger: tracks with their nights, series, changes and annotations. Nothing is written.
+
+A series comes without the sums of problems, or as epochs with the sums and counts of every problem.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, func, select
 
+from genbench.database import driver_rows
 from genbench.errors import InputError, nearest
 from genbench.ledger import tables
-from genbench.ledger.apply import LOOSE
-from genbench.ledger.connecting import driver_rows
 from genbench.ledger.database import Ledger
-from genbench.ledger.epochs import read_epochs
-from genbench.ledger.nights import NIGHT_COLUMNS, change_of, night_of
-from genbench.ledger.records import Annotation, Change, Night, TaskSeries, Track, TrackHistory
-from genbench.ledger.series import read_series
-from genbench.store.track_record import position_label
+from genbench.ledger.differences import BaseDraw, CommonProblems, KeyProblems, base_draws, read_problems
+from genbench.ledger.note_application import LOOSE
+from genbench.ledger.records import (
+    NIGHT_COLUMNS,
+    Annotation,
+    Change,
+    Epoch,
+    Night,
+    TaskSeries,
+    Track,
+    TrackHistory,
+    change_of,
+    night_of,
+)
+from genbench.ledger.vectors import Vector, unpack
+from genbench.stats.scores import Floats, Ints
+from genbench.store.manifest import position_label
+
+_FLOATS = (
+    *("value", "ci_low", "ci_high", "rerun_low", "rerun_high", "difference", "difference_low"),
+    *("difference_high", "difference_rerun_low", "difference_rerun_high", "truncated", "tokens", "cost"),
+)
+_SOUGHT = 1000
+"""At most so many runs are named in one query."""
+
+
+def read_series(
+    connection: Connection, track: int, tasks: Collection[str] | None, since: int | None
+) -> dict[str, TaskSeries]:
+    """Return the series of a track by task, in alphabetical order.
+
+    Args:
+        track: the number of the track.
+        tasks: only these. None means all.
+        since: only positions from this one on. None means all.
+    """
+    if tasks is not None and not tasks:
+        return {}
+    score, series = tables.score, tables.series
+    key, problems = tables.task_key, tables.problem_set
+    points = _points(connection, track, since)
+    keys = {
+        row.id: (row.digest, row.n)
+        for row in connection.execute(
+            select(key.c.id, key.c.digest, problems.c.n).join(problems, problems.c.id == key.c.problem_set_id)
+        )
+    }
+    # The database seeks each series: a range over all positions would read every row of the table.
+    columns = [score.c.position, score.c.run_id, score.c.key_id, score.c.k, score.c.gating, score.c.chance]
+    query = select(series.c.task, *columns, *(score.c[name] for name in _FLOATS)).join(
+        score, score.c.series_id == series.c.id
+    )
+    query = query.where(series.c.track_id == track)
+    if tasks is not None:
+        query = query.where(series.c.task.in_(list(tasks)))
+    if since is not None:
+        query = query.where(score.c.position >= since)
+        if connection.dialect.name == "postgresql" and len(points) <= _SOUGHT:
+            # It stores rows by night and would read the whole table for a range of positions.
+            query = query.where(score.c.run_id.in_(list(points)))
+    found: defaultdict[str, list[Sequence[Any]]] = defaultdict(list)
+    for values in driver_rows(connection, query):
+        if values[2] in points:
+            found[values[0]].append(values)
+    return {
+        task: _series(task, sorted(rows, key=itemgetter(1)), points, keys)
+        for task, rows in sorted(found.items())
+    }
+
+
+def _points(connection: Connection, track: int, since: int | None) -> dict[int, str]:
+    """Return the uids of the finished points of a track by their number in the ledger."""
+    run = tables.run
+    query = select(run.c.id, run.c.uid).where(
+        run.c.track_id == track, run.c.role == "point", run.c.state == "finished"
+    )
+    if since is not None:
+        query = query.where(run.c.position >= since)
+    return dict(driver_rows(connection, query))
+
+
+def _series(
+    task: str, rows: list[Sequence[Any]], points: dict[int, str], keys: dict[int, tuple[str, int]]
+) -> TaskSeries:
+    rows = _in_order(rows, points)
+    last = rows[-1]
+    numbers: Floats = np.array([row[7:] for row in rows], dtype=np.float64)
+    columns = dict(zip(_FLOATS, numbers.T, strict=True))
+    return TaskSeries(
+        task=task,
+        gating=bool(last[5]),
+        n=keys[last[3]][1],
+        chance=last[6],
+        epochs=(),
+        keys=tuple(keys[row[3]][0] for row in rows),
+        uids=tuple(points[row[2]] for row in rows),
+        positions=np.array([row[1] for row in rows], dtype=np.int64),
+        ks=np.array([row[4] for row in rows], dtype=np.int64),
+        **columns,
+    )
+
+
+def _in_order(rows: list[Sequence[Any]], points: dict[int, str]) -> list[Sequence[Any]]:
+    """Return rows by position. Runs of one position are in the order of their uids."""
+    if len({row[1] for row in rows}) == len(rows):
+        return rows
+    ordered: list[Sequence[Any]] = []
+    for _, same in groupby(rows, key=itemgetter(1)):
+        ordered += sorted(same, key=lambda row: points[row[2]])
+    return ordered
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One score with its vector."""
+
+    uid: str
+    position: int
+    role: str
+    key: int
+    vector: Vector
+
+
+def read_epochs(
+    connection: Connection, track: str, series: Mapping[str, TaskSeries], since: int | None
+) -> dict[str, TaskSeries]:
+    """Return the series with their epochs.
+
+    Args:
+        track: the name of the track.
+        series: the series by task, from `read_series`.
+        since: only positions from this one on. None means all.
+    """
+    if not series:
+        return {}
+    rows = _rows(connection, track, list(series), since)
+    keys = read_problems(connection, {row.key for own in rows.values() for row in own})
+    draws = base_draws(connection, track, keys)
+    uids = _uids(connection, draws)
+    return {
+        task: replace(own, epochs=_epochs(own, rows[task], keys, draws, uids)) for task, own in series.items()
+    }
+
+
+def _rows(
+    connection: Connection, track: str, tasks: Sequence[str], since: int | None
+) -> dict[str, list[_Row]]:
+    run, score, series = tables.run, tables.score, tables.series
+    query = (
+        select(series.c.task, run.c.uid, run.c.role, score.c.position, score.c.key_id, score.c.vector)
+        .join(score, score.c.series_id == series.c.id)
+        .join(run, run.c.id == score.c.run_id)
+        .join(tables.track, tables.track.c.id == series.c.track_id)
+        .where(tables.track.c.name == track, series.c.task.in_(tasks), run.c.state == "finished")
+    )
+    if since is not None:
+        query = query.where(score.c.position >= since)
+    found: defaultdict[str, list[_Row]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.task].append(_Row(row.uid, row.position, row.role, row.key_id, unpack(row.vector)))
+    for own in found.values():
+        own.sort(key=lambda item: (item.position, item.uid))
+    return found
+
+
+def _uids(connection: Connection, draws: Mapping[int, BaseDraw]) -> dict[int, str]:
+    run = tables.run
+    numbers = {draw.run_id for draw in draws.values()}
+    query = select(run.c.id, run.c.uid).where(run.c.id.in_(numbers))
+    return {row.id: row.uid for row in connection.execute(query)}
+
+
+def _epochs(
+    series: TaskSeries,
+    rows: Sequence[_Row],
+    keys: Mapping[int, KeyProblems],
+    draws: Mapping[int, BaseDraw],
+    uids: Mapping[int, str],
+) -> tuple[Epoch, ...]:
+    points = [row for row in rows if row.role == "point"]
+    anchors = [row for row in rows if row.role == "anchor"]
+    stretches = _stretches(points, keys, draws)
+    found: list[Epoch] = []
+    for number, own in enumerate(stretches):
+        start = own.rows[0].position if number else None
+        end = stretches[number + 1].rows[0].position if number + 1 < len(stretches) else None
+        nearby = [row for row in anchors if row.key in own.keys and _within(row.position, start, end)]
+        found.append(_epoch(series.task, keys, own, nearby, draw=draws.get(own.newest), uids=uids))
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Points in a row whose keys are compared: the newest key, all keys, and their common problems."""
+
+    newest: int
+    keys: set[int]
+    common: CommonProblems
+    rows: list[_Row]
+
+
+def _stretches(
+    points: Sequence[_Row], keys: Mapping[int, KeyProblems], draws: Mapping[int, BaseDraw]
+) -> list[_Stretch]:
+    """Return the stretches of points, old to new. A key joins the newer one if both share most problems."""
+    found: list[_Stretch] = []
+    for key, rows in reversed([(key, list(own)) for key, own in groupby(points, key=lambda row: row.key)]):
+        if found and found[-1].common.take(keys[key]):
+            found[-1].keys.add(key)
+            found[-1].rows[:0] = rows
+            continue
+        common = CommonProblems(keys[key])
+        draw = draws.get(key)
+        if draw is not None and draw.shared is not None:
+            common.keep(draw.shared)
+        found.append(_Stretch(key, {key}, common, rows))
+    return found[::-1]
+
+
+def _within(position: int, start: int | None, end: int | None) -> bool:
+    return (start is None or position >= start) and (end is None or position < end)
+
+
+def _epoch(
+    task: str,
+    keys: Mapping[int, KeyProblems],
+    own: _Stretch,
+    anchors: Sequence[_Row],
+    *,
+    draw: BaseDraw | None,
+    uids: Mapping[int, str],
+) -> Epoch:
+    newest, common = keys[own.newest], own.common
+    sums, counts = _matrices(own.rows, keys, common)
+    anchor_sums, anchor_counts = _matrices(anchors, keys, common)
+    places = common.places_in(newest)
+    return Epoch(
+        task=task,
+        key=newest.digest,
+        problem_ids=common.ids,
+        groups=common.groups,
+        uids=tuple(row.uid for row in own.rows),
+        positions=np.array([row.position for row in own.rows], dtype=np.int64),
+        sums=sums,
+        counts=counts,
+        ks=counts.max(axis=1, initial=0),
+        base_uid=None if draw is None else uids[draw.run_id],
+        base_sums=None if draw is None else draw.vector.sums[places],
+        base_counts=None if draw is None else draw.vector.counts[places],
+        anchor_uids=tuple(row.uid for row in anchors),
+        anchor_positions=np.array([row.position for row in anchors], dtype=np.int64),
+        anchor_sums=anchor_sums,
+        anchor_counts=anchor_counts,
+    )
+
+
+def _matrices(
+    rows: Sequence[_Row], keys: Mapping[int, KeyProblems], common: CommonProblems
+) -> tuple[Floats, Ints]:
+    """Return sums and counts (rows, n) of the common problems.
+
+    Raises:
+        InputError: a row has another number of problems than its key.
+    """
+    places = {key: common.places_in(keys[key]) for key in {row.key for row in rows}}
+    for row in rows:
+        n = len(keys[row.key].ids)
+        if len(row.vector.sums) != n:
+            raise InputError(
+                f"run {row.uid} has {len(row.vector.sums)} problems, its key {n}; the ledger is damaged, "
+                "make it again with: genbench ledger rebuild"
+            )
+    shape = (len(rows), common.count)
+    sums = np.array([row.vector.sums[places[row.key]] for row in rows], dtype=np.float64).reshape(shape)
+    counts = np.array([row.vector.counts[places[row.key]] for row in rows], dtype=np.int64).reshape(shape)
+    return sums, counts
+
 
 _DAYS_SHOWN = 400
 """Missing nights before that many days are not listed."""
@@ -208,3 +488,29 @@ def _missing(kind: str, points: Iterable[Night]) -> tuple[str, ...]:
     return tuple(
         position_label("night", position) for position in range(first, max(known)) if position not in known
     )
+
+
+MOST_PREVIOUS = 20
+"""Earlier runs that are read at most, the newest first."""
+
+
+def previous_runs(ledger: Ledger, track: str, tested: Path, most: int = MOST_PREVIOUS) -> list[Path]:
+    """Return the folders of the track's base, of its earlier runs from old to new, and the tested one.
+
+    Runs whose folder is gone are left out, and so is the tested run itself.
+
+    Raises:
+        InputError: there is no such track, it has no base, its folder is gone, or the tested run is the base.
+    """
+    history = recent(ledger, track, nights=most + 1)
+    if history.base is None or history.base.path is None or not Path(history.base.path).is_dir():
+        raise InputError(
+            f"track {track}: the folder of its base is not there; add it with `genbench ledger add`, or name "
+            "the runs: genbench contamination BASE EARLIER... TUNED"
+        )
+    own = tested.resolve()
+    if Path(history.base.path).resolve() == own:
+        raise InputError(f"{tested}: is the base of track {track}; name a later run")
+    folders = [Path(night.path) for night in history.points if night.path is not None]
+    earlier = [folder for folder in folders if folder.resolve() != own and folder.is_dir()]
+    return [Path(history.base.path), *earlier[-most:], tested]

@@ -1,35 +1,71 @@
-"""The rows of one run, written in one transaction."""
+"""Add run folders to a ledger, and make a ledger again from them.
+
+The rows of one run are written in one transaction.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import socket
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from genbench.errors import RunFolderError
+from genbench.errors import GenbenchError, InputError, RunFolderError
 from genbench.ledger import tables
-from genbench.ledger.apply import LOOSE, inserted, meta_value, tell, track_id
-from genbench.ledger.baseline import base_draws, difference_columns, renew_differences
-from genbench.ledger.database import Ledger
-from genbench.ledger.facts import RunFacts, TaskFacts
-from genbench.ledger.keys import task_key
-from genbench.ledger.notes import BaseNote, TrackNote
+from genbench.ledger.database import HEAD, Ledger, migrate, remove_database
+from genbench.ledger.differences import base_draws, difference_columns, renew_differences
+from genbench.ledger.listing import AddedRun, LedgerAdded
+from genbench.ledger.note_application import LOOSE, apply_new_notes, inserted, meta_value, tell, track_id
+from genbench.ledger.notes import BaseNote, PlaceNote, RootNote, TrackNote
+from genbench.ledger.run_facts import RunFacts, TaskFacts, read_facts, read_manifest, task_key
 from genbench.ledger.vectors import pack
+from genbench.store.continuation import now
 from genbench.store.contract import digest
-from genbench.store.manifest import now
-from genbench.store.track_record import TrackRecord, night_position
+from genbench.store.manifest import TrackRecord, night_position
+
+_DEEPEST = 12
+"""Levels of folders below the root that are looked at."""
+
+
+def run_folders_below(root: Path) -> Iterator[Path]:
+    """Yield the folders with a manifest.json, in the order of their names.
+
+    Nothing is looked for inside a run folder. Hidden folders are left out.
+
+    Raises:
+        InputError: `root` is no folder that can be read.
+    """
+    if not root.is_dir():
+        raise InputError(f"{root}: no such folder; wanted a run folder, or a folder that contains some")
+    real = root.resolve()
+    yield from _folders_below(real, _DEEPEST)
+
+
+def _folders_below(folder: Path, levels: int) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read: {error.strerror}") from error
+    if any(entry.name == "manifest.json" for entry in entries):
+        yield folder
+        return
+    for entry in entries:
+        if levels and not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+            yield from _folders_below(Path(entry.path), levels - 1)
+
 
 GENBENCH = "genbench"
 """The author of the notes that a command writes by itself."""
 
-Outcome = Literal["added", "renewed", "unchanged", "second copy", "moved"]
+IngestResult = Literal["added", "renewed", "unchanged", "second copy", "moved"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +77,7 @@ class _Stored:
     track_id: int
 
 
-def ingest(ledger: Ledger, connection: Connection, facts: RunFacts) -> Outcome:
+def ingest(ledger: Ledger, connection: Connection, facts: RunFacts) -> IngestResult:
     """Write the rows of a run. Adding the same folder again changes nothing.
 
     Raises:
@@ -61,7 +97,7 @@ def ingest(ledger: Ledger, connection: Connection, facts: RunFacts) -> Outcome:
     if old is not None:
         _refuse_contradiction(connection, old, facts)
     number, known = _write_run(connection, facts, placed, old)
-    outcome: Outcome = "added" if old is None else "renewed"
+    outcome: IngestResult = "added" if old is None else "renewed"
     _note_location(connection, number, facts.path)
     name = _track_of(placed)[0]
     if facts.state == "finished" and name != LOOSE:
@@ -98,7 +134,7 @@ def _refuse_contradiction(connection: Connection, old: _Stored, facts: RunFacts)
             )
 
 
-def _note_location(connection: Connection, number: int, path: str) -> Outcome:
+def _note_location(connection: Connection, number: int, path: str) -> IngestResult:
     """Record that a run is at a path, and which of its other paths are gone."""
     location = tables.location
     found = connection.execute(select(location).where(location.c.run_id == number)).all()
@@ -281,3 +317,191 @@ def _renew_others(
     own = [key for key in keys if key in draws and draws[key].run_id == number]
     if own:
         renew_differences(connection, name, own)
+
+
+Progress = Callable[[int, int], None]
+"""Called with the number of folders that are done, and of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderResult:
+    """What was done with one folder. `state` is that of its run, or "refused" with the reason in `detail`."""
+
+    path: str
+    outcome: str
+    state: str
+    uid: str | None = None
+    track: str | None = None
+    label: str | None = None
+    model: str | None = None
+    detail: str = ""
+
+
+def add(
+    ledger: Ledger,
+    folders: Sequence[Path],
+    *,
+    place: TrackRecord | None = None,
+    by: str = GENBENCH,
+    progress: Progress | None = None,
+) -> list[FolderResult]:
+    """Add every run folder at or below `folders`. One that cannot be used is reported.
+
+    Args:
+        place: the track and position of the run, for one run whose own manifest names no track.
+        by: who says that.
+        progress: called after each folder.
+
+    Raises:
+        InputError: there is no such folder or no run in it, `place` goes with several runs, or the ledger
+            cannot be written.
+    """
+    found = [path for folder in folders for path in run_folders_below(folder)]
+    if not found:
+        names = ", ".join(map(str, folders))
+        raise InputError(f"{names}: contains no run folder (manifest.json); `genbench run` makes one")
+    if place is not None and len(found) != 1:
+        raise InputError(f"--track goes with one run folder, found {len(found)}; add them one by one")
+    with ledger.write() as connection:
+        apply_new_notes(ledger, connection)
+        known = {row.path for row in connection.execute(select(tables.root.c.path))}
+        for folder in folders:
+            path = str(folder.resolve())
+            if not any(Path(path).is_relative_to(root) for root in known):
+                tell(ledger, connection, RootNote(note="root", path=path, at=now(), by=by))
+    return _add_all(ledger, found, place, by, progress)
+
+
+def _add_all(
+    ledger: Ledger,
+    found: Sequence[Path],
+    place: TrackRecord | None,
+    by: str,
+    progress: Progress | None,
+) -> list[FolderResult]:
+    order: list[tuple[_Order, Path]] = []
+    for number, path in enumerate(found):
+        order.append((_order(path), path))
+        if progress is not None:
+            progress(number + 1, 2 * len(found))
+    outcomes: dict[Path, FolderResult] = {}
+    for number, (_, path) in enumerate(sorted(order)):
+        # Read one after the other: the scores of ten years do not fit into memory.
+        outcomes[path] = _add_one(ledger, path, _read(path), place, by)
+        if progress is not None:
+            progress(len(found) + number + 1, 2 * len(found))
+    return [outcomes[path] for path in found]
+
+
+_Order = tuple[int, bool, str, str]
+
+
+def _order(path: Path) -> _Order:
+    """Return the key of the order in which runs are added: by position, anchors before points, by time.
+
+    A track's first anchor then is its base.
+    """
+    try:
+        manifest = read_manifest(path)
+    except GenbenchError:
+        return (-1, False, "", str(path))
+    track = manifest.track
+    if track is None:
+        return (-1, True, manifest.created or "", manifest.run_uid)
+    return (track.position, track.role == "point", manifest.created or "", manifest.run_uid)
+
+
+def _read(path: Path) -> RunFacts | GenbenchError:
+    try:
+        return read_facts(path)
+    except GenbenchError as error:
+        return error
+
+
+def _add_one(
+    ledger: Ledger, path: Path, facts: RunFacts | GenbenchError, place: TrackRecord | None, by: str
+) -> FolderResult:
+    if isinstance(facts, GenbenchError):
+        return FolderResult(str(path), "refused", "refused", detail=str(facts))
+    try:
+        with ledger.write() as connection:
+            if place is not None:
+                _say_place(ledger, connection, facts, place, by)
+            outcome = ingest(ledger, connection, facts)
+    except GenbenchError as error:
+        return FolderResult(str(path), "refused", "refused", uid=facts.uid, detail=str(error))
+    track = facts.track or place
+    return FolderResult(
+        path=str(path),
+        outcome=outcome,
+        state=facts.state,
+        uid=facts.uid,
+        track=track.name if track else None,
+        label=track.label if track else None,
+        model=facts.model,
+        detail="; ".join(facts.failed[:3]),
+    )
+
+
+def _say_place(ledger: Ledger, connection: Connection, facts: RunFacts, place: TrackRecord, by: str) -> None:
+    """Note the place of a run that a person gave.
+
+    Raises:
+        InputError: the run's own manifest names another place.
+    """
+    if facts.track is not None:
+        if facts.track != place:
+            raise InputError(
+                f"{facts.path}: its manifest says {facts.track.label} of track {facts.track.name}; leave out "
+                "--track and --position"
+            )
+        return
+    note = PlaceNote(
+        note="place",
+        uid=facts.uid,
+        track=place.name,
+        kind=place.kind,
+        position=place.position,
+        role=place.role,
+        at=now(),
+        by=by,
+    )
+    tell(ledger, connection, note)
+
+
+def rebuild(
+    ledger: Ledger, folders: Iterable[Path] = (), *, progress: Progress | None = None
+) -> list[FolderResult]:
+    """Delete all tables, and make them again from the run folders and the notes.
+
+    Args:
+        folders: more folders to look in, besides those that the notes name.
+        progress: called after each folder.
+
+    Returns:
+        What was done with each run folder.
+
+    Raises:
+        InputError: a note is damaged, or the ledger cannot be written.
+    """
+    remove_database(ledger)
+    with ledger.write() as connection:
+        migrate(connection, HEAD)
+        apply_new_notes(ledger, connection)
+        roots = [row.path for row in connection.execute(select(tables.root).order_by(tables.root.c.number))]
+    missing = [
+        FolderResult(path, "refused", "missing", detail="the folder that was added is not there")
+        for path in roots
+        if not Path(path).is_dir()
+    ]
+    places = [Path(path) for path in roots if Path(path).is_dir()]
+    places += [path for path in folders if path.resolve() not in places]
+    found = list(dict.fromkeys(path for folder in places for path in run_folders_below(folder)))
+    outcomes = _add_all(ledger, found, None, GENBENCH, progress)
+    return [*outcomes, *missing]
+
+
+def added_record(ledger: Ledger, done: Sequence[FolderResult]) -> LedgerAdded:
+    """Return the record that `ledger add` and `ledger rebuild` print."""
+    folders = tuple(AddedRun.model_validate(asdict(item)) for item in done)
+    return LedgerAdded(format=1, ledger=ledger.where, folders=folders)

@@ -9,10 +9,10 @@ from sqlalchemy import Select, func, select
 
 from genbench.errors import InputError, nearest
 from genbench.ledger import tables
-from genbench.ledger.apply import LOOSE
 from genbench.ledger.database import Ledger
-from genbench.store.jsonrecord import JsonRecord
-from genbench.store.track_record import position_label
+from genbench.ledger.note_application import LOOSE
+from genbench.store.json_record import JsonRecord
+from genbench.store.manifest import position_label
 
 
 class AddedRun(JsonRecord):

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from genbench.errors import InputError
-from genbench.store.jsonlines import encode, heal
-from genbench.store.jsonrecord import JsonRecord
-from genbench.store.track_record import TrackRole
+from genbench.store.json_files import encode, heal
+from genbench.store.json_record import JsonRecord
+from genbench.store.manifest import TrackRole
 from genbench.suite.track import TrackKind, TrackName
 
 _LONGEST = 1 << 20

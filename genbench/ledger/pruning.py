@@ -10,15 +10,15 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.errors import InputError, RunFolderError
-from genbench.ledger.apply import tell
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import GENBENCH
+from genbench.ledger.note_application import tell
 from genbench.ledger.notes import PruneNote
 from genbench.ledger.records import Night, TrackHistory
+from genbench.store.continuation import now
 from genbench.store.folder import RunFolder
-from genbench.store.jsonrecord import JsonRecord
-from genbench.store.manifest import now
+from genbench.store.json_record import JsonRecord
 
 LAST_KEPT = 14
 """The newest runs of a track keep all files."""

@@ -9,16 +9,15 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.errors import GenbenchError
-from genbench.ledger.add import add
 from genbench.ledger.database import Ledger
-from genbench.ledger.facts import RunFacts
 from genbench.ledger.history import track_history
-from genbench.ledger.reading import read_facts
+from genbench.ledger.ingest import add
 from genbench.ledger.records import Night
-from genbench.runs.rescore import score_folder
+from genbench.ledger.run_facts import RunFacts, read_facts
 from genbench.runs.signals import StopSwitch, stop_on_signals
-from genbench.runs.trust import Kind
-from genbench.store.jsonrecord import JsonRecord
+from genbench.runs.stored.rescore import score_folder
+from genbench.runs.stored.trust import Kind
+from genbench.store.json_record import JsonRecord
 
 
 class MovedTask(JsonRecord):

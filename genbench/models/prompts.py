@@ -1,4 +1,8 @@
-"""Render messages to the exact prompt that a model reads: text, token ids, digest. Prompts are never cut."""
+"""Render messages to the exact prompt that a model reads: text, token ids, digest. Prompts are never cut.
+
+A prompt is rendered with the model's chat template, its trace format, and the exemplars and functions of a
+task.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,52 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from genbench.errors import PromptError, nearest
-from genbench.models.toolprompts import template_tools, tool_variable, without_tool_roles
+from genbench.errors import ConfigError, PromptError, nearest
+from genbench.models import trace_formats, traces
+from genbench.suite.config import ModelConfig, TraceTags
+from genbench.suite.shipped import resolve
+from genbench.suite.suitefile import Suite
+from genbench.tasks.loaded_task import LoadedTask
 from genbench.tools.documents import prompt_text, tool_schema
 from genbench.types import Message, ToolOffer
+
+_TOOL_VARIABLES = ("xml_tools", "tools")
+"""Variables under which chat templates take tools. SmolLM3's takes `xml_tools`."""
+
+
+def tool_variable(template: str | None) -> str | None:
+    """Return the variable under which the chat template takes tools, or None if it takes none."""
+    words = set(re.findall(r"[A-Za-z_]\w*", template or ""))
+    return next((name for name in _TOOL_VARIABLES if name in words), None)
+
+
+def template_tools(template: str | None, schemas: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the argument of the chat template that shows the functions. Empty if there are none."""
+    variable = tool_variable(template) if schemas else None
+    if variable is None:
+        return {}
+    # Templates with `xml_tools` show each function itself, those with `tools` unpack `function`.
+    return {variable: [schema["function"] if variable == "xml_tools" else schema for schema in schemas]}
+
+
+def without_tool_roles(messages: Sequence[Message]) -> list[Message]:
+    """Return messages with each run of results as one message of the user, for models without tool roles."""
+    found: list[Message] = []
+    results: list[dict[str, str]] = []
+    for message in [*messages, None]:
+        if message is not None and message.role == "tool":
+            results.append({"role": "tool", "name": message.name, "content": message.content})
+            continue
+        if results:
+            found.append(Message("user", json.dumps(results, ensure_ascii=False)))
+            results = []
+        if message is not None:
+            found.append(message)
+    return found
+
 
 Style = Literal["chat", "plain", "few_shot"]
 
@@ -290,3 +334,90 @@ def check_token_ids(ids: Sequence[int], vocab_size: int | None, token: Callable[
             f"id {vocab_size - 1}: the tokenizer was extended and the embedding was not; call "
             "resize_token_embeddings and save the model again, or name the fitting tokenizer with 'tokenizer'"
         )
+
+
+def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> trace_formats.TraceFormat:
+    """Return the format that the suite names. `auto` is the one that template and tokenizer show.
+
+    Args:
+        added: tokens that were added to the vocabulary. Trace tags are often among them.
+
+    Raises:
+        ConfigError: there is no such format.
+    """
+    wanted = suite.config.reasoning
+    try:
+        if isinstance(wanted, TraceTags):
+            return trace_formats.resolve({"open": wanted.open, "close": wanted.close})
+        return trace_formats.detect(template, added) if wanted == "auto" else trace_formats.resolve(wanted)
+    except ConfigError as error:
+        raise ConfigError(f"{suite.where('reasoning')}: {error}") from None
+
+
+def trace_tags(fmt: trace_formats.TraceFormat) -> tuple[str, str]:
+    """Return the first opening and closing tag of a format, or empty texts if it has none."""
+    return (fmt.opens[0], fmt.closes[0]) if fmt.opens and fmt.closes else ("", "")
+
+
+def stated_format(suite: Suite) -> trace_formats.TraceFormat:
+    """Return the format that the suite names. Without a tokenizer `auto` is `think`."""
+    if suite.config.reasoning == "auto":
+        return trace_formats.FORMATS["think"]
+    return trace_format(suite, None, ())
+
+
+def template_file(config: ModelConfig, base: Path) -> str | None:
+    """Return the template that the suite names instead of the model's own."""
+    if config.chat_template is None:
+        return None
+    path = resolve(config.chat_template, base)
+    if not path.is_file():
+        raise ConfigError(f"chat_template: no such file: {path}")
+    return path.read_text(encoding="utf-8")
+
+
+def task_renderer(
+    config: ModelConfig,
+    task: LoadedTask,
+    tokenizer: Any,
+    template: str | None,
+    fmt: trace_formats.TraceFormat,
+) -> Renderer:
+    """Return the renderer of one task, with the task's few-shot exemplars."""
+    return Renderer(
+        tokenizer,
+        chat_template=template,
+        chat_template_kwargs=config.chat_template_kwargs,
+        system_prompt=config.system_prompt,
+        style=config.prompt_style,
+        shots=_shots(config, task),
+        opens_trace=lambda text: traces.opened_by_prompt(text, fmt),
+        closes_trace=trace_tags(fmt)[1],
+    )
+
+
+def _shots(config: ModelConfig, task: LoadedTask) -> tuple[tuple[str, str], ...]:
+    if config.prompt_style != "few_shot":
+        return ()
+    shots = task.task.info.shots
+    if not shots:
+        raise ConfigError(f"task {task.name} has no exemplars for prompt_style few_shot; use plain or chat")
+    return shots[: config.shots]
+
+
+def tool_forms(tasks: Sequence[LoadedTask], renderer: Callable[[str], Renderer]) -> dict[str, str]:
+    """Return how functions are offered, for each task that offers any.
+
+    Raises:
+        PromptError: the chat template must take them and does not. Names the task.
+    """
+    found: dict[str, str] = {}
+    for task in tasks:
+        ask = task.ask(task.problems[0], 0, ()) if task.problems else None
+        if ask is None or ask.tools is None:
+            continue
+        try:
+            found[task.name] = renderer(task.name).tool_form(ask.tools)
+        except PromptError as error:
+            raise PromptError(f"{task.where}: {error}") from None
+    return found

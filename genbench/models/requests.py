@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from genbench.errors import PromptError
 from genbench.models.continuations import Encoded, PackedContinuations, sizes, text_digest
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import Ask, Message, Problem, Request, SampleId, ScoreRequest, ToolOffer
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.engines.replay import ReplayKind, ResponseIndex
-from genbench.engines.replay_lines import completion_of, response_lines
+from genbench.engines.replay import ReplayKind, ResponseIndex, completion_of, response_lines
 from genbench.errors import ResponsesError, nearest
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import Completion, Problem
 
 

@@ -13,11 +13,9 @@ from typing import ClassVar
 
 from sqlalchemy import Connection
 
+from genbench.database import Database, migrate_tables, postgres_engine, sqlite_engine
 from genbench.errors import InputError
-from genbench.ledger.connecting import postgres_engine, sqlite_engine
 from genbench.ledger.database import DEFAULT, LEDGER_VARIABLE
-from genbench.ledger.opened import Database
-from genbench.ledger.revisions import migrate_tables
 
 HEAD = "0003"
 """The revision of the tables that this version reads and writes."""

@@ -1,17 +1,16 @@
 """Leases: a worker takes a job, renews it, and writes about it only as long as no other worker has it.
 
-No decision about a lease reads the time of day. `fence` rises with each owner, and `beat` with each renewal.
-A lease is lost if its beat stood still for the whole lease by the observer's own monotonic clock. So clocks
-that differ between hosts, or are set back, neither lose a job nor keep one.
+The job that starts next is chosen by priority, then round robin over tracks, then age.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,87 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from genbench.queue import tables
-from genbench.queue.choosing import Busy, Waiting, choose
 from genbench.queue.database import Queue
+from genbench.queue.jobs import is_due, job_of, require_job, write_event
 from genbench.queue.records import Job
-from genbench.queue.rows import is_due, job_of, require_job, write_event
-from genbench.store.manifest import now
+from genbench.store.continuation import now
+
+_HOUR_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingJob:
+    """A job that may start, as far as its own time is concerned."""
+
+    id: int
+    track: str
+    priority: int
+    slots: int
+    max_hours: float | None
+    run_dir: str
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """A job that this worker runs: its devices, and the seconds after which it ends at the latest."""
+
+    slots: int
+    left_s: float | None
+
+
+def choose_job(
+    waiting: Sequence[WaitingJob],
+    *,
+    free: int,
+    total: int,
+    busy: Sequence[Busy] = (),
+    running: Mapping[str, int] | None = None,
+    turns: Mapping[str, int] | None = None,
+    taken: frozenset[str] = frozenset(),
+) -> WaitingJob | None:
+    """Return the job that starts now, or None.
+
+    The first job in order that needs more devices than are free reserves them. Jobs behind it may start only
+    if they end before its devices are free, by their own limit of hours.
+
+    Args:
+        free: devices of this worker that are free, of `total`.
+        busy: the jobs that this worker runs.
+        running: number of running jobs of each track, on all workers.
+        turns: when each track last had a job started. Larger is later.
+        taken: run folders that running jobs write.
+    """
+    running, turns = running or {}, turns or {}
+    in_order = sorted(
+        (job for job in waiting if job.slots <= total and job.run_dir not in taken),
+        key=lambda job: (-job.priority, running.get(job.track, 0), turns.get(job.track, 0), job.id),
+    )
+    until: float | None = None
+    for job in in_order:
+        fits = job.slots <= free
+        if until is None:
+            if fits:
+                return job
+            until = _free_in(job.slots - free, busy)
+        elif fits and job.max_hours is not None and job.max_hours * _HOUR_S <= until:
+            return job
+    return None
+
+
+def _free_in(lacking: int, busy: Sequence[Busy]) -> float:
+    """Return the seconds after which `lacking` more devices are free at the latest.
+
+    A running job without a limit of hours has no known end. Nothing can be promised then, so the wait is 0
+    and nothing starts in between.
+    """
+    for job in sorted(busy, key=lambda job: math.inf if job.left_s is None else job.left_s):
+        if job.left_s is None:
+            return 0.0
+        lacking -= job.slots
+        if lacking <= 0:
+            return job.left_s
+    return 0.0
+
 
 _LOOKED_AT = 1000
 """Waiting jobs that a claim looks at."""
@@ -120,11 +195,11 @@ def claim(
 
 def _choose(
     connection: Connection, *, free: int, total: int, busy: Sequence[Busy], clock: float
-) -> Waiting | None:
+) -> WaitingJob | None:
     job = tables.job
     query = select(job).where(job.c.state == "queued").order_by(job.c.priority.desc(), job.c.id)
     waiting = [
-        Waiting(row.id, row.track, row.priority, row.slots, row.max_hours, row.run_dir)
+        WaitingJob(row.id, row.track, row.priority, row.slots, row.max_hours, row.run_dir)
         for row in connection.execute(query.limit(_LOOKED_AT))
         if is_due(row, clock)
     ]
@@ -132,7 +207,7 @@ def _choose(
         return None
     active = connection.execute(select(job.c.track, job.c.run_dir).where(job.c.state == "running")).all()
     turns = connection.execute(select(job.c.track, func.max(job.c.turn).label("turn")).group_by(job.c.track))
-    return choose(
+    return choose_job(
         waiting,
         free=free,
         total=total,

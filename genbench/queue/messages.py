@@ -11,8 +11,8 @@ from sqlalchemy import Connection, insert, or_, select, update
 
 from genbench.queue import tables
 from genbench.queue.database import Queue
-from genbench.store.jsonrecord import JsonRecord
-from genbench.store.manifest import now
+from genbench.store.continuation import now
+from genbench.store.json_record import JsonRecord
 
 MessageKind = Literal["missing", "failed", "change", "scores", "status"]
 FOR_PEOPLE: frozenset[MessageKind] = frozenset({"missing", "failed", "change"})

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.queue.spec import JobSpec
-from genbench.store.jsonrecord import JsonRecord
+from genbench.store.json_record import JsonRecord
 
 JobState = Literal["queued", "running", "finished", "failed", "cancelled"]
 LIVE: tuple[JobState, ...] = ("queued", "running")

@@ -20,9 +20,9 @@ from genbench.queue.jobs import insert_job
 from genbench.queue.messages import put_message
 from genbench.queue.records import Schedule
 from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec, spec_of, spec_text
-from genbench.runs.track import tonight
-from genbench.store.manifest import now
-from genbench.store.walltime import wall_utc
+from genbench.runs.track_position import tonight
+from genbench.store.clock import wall_utc
+from genbench.store.continuation import now
 from genbench.suite.block import NAME_PATTERN
 
 _BY = "schedule"

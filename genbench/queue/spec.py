@@ -9,14 +9,14 @@ from pathlib import Path
 from pydantic import Field
 
 from genbench.errors import InputError
+from genbench.runs.checkpoint_sweep import find_checkpoints
 from genbench.runs.options import RunOptions, check_options, open_suite
-from genbench.runs.sweep import find_checkpoints
-from genbench.runs.track import tonight, track_place
+from genbench.runs.track_position import tonight, track_position
+from genbench.store.continuation import now
 from genbench.store.contract import digest
-from genbench.store.jsonrecord import JsonRecord
-from genbench.store.manifest import now
+from genbench.store.json_record import JsonRecord
 from genbench.suite.shipped import suite_path
-from genbench.tasks.load import selected_entries
+from genbench.tasks.loading import selected_entries
 
 
 class JobSpec(JsonRecord):
@@ -112,7 +112,7 @@ def checked_spec(spec: JobSpec) -> PlacedSpec:
         return _checked_checkpoint(spec)
     suite, chosen = open_suite(options)
     selected_entries(suite, spec.tasks, False)
-    place = track_place(suite, options, chosen[0])
+    place = track_position(suite, options, chosen[0])
     engine = suite.config.engine
     return PlacedSpec(
         spec=spec,

@@ -1,4 +1,8 @@
-"""A worker: it leases jobs, runs each as a child process, and writes down what became of it."""
+"""A worker: it leases jobs, runs each as a child process, and writes down what became of it.
+
+Besides, every worker does the maintenance of the queue: schedules, messages about changes, and sending of
+messages.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,31 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
 
 from genbench.errors import GenbenchError
-from genbench.queue.child import job_environment
-from genbench.queue.choosing import Busy
+from genbench.ledger.database import open_ledger
 from genbench.queue.database import Queue
-from genbench.queue.finishing import close_stage
-from genbench.queue.jobs import count_jobs
+from genbench.queue.delivery import Channel, deliver
+from genbench.queue.job_process import (
+    BAD_INPUT,
+    WAITS_S,
+    JobResult,
+    RunningJob,
+    disk_is_full,
+    is_marked_failed,
+    job_environment,
+    job_result,
+    other_writer,
+    stage_command,
+)
+from genbench.queue.jobs import count_jobs, log_lines
 from genbench.queue.leases import (
+    Busy,
     LeaseWatch,
     WorkerIdentity,
     cancelled,
@@ -27,9 +47,102 @@ from genbench.queue.leases import (
     renew,
     write_held,
 )
-from genbench.queue.outcome import WAITS_S, disk_is_full, other_writer
+from genbench.queue.messages import put_message
+from genbench.queue.notifications import KIND, notify_changes, notify_commit_status
 from genbench.queue.records import Job
-from genbench.queue.stages import RunningJob, stage_command
+from genbench.queue.schedules import run_schedules
+from genbench.store.continuation import now
+
+
+def close_stage(
+    queue: Queue,
+    worker: WorkerIdentity,
+    item: RunningJob,
+    *,
+    stopping: bool,
+    waits_s: Sequence[float],
+    clock: float,
+    is_last: bool,
+) -> str | None:
+    """Write what became of a job whose process has ended.
+
+    Return that in a word, or None if the job continues with its next stage.
+
+    Args:
+        stopping: whether the worker drains.
+        clock: the time of day in seconds of the epoch.
+        is_last: whether the job has no further stage.
+    """
+    outcome = _outcome(item, stopping, waits_s)
+    if item.cancelled and outcome.what != "done":
+        return _end(queue, worker, item, "cancelled", "")
+    match outcome.what:
+        case "done" if is_last:
+            return _end(queue, worker, item, "finished", _mark(item))
+        case "done":
+            return None
+        case "failed":
+            log = log_lines(item.job)
+            last = f": {log[-1]}" if log else ""
+            return _end(queue, worker, item, "failed", "\n".join([outcome.note + last, *log]))
+        case _:
+            return _give_back(queue, worker, item, outcome, clock)
+
+
+def _outcome(item: RunningJob, stopping: bool, waits_s: Sequence[float]) -> JobResult:
+    if not item.is_started:
+        return JobResult("again", item.job.attempts)
+    code = item.process.exit_code
+    if code == BAD_INPUT and other_writer(Path(item.job.run_dir)) is not None:
+        return JobResult("again", item.job.attempts, waits_s[0], "another process writes the run folder")
+    return job_result(
+        code,
+        grew=item.grew,
+        asked_to_stop=stopping or item.asked_at is not None,
+        attempts=item.job.attempts,
+        marked=item.stage == 0 and is_marked_failed(Path(item.job.run_dir)),
+        waits_s=waits_s,
+    )
+
+
+def _mark(item: RunningJob) -> str:
+    failed = is_marked_failed(Path(item.job.run_dir))
+    return "the run is marked as failed, see genbench show" if failed else ""
+
+
+def _end(queue: Queue, worker: WorkerIdentity, item: RunningJob, state: str, error: str) -> str:
+    values: dict[str, Any] = {
+        "state": state,
+        "exit_code": item.process.exit_code,
+        "error": error,
+        "ended": now(),
+        "attempts": item.job.attempts,
+    }
+    message = partial(_tell_failure, job=item.job, error=error) if state == "failed" else None
+    write_held(queue, worker, item.job, values, what=state, detail=error, also=message)
+    return state
+
+
+def _tell_failure(connection: Connection, *, job: Job, error: str) -> None:
+    """Put a message about a failed job into the outbox."""
+    first = error.partition("\n")[0]
+    text = f"{job.track or job.label}: job {job.id} of {job.label} failed: {first}"
+    put_message(connection, f"failed:{job.id}:{job.fence}", "failed", job.track, text, detail={"job": job.id})
+
+
+def _give_back(
+    queue: Queue, worker: WorkerIdentity, item: RunningJob, outcome: JobResult, clock: float
+) -> str:
+    values: dict[str, Any] = {
+        "state": "queued",
+        "attempts": outcome.attempts,
+        "exit_code": item.process.exit_code,
+        "wait_s": outcome.wait_s,
+        "retry_at": clock + outcome.wait_s if outcome.wait_s else None,
+    }
+    what = "tries again" if outcome.note else "returned"
+    write_held(queue, worker, item.job, values, what=what, detail=outcome.note)
+    return f"{what} in {outcome.wait_s:g} s ({outcome.note})" if outcome.note else what
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,3 +375,64 @@ class Worker:
             for item in list(self._jobs.values()):
                 self._attend(item, now)
             time.sleep(min(0.2, self._options.tick_s))
+
+
+_MAINTENANCE_S = 20.0
+
+
+class Maintenance:
+    """The regular work of a queue. Every worker does it, and the database sees to it that it is done once.
+
+    Args:
+        ledger: the ledger of the queue, as in `open_ledger`.
+        channels: how messages are sent. Without any they are only shown.
+        say: called with a line for the operator's log.
+        every_s: seconds between two rounds.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        *,
+        say: Callable[[str], None],
+        ledger: str | None = None,
+        channels: Sequence[Channel] = (),
+        every_s: float = _MAINTENANCE_S,
+    ) -> None:
+        self._queue, self._say, self._every_s = queue, say, every_s
+        self._ledger, self._channels = ledger, tuple(channels)
+        self._last: float | None = None
+
+    def run(self) -> None:
+        """Do what is due. Called often, it does nothing in between."""
+        now = time.monotonic()
+        if self._last is not None and now - self._last < self._every_s:
+            return
+        self._last = now
+        self._told(lambda: run_schedules(self._queue))
+        if self._channels:
+            self._told(lambda: deliver(self._queue, self._channels))
+
+    def finished(self, job: Job) -> None:
+        """Write messages about a finished job: changes of its track, and its commit's status."""
+        if job.track:
+            self._told(lambda: self._news(job.track))
+        if job.track and any(KIND in channel.kinds for channel in self._channels):
+            self._told(lambda: self._status(job))
+
+    def _news(self, track: str) -> list[str]:
+        with open_ledger(self._ledger, create=False) as ledger:
+            return [f"{track}: a message about changes"] if notify_changes(ledger, self._queue, track) else []
+
+    def _status(self, job: Job) -> list[str]:
+        with open_ledger(self._ledger, create=False) as ledger:
+            return (
+                [f"{job.track}: a commit's status"] if notify_commit_status(ledger, self._queue, job) else []
+            )
+
+    def _told(self, work: Callable[[], list[str]]) -> None:
+        try:
+            for line in work():
+                self._say(line)
+        except GenbenchError as error:
+            self._say(f"worker: {error}")

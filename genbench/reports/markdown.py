@@ -7,15 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from genbench.analysis.comparison_record import ComparedTask
 from genbench.analysis.mean_records import MeanRecord
-from genbench.reports.adaptive_text import HEAD, adaptive_text, look_rows
-from genbench.reports.figures import interval, points
-from genbench.reports.grouped import counted, group_changes, task_groups
-from genbench.reports.judged_text import judged_lines
-from genbench.reports.lead import task_sentences
-from genbench.reports.likelihood_text import likelihood_lines
+from genbench.reports.adaptive_looks import HEAD, adaptive_text, look_rows
+from genbench.reports.benchmark_groups import counted, group_changes, task_groups
+from genbench.reports.explanations import signed, task_sentences
+from genbench.reports.judge import judged_lines
+from genbench.reports.likelihood import likelihood_lines
 from genbench.reports.notices import brief_notices
-from genbench.reports.report_record import Report, ReportedComparison, ReportedRun
-from genbench.reports.why import signed
+from genbench.reports.numbers import interval, points
+from genbench.reports.record import Report, ReportedComparison, ReportedRun
 from genbench.safetext.printable import one_line
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~#$&]|:(?=//)|(?<=www)\.")

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from genbench.analysis.joinedalarms import joined_alarms
-from genbench.reports.folding import FoldedLine, TaskLine, fold_alarm, fold_lines, task_line
-from genbench.reports.grouped import task_groups
-from genbench.reports.report_record import Report
-from genbench.reports.text import forgeable_words, task_notices
+from genbench.reports.benchmark_groups import (
+    FoldedLine,
+    TaskLine,
+    fold_alarm,
+    fold_lines,
+    task_groups,
+    task_line,
+)
+from genbench.reports.record import Report
+from genbench.reports.terminal.run import forgeable_words, task_notices
 
 _SHOWN_ALARMS = 8
 """Alarms above the fold. The page folds the others, which weigh less."""

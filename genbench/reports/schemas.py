@@ -8,22 +8,80 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
+from genbench.analysis.comparison_record import Comparison
+from genbench.analysis.curves_record import Curves
+from genbench.analysis.estimation_record import Estimation
+from genbench.analysis.noise_record import NoiseMeasurement
 from genbench.analysis.parity import ParityReport
+from genbench.analysis.ranking_record import Ranking
 from genbench.analysis.results_record import Results
+from genbench.imports.records import ImportRecord, LevelReport
+from genbench.ledger.listing import LedgerAdded, LedgerCheck, LedgerList, PushedRun
+from genbench.ledger.pruning import LedgerPruned
+from genbench.ledger.rescoring import LedgerRescored
 from genbench.policy.config import Policy
-from genbench.reports.exchange_records import EXCHANGE_RECORDS
-from genbench.reports.report_record import Report
-from genbench.reports.service_records import GROUPED_RECORDS
-from genbench.runs.judge_check_record import JudgeCheck
-from genbench.runs.overlap_record import Overlap
-from genbench.runs.status_record import RunsStatus
-from genbench.store.jsonrecord import JsonRecord
-from genbench.store.manifest_record import Manifest
+from genbench.policy.gate import NightlyGate
+from genbench.queue.records import JobDetail, JobList
+from genbench.reports.record import Report
+from genbench.runs.contamination import Contamination
+from genbench.runs.judge_check import JudgeCheck
+from genbench.runs.mirror import MirrorRecord
+from genbench.runs.power import PowerPlan
+from genbench.runs.requests import RequestRecord
+from genbench.runs.stored.status import RunsStatus
+from genbench.runs.training_overlap import Overlap
+from genbench.store.json_record import JsonRecord
+from genbench.store.manifest import Manifest
 from genbench.suite.config import SuiteConfig
+from genbench.trend.record import Trend
+from genbench.watch.best import BestAgain
+from genbench.watch.watches import WatchList
+
+DECISION_RECORDS: Mapping[str, type[JsonRecord]] = {
+    "compare": Comparison,
+    "estimate": Estimation,
+    "power": PowerPlan,
+    "noise": NoiseMeasurement,
+    "rank": Ranking,
+    "contamination": Contamination,
+    "trend": Trend,
+    "gate": NightlyGate,
+    "ledger_add": LedgerAdded,
+    "ledger_list": LedgerList,
+    "ledger_check": LedgerCheck,
+    "ledger_prune": LedgerPruned,
+    "ledger_rescore": LedgerRescored,
+}
+"""By the name of the entry in `$defs` of the schema."""
+
+
+SERVICE_RECORDS: Mapping[str, type[JsonRecord]] = {
+    "jobs": JobList,
+    "job": JobDetail,
+    "watches": WatchList,
+    "push": PushedRun,
+    "watch_best": BestAgain,
+}
+"""By the name of the entry in `$defs` of the schema."""
+GROUPED_RECORDS: Mapping[str, type[JsonRecord]] = {**DECISION_RECORDS, "curves": Curves, **SERVICE_RECORDS}
+"""The same for decisions, tracks and the queue together."""
+
+
+EXCHANGE_RECORDS: Mapping[str, type[JsonRecord]] = MappingProxyType(
+    {
+        "mirror": MirrorRecord,
+        "prompts": RequestRecord,
+        "import_task": ImportRecord,
+        "import_levels": LevelReport,
+    }
+)
+"""The record of each command by its entry in the schema."""
+
 
 RECORDS: Mapping[str, type[JsonRecord]] = {
     **GROUPED_RECORDS,

@@ -1,22 +1,188 @@
-"""The command `genbench contamination`: signs in stored runs that a model has seen the problems of a task."""
+"""The command that searches stored runs for signs that a model has seen the problems of a task.
+
+Two signs are tested: verdicts that flip between a task and its rewritten twin, and an effect of the order
+in which the options of a question were shown.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from genbench.analysis.opening import open_side
 from genbench.analysis.pairing import Pairing, pair_sides
-from genbench.analysis.sides import SideTask
-from genbench.errors import InputError
-from genbench.runs.contamination_record import Contamination, ContaminationTask, FlipsRecord
-from genbench.runs.optionorders import order_record
-from genbench.runs.trust import Kind
+from genbench.analysis.sides import Side, SideTask
+from genbench.errors import GenbenchError, InputError
+from genbench.runs.stored.load import stored_tasks, why_not_loadable
+from genbench.runs.stored.trust import Kind
 from genbench.stats.families import holm
 from genbench.stats.flips import Flips, flip_test, miracle_flips, share_of_gain
+from genbench.stats.optionorder import OrderedSamples, closeness, effect_test, order_effect
 from genbench.stats.scores import Floats
+from genbench.store.folder import RunFolder
+from genbench.store.json_record import JsonRecord
+from genbench.store.manifest import Count, Share
+from genbench.tasks.choice_options import LETTERS
+from genbench.tasks.loaded_task import LoadedTask
+
+
+class FlipsRecord(JsonRecord):
+    """Problems that base never solves and tuned always solves."""
+
+    chances: Count = Field(description="problems that base solves in at most 1 of 64 samples")
+    count: Count = Field(description="those of them that tuned solves in at least 15 of 16 samples")
+    problems: tuple[str, ...] = Field(description="their ids")
+    share_of_gain: float | None = Field(
+        description="part of the gain that comes from them; above 1 if others lost; null without a gain"
+    )
+    earlier_runs: Count = Field(description="runs of earlier models against the same base")
+    earlier_chances: Count = Field(description="the chances there, summed over the runs")
+    earlier_count: Count = Field(description="the flips there, summed over the runs")
+    p: Share | None = Field(description="one-sided p value of so many flips; null without earlier runs")
+    p_adjusted: Share | None = Field(description="the same, by Holm's method over all tests of the record")
+    missing: str | None = Field(description="why flips cannot be counted; null if they are")
+
+
+class OrderRecord(JsonRecord):
+    """Whether tuned is right more often if options are shown in the order of the dataset."""
+
+    problems: Count = Field(description="problems of tuned with right and wrong samples")
+    base_effect: float | None = Field(
+        description="rise of base's score from the reversed order to that of the dataset"
+    )
+    tuned_effect: float | None = Field(description="the same for tuned")
+    difference: float | None = Field(description="tuned_effect - base_effect")
+    se: float | None = Field(description="standard error of the difference")
+    p: Share | None = Field(description="one-sided p value of a larger effect in tuned")
+    p_adjusted: Share | None = Field(description="the same, by Holm's method over all tests of the record")
+    missing: str | None = Field(description="why there is no test; null if there is one")
+
+
+class ContaminationTask(JsonRecord):
+    """One task."""
+
+    k_base: Count = Field(description="samples that every problem of base has at least")
+    k_tuned: Count = Field(description="samples that every problem of tuned has at least")
+    flips: FlipsRecord = Field(description="miracle flips")
+    order: OrderRecord = Field(description="the order of options")
+    suspicious: bool = Field(description="whether a test is significant after adjustment")
+
+
+class Contamination(JsonRecord):
+    """Signs of contamination of one model, task by task."""
+
+    format: Literal[1] = Field(description="version of this record")
+    base: str = Field(description="the run of the base")
+    earlier: tuple[str, ...] = Field(description="runs of earlier models, which are taken as clean")
+    tuned: str = Field(description="the run of the model that is tested")
+    alpha: Share = Field(description="error of all tests together if the model is clean")
+    tasks: dict[str, ContaminationTask] = Field(description="the tasks of all runs, by name")
+    allowed: tuple[str, ...] = Field(description="differences that --allow let through")
+
+
+Order = tuple[float, int]
+"""Closeness to the order of the dataset, and the place of the right option."""
+
+
+def order_record(
+    side: Side, base: SideTask, tuned: SideTask, data_dir: Path | None, trusted: Collection[Kind]
+) -> OrderRecord:
+    """Return the effect of the order of options in base and tuned, with the test of a larger one in tuned.
+
+    Args:
+        side: the run of tuned, from which the questions are read again.
+        base: the task in base, with the same problems as `tuned`.
+        tuned: the task in tuned.
+        data_dir: the mirror of the data, if its location has changed since the run.
+        trusted: what the stored suite may do (see trust).
+    """
+    if side.manifest is None:
+        return _missing("a score file has no questions")
+    folder = RunFolder(side.path)
+    why = why_not_loadable(folder, side.manifest, tuned.name, data_dir, trusted)
+    if why is not None:
+        return _missing(why)
+    try:
+        (task,) = stored_tasks(folder, side.manifest, data_dir, [tuned.name])
+    except GenbenchError as error:
+        return _missing(str(error).split("\n", maxsplit=1)[0])
+    orders = _orders(task, tuned.problem_ids, max(base.largest_k, tuned.largest_k))
+    if orders is None:
+        return _missing(_no_orders(task))
+    left, right = (order_effect(_ordered(part, orders)) for part in (base, tuned))
+    if left is None or right is None:
+        return _missing("no problem has right and wrong samples in both runs")
+    return OrderRecord(
+        problems=right.problems,
+        base_effect=left.effect,
+        tuned_effect=right.effect,
+        difference=right.effect - left.effect,
+        se=math.hypot(left.se, right.se),
+        p=effect_test(left, right),
+        p_adjusted=None,
+        missing=None,
+    )
+
+
+def _missing(why: str) -> OrderRecord:
+    return OrderRecord(
+        problems=0,
+        base_effect=None,
+        tuned_effect=None,
+        difference=None,
+        se=None,
+        p=None,
+        p_adjusted=None,
+        missing=why,
+    )
+
+
+def _orders(task: LoadedTask, ids: Sequence[str], k: int) -> list[list[Order]] | None:
+    """Return the orders of each problem's samples, or None if the task shows no options in changing order."""
+    if task.task.info.asks_alike:
+        return None
+    problems = {problem.problem_id: problem for problem in task.problems}
+    found = []
+    for name in ids:
+        asks = [task.ask(problems[name], index, ()) for index in range(k)]
+        row = [_order(ask.order, ask.reference) for ask in asks if ask is not None]
+        known = [item for item in row if item is not None]
+        if len(known) < k:
+            return None
+        found.append(known)
+    return found
+
+
+def _no_orders(task: LoadedTask) -> str:
+    """Return why a task shows no options in changing order."""
+    asks = [task.ask(problem, 0, ()) for problem in task.problems[:1]]
+    if any(ask is not None and ask.order is not None for ask in asks):
+        return "its samples show the options in one order; draw it with options: {order: per_sample}"
+    return "it shows no options"
+
+
+def _order(order: tuple[int, ...] | None, reference: Any) -> Order | None:
+    letter = reference.get("letter") if isinstance(reference, dict) else None
+    if order is None or not isinstance(letter, str) or letter not in LETTERS or not letter:
+        return None
+    return closeness(order), LETTERS.index(letter)
+
+
+def _ordered(task: SideTask, orders: Sequence[Sequence[Order]]) -> list[OrderedSamples]:
+    """Return the scored samples of each problem with their orders."""
+    found = []
+    for row, own in zip(task.scores, orders, strict=True):
+        kept = [(score, *order) for score, order in zip(row, own, strict=False) if score is not None]
+        if len(kept) > 1:
+            scores, close, places = zip(*kept, strict=True)
+            found.append(OrderedSamples(np.array(scores), np.array(close), places))
+    return found
+
 
 ALPHA = 0.05
 LEAST_FLIPS = 2

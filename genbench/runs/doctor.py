@@ -8,11 +8,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from genbench.engines import arguments
+from genbench.engines.vllm import environment
 from genbench.errors import GenbenchError, UnavailableError
-from genbench.runs.preflight import Check
+from genbench.runs.execution.preflight import Check
 from genbench.sandbox.opening import open_cage
-from genbench.store.manifest import machine, package_versions
+from genbench.store.continuation import machine, package_versions
 
 
 def doctor() -> Iterator[Check]:
@@ -28,7 +28,7 @@ def doctor() -> Iterator[Check]:
             "warning", "gpu", "nvidia-smi does not answer: vLLM runs on CPU, fit for tiny models and tests"
         )
     try:
-        yield Check("ok", "engine", " ".join(arguments.distribution()))
+        yield Check("ok", "engine", " ".join(environment.distribution()))
     except GenbenchError as error:
         yield Check("warning", "engine", str(error))
     yield Check(

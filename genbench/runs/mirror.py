@@ -15,11 +15,11 @@ from genbench.data.mirror_models import mirror_model, mirror_nltk, nltk_names
 from genbench.errors import GenbenchError, InputError, nearest
 from genbench.protocols import HubDataset, TaskInfo
 from genbench.runs.options import path_or_none
-from genbench.store.jsonrecord import JsonRecord
+from genbench.store.json_record import JsonRecord
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.catalogue import task_infos
-from genbench.tasks.make import make_task
+from genbench.tasks.factory import make_task
 
 Kind = Literal["dataset", "model", "tokenizer", "nltk"]
 

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from genbench.data.shard import Shard
-from genbench.draw.lengths import Lengths, read_lengths
+from genbench.draw.length_estimates import Lengths, read_lengths
 from genbench.errors import ConfigError, nearest
 from genbench.store.folder import RunFolder
-from genbench.suite.quick import model_name, quick_suite
 from genbench.suite.shipped import suite_path
-from genbench.suite.suitefile import Suite, read_suite
+from genbench.suite.suitefile import Suite, model_name, quick_suite, read_suite
 
 DATA_VARIABLE = "GENBENCH_DATA_DIR"
 
@@ -25,7 +24,7 @@ class RunOptions:
     """The options of `genbench run`, as they were given. Every path may be text.
 
     Without `suite`, `models` are texts PATH or NAME=PATH, and `tasks` are names of tasks (see
-    genbench.suite.quick).
+    genbench.suite.suitefile).
     `models` are texts `NAME=PATH` or `NAME`. `limit` is the largest number of problems of a task.
     `subset` is "responses" or None. `shard` is a text such as "2/8". `reuse` are texts `NAME=RUN`. RUN is
     the folder of a stored run of that model. `lengths_from` is a stored run from which the lengths of

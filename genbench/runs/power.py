@@ -1,20 +1,39 @@
-"""The power of a planned comparison: the smallest drop that each task of a suite can find."""
+"""The power of a planned comparison: the smallest drop that each task of a suite can find.
+
+A comparison is of two runs, of the runs of a track over several nights, or an adaptive run that stops early.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
 
 from genbench.analysis.opening import open_side
+from genbench.analysis.records import Count, Share
 from genbench.analysis.sides import SideTask
 from genbench.errors import InputError
-from genbench.runs.adaptivepower import foreseen_nights
 from genbench.runs.options import RunOptions, open_suite
-from genbench.runs.power_record import ComponentsRecord, DropAtK, PlannedTask, PowerPlan
 from genbench.runs.selection import load_tasks
+from genbench.stats.adaptive import task_rule
+from genbench.stats.adaptivecost import ForeseenTask, foresee
+from genbench.stats.changepoints import alarm_threshold
 from genbench.stats.differences import ALPHA
+from genbench.stats.gate import MARGIN
+from genbench.stats.lookplan import SURE_SAMPLES, plan_looks, sure_problems
+from genbench.stats.nightpower import (
+    MOST_NIGHTS,
+    NightNoise,
+    chance_to_find,
+    drop_found,
+    night_noise,
+    nights_to_find,
+    pooled_noise,
+)
 from genbench.stats.power import (
     RHO,
     Components,
@@ -26,7 +45,159 @@ from genbench.stats.power import (
     smallest_drop,
     with_measured_change,
 )
-from genbench.tasks.loaded import LoadedTask
+from genbench.store.json_record import JsonRecord
+from genbench.tasks.loaded_task import LoadedTask
+
+
+class ComponentsRecord(JsonRecord):
+    """Variance components of one sample's score."""
+
+    between: float = Field(description="variance of the problems' true means")
+    within: float = Field(description="variance of the samples of one problem")
+    change: float = Field(description="variance of the true means' difference between base and tuned")
+    source: str = Field(description="source of the variances")
+
+
+class DropAtK(JsonRecord):
+    """The smallest detectable drop at another k."""
+
+    k: Count = Field(description="samples of each problem: of both runs, or of tuned with a stored base")
+    mde: Share = Field(description="smallest drop that a one-sided 5% test finds with 80% power")
+
+
+class PlannedTask(JsonRecord):
+    """The smallest drop that one task can find. Drops are fractions of 1."""
+
+    n: Count = Field(description="problems")
+    k_base: Count = Field(description="samples of each problem of base")
+    k_tuned: Count = Field(description="samples of each problem of tuned")
+    mde: Share = Field(description="smallest drop that a one-sided 5% test finds with 80% power")
+    mde_gate: Share | None = Field(
+        description="the same at level `gate_alpha`; null for tasks that do not gate"
+    )
+    mde_at: tuple[DropAtK, ...] = Field(description="smallest detectable drop at other k")
+    mde_floor: Share = Field(description="smallest detectable drop with unlimited samples of both runs")
+    finds: bool = Field(description="whether the plan finds the wanted drop")
+    k_needed: Count | None = Field(description="samples of each problem that find it; null if no k does")
+    problems_needed: Count = Field(description="problems that find it at this k")
+    gating: bool = Field(description="whether the task is in the gate's family")
+    components: ComponentsRecord = Field(description="variances that the plan is based on")
+
+
+class DropInNights(JsonRecord):
+    """The smallest drop that is found within some nights."""
+
+    nights: Count = Field(description="nights after the drop")
+    drop: Share = Field(description="smallest drop that is found with 80% probability")
+
+
+class TaskNights(JsonRecord):
+    """What the trend of one task, or the pooled line, finds. Drops are fractions of 1."""
+
+    drop: Share = Field(description="smallest drop that is found within `nights` with 80% probability")
+    chance: Share = Field(description="probability that the wanted drop is found within `nights`")
+    nights_needed: Count | None = Field(
+        description="nights that find the wanted drop with 80% probability; null if 40 nights do not"
+    )
+    drop_in: tuple[DropInNights, ...] = Field(description="the same at other numbers of nights")
+
+
+class NightsPlan(JsonRecord):
+    """The plan of a track of nights, from the law of its alarm threshold."""
+
+    nights: Count = Field(description="nights within which the drop is wanted")
+    alarms_per_year: float = Field(description="budget of false alarms of the gating tasks and pooled line")
+    nights_per_year: float = Field(description="runs in a year")
+    threshold: float | None = Field(description="z of an alarm of gating tasks and pooled line")
+    watch_threshold: float | None = Field(description="z of the other tasks, which share a second budget")
+    tasks: dict[str, TaskNights] = Field(description="by name")
+    pooled: TaskNights | None = Field(
+        description="an equal drop of all gating tasks, seen in the pooled line; null with fewer than two"
+    )
+
+
+class ForeseenNight(JsonRecord):
+    """The expected cost and outcome of an adaptive run, if the tasks really lost something."""
+
+    drops: dict[str, Share] = Field(description="true loss by task; empty if nothing changed")
+    share: Share = Field(description="expected share of the samples of a run without any stop")
+    regressed: Share = Field(description="probability that the suite REGRESSED")
+    non_inferior: Share = Field(description="probability that every gating task of 100 problems or more is")
+    tasks: dict[str, Share] = Field(description="expected share of the samples by task")
+
+
+class PowerPlan(JsonRecord):
+    """The smallest drop that a suite can find, task by task."""
+
+    format: Literal[1] = Field(description="version of this record")
+    suite: str = Field(description="suite as it was given on the command line")
+    base: str | None = Field(description="stored base whose variances are used; null if they are assumed")
+    detect: Share = Field(description="drop that the plan must find")
+    alpha: Share = Field(description="level of the test of one task")
+    gate_alpha: Share = Field(description="the strictest level that the gate may use for a task")
+    tasks: dict[str, PlannedTask] = Field(description="plans by task")
+    nights: NightsPlan | None = Field(default=None, description="absent unless --nights was given")
+    adaptive: tuple[ForeseenNight, ...] = Field(
+        default=(), description="what an adaptive run will cost; absent unless asked for"
+    )
+
+
+_SEED = 0
+"""The simulated nights are the same for the same plan."""
+_SHOWN = 8
+"""Tasks whose own drop is shown. A suite may have hundreds."""
+
+
+def foreseen_nights(
+    tasks: Sequence[LoadedTask],
+    parts: Mapping[str, Components],
+    stored: Mapping[str, SideTask],
+    family: Collection[str],
+    drop: float,
+) -> tuple[ForeseenNight, ...]:
+    """Return the expected cost if nothing changed, if one gating task lost `drop`, and if all did.
+
+    Args:
+        parts: the variances of each task.
+        stored: the tasks of a stored base. Without it no problem is sure.
+        family: the gating tasks.
+    """
+    if not tasks:
+        return ()
+    foreseen = {
+        task.name: _foreseen_task(task, parts[task.name], stored.get(task.name), family) for task in tasks
+    }
+    one_task = [{name: drop} for name in list(family)[:_SHOWN]]
+    all_tasks = [dict.fromkeys(family, drop)] if len(family) > 1 else []
+    return tuple(_foreseen_night(foreseen, drops) for drops in ({}, *one_task, *all_tasks))
+
+
+def _foreseen_task(
+    task: LoadedTask, parts: Components, base: SideTask | None, family: Collection[str]
+) -> ForeseenTask:
+    """Return a task as it is before it is drawn."""
+    n = len(task.problems)
+    rule = task_rule(
+        plan_looks(n, task.k),
+        margin=MARGIN if task.entry.margin is None else task.entry.margin / 100,
+        gating=task.name in family,
+        family=len(family),
+    )
+    sure = 0.0 if base is None else float(sure_problems(base.scores).mean())
+    return ForeseenTask(rule, parts, SURE_SAMPLES if base is None else base.smallest_k, sure)
+
+
+def _foreseen_night(tasks: Mapping[str, ForeseenTask], drops: dict[str, float]) -> ForeseenNight:
+    """Return the record of one kind of night."""
+    found = foresee(tasks, drops, seed=_SEED)
+    return ForeseenNight(
+        drops=drops,
+        share=found.share,
+        regressed=found.regressed,
+        non_inferior=found.non_inferior,
+        tasks=dict(found.tasks),
+    )
+
 
 _K_GRID = (1, 2, 4, 8, 16, 32, 64)
 _SINGLE = "no stored pair has two scored samples of a problem"
@@ -167,4 +338,72 @@ def _components(parts: Components) -> ComponentsRecord:
     """Return the record of the variance components."""
     return ComponentsRecord(
         between=parts.between, within=parts.within, change=parts.change, source=parts.source
+    )
+
+
+_NIGHTS_GRID = (1, 3, 7, 14, 28, 40)
+
+
+def plan_nights(
+    tasks: Mapping[str, PlannedTask],
+    *,
+    detect: float,
+    nights: int,
+    alarms_per_year: float = 1.0,
+    nights_per_year: float = 365.0,
+) -> NightsPlan:
+    """Plan a track of nights for a drop of `detect` (a fraction of 1).
+
+    Args:
+        tasks: the planned tasks of a suite. The gating ones and their pooled line share one budget.
+        nights: the nights within which the drop is wanted.
+
+    Raises:
+        InputError: a number is out of range.
+    """
+    if not 1 <= nights <= 365:
+        raise InputError(f"--nights {nights}: wanted a number of nights from 1 to 365")
+    if not 0 < alarms_per_year <= 365 or not 0 < nights_per_year <= 1e5:
+        raise InputError("--alarms and --nights-per-year: wanted numbers a year, above 0")
+    gating = [name for name, task in tasks.items() if task.gating]
+    others = [name for name in tasks if name not in gating]
+    pooled = len(gating) > 1
+    budget = (alarms_per_year, nights_per_year)
+    threshold = alarm_threshold(len(gating) + pooled, *budget) if gating else None
+    watched = alarm_threshold(len(others), *budget) if others else None
+    noise = {name: _noise_over_nights(task.components, task) for name, task in tasks.items()}
+    found = {}
+    for name in tasks:
+        limit = threshold if name in gating else watched
+        assert limit is not None
+        found[name] = _task_over_nights(noise[name], detect, nights, limit)
+    line = None
+    if pooled and threshold is not None:
+        line = _task_over_nights(pooled_noise([noise[name] for name in gating]), detect, nights, threshold)
+    return NightsPlan(
+        nights=nights,
+        alarms_per_year=alarms_per_year,
+        nights_per_year=nights_per_year,
+        threshold=threshold,
+        watch_threshold=watched,
+        tasks=found,
+        pooled=line,
+    )
+
+
+def _noise_over_nights(parts: ComponentsRecord, task: PlannedTask) -> NightNoise:
+    components = Components(parts.between, parts.within, parts.change, parts.source)
+    return night_noise(components, task.n, task.k_tuned)
+
+
+def _task_over_nights(noise: NightNoise, detect: float, nights: int, threshold: float) -> TaskNights:
+    asked = min(nights, MOST_NIGHTS)
+    grid = sorted({*_NIGHTS_GRID, asked})
+    return TaskNights(
+        drop=drop_found(noise, asked, threshold),
+        chance=chance_to_find(noise, detect, asked, threshold),
+        nights_needed=nights_to_find(noise, detect, threshold),
+        drop_in=tuple(
+            DropInNights(nights=number, drop=drop_found(noise, number, threshold)) for number in grid
+        ),
     )

@@ -1,15 +1,52 @@
-"""The requests of a suite as records, for engines that run elsewhere."""
+"""The requests of a suite as records, for engines that run elsewhere. `genbench prompts --json` prints
+them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
-from genbench.models.prepare import prepare_prompts
+from pydantic import Field
+
+from genbench.analysis.records import Count
+from genbench.models.prepare import prepare_prompts, sized_tasks
 from genbench.models.prepared import PromptedModel
-from genbench.models.sizing import sized_tasks
-from genbench.runs.request_record import MessageRecord, RequestRecord
+from genbench.store.json_record import JsonRecord
 from genbench.suite.suitefile import Suite
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
+
+
+class MessageRecord(JsonRecord):
+    """One message of a chat."""
+
+    role: Literal["system", "user", "assistant", "tool"] = Field(description="who says it")
+    content: str = Field(description="what is said")
+
+
+class RequestRecord(JsonRecord):
+    """The first request of one sample, for engines that run elsewhere."""
+
+    model: str = Field(description="name of the model in the suite")
+    task: str = Field(description="the task")
+    problem_id: str = Field(description="the problem")
+    sample_index: Count = Field(description="index of the sample from 0")
+    turn: Count = Field(description="index of the turn; always 0")
+    turns: Count = Field(description="turns of the whole conversation")
+    seed: Count = Field(description="seed of the request")
+    messages: tuple[MessageRecord, ...] = Field(description="the chat before the chat template")
+    tools: tuple[dict[str, Any], ...] = Field(
+        default=(), description="schemas of the functions that a server must render; empty without any"
+    )
+    prompt: str = Field(description="the chat after the chat template")
+    prompt_token_ids: tuple[int, ...] = Field(
+        description="token ids of the prompt; empty if a server makes them"
+    )
+    prompt_digest: str = Field(description="digest of the prompt, which completions carry too")
+    option_order: tuple[int, ...] | None = Field(
+        description="order of the options of a choice (indices into the row's options); null for other kinds"
+    )
+    decoding: dict[str, Any] = Field(description="sampling fields, with max_tokens after clamping")
 
 
 def suite_requests(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> Iterator[RequestRecord]:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from genbench.data.shard import Shard
+from genbench.models.prepare import sized_tasks
 from genbench.models.prepared import PreparedModel
-from genbench.models.sizing import sized_tasks
 from genbench.runs.options import RunOptions, data_dir
 from genbench.suite.suitefile import Suite
-from genbench.tasks.load import load_all, selected_entries
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.tasks.loading import load_all, selected_entries
 
 
 def load_tasks(suite: Suite, options: RunOptions) -> list[LoadedTask]:

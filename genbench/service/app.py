@@ -1,4 +1,7 @@
-"""The application: routes, errors, health and metrics."""
+"""The application: routes, errors, health and metrics.
+
+The pages are no part of the description of the API.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,31 @@ from starlette.types import ASGIApp
 
 import genbench
 from genbench.queue.jobs import count_jobs, list_workers
-from genbench.service import problems
-from genbench.service.access import service
-from genbench.service.etags import EntityTags
-from genbench.service.guard import Guard
-from genbench.service.problems import Problem
-from genbench.service.routes import include_routes
-from genbench.service.state import Service
-from genbench.service.templating import page_templates
+from genbench.service import responses
+from genbench.service.api import jobs, runs, tracks, watches
+from genbench.service.context import Service, service
+from genbench.service.middleware import EntityTags, Guard
+from genbench.service.pages import evidence, forms, overview
+from genbench.service.responses import Problem, page_templates
+
+_API = (
+    jobs.router,
+    runs.push_router,
+    tracks.ledger_router,
+    runs.router,
+    tracks.router,
+    watches.router,
+)
+_PAGES = (overview.router, evidence.router, overview.watches_router, forms.router)
+
+
+def include_routes(app: FastAPI) -> None:
+    """Add the routes to an application."""
+    for router in _API:
+        app.include_router(router)
+    for router in _PAGES:
+        app.include_router(router, include_in_schema=False)
+
 
 _WORKER_S = 120.0
 _LEAST_FREE = 0.05
@@ -63,7 +83,7 @@ def make_api(own: Service | None) -> FastAPI:
         responses=_ERRORS,
     )
     app.state.service, app.state.templates = own, page_templates()
-    problems.install(app)
+    responses.install(app)
     include_routes(app)
     app.add_api_route("/api/v1/health", _health, methods=["GET"], tags=["service"])
     app.add_api_route("/api/v1/ready", _ready, methods=["GET"], tags=["service"])

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from genbench.errors import InputError
-from genbench.ledger.bundle import content_digest_of, pack_run
+from genbench.service.bundle import content_digest_of, pack_run
 
 TOKEN_VARIABLE = "GENBENCH_TOKEN"
 _TIMEOUT_S = 60.0

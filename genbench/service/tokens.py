@@ -1,11 +1,17 @@
-"""Tokens: who may read, submit jobs and close changes, or set bases. Only their digests are stored."""
+"""Tokens say who may read, submit jobs and close changes, or set bases. Only their digests are stored.
+
+A browser shows a token once and gets a session. Forms contain a token that only our own pages have.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 import secrets
+import time
 from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
 from typing import Any, Literal, get_args
 
 from sqlalchemy import func, insert, select, update
@@ -13,8 +19,8 @@ from sqlalchemy import func, insert, select, update
 from genbench.errors import InputError, nearest
 from genbench.queue import tables
 from genbench.queue.database import Queue
-from genbench.store.manifest import now
-from genbench.store.walltime import wall_seconds
+from genbench.store.clock import wall_seconds
+from genbench.store.continuation import now
 from genbench.suite.block import NAME_PATTERN
 
 Scope = Literal["read", "submit", "admin"]
@@ -152,3 +158,46 @@ def _is_valid(row: Any) -> bool:
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+COOKIE = "genbench_session"
+HOURS = 12
+_SECOND = 3600
+
+
+class Sessions:
+    """Sessions that this process signed. They end when it ends, and after 12 hours."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+
+    def open(self, name: str) -> str:
+        """Return the value of the cookie of somebody who has shown a token of this name."""
+        text = f"{name}\0{int(time.monotonic()) + HOURS * _SECOND}"
+        return f"{text.encode().hex()}.{self._sign('session', text)}"
+
+    def name_of(self, cookies: str) -> str | None:
+        """Return whose session the Cookie header of a request has, or None."""
+        try:
+            morsel = SimpleCookie(cookies).get(COOKIE)
+            payload, _, signed = ("" if morsel is None else morsel.value).partition(".")
+            text = bytes.fromhex(payload).decode()
+        except (CookieError, ValueError):
+            return None
+        name, _, until = text.partition("\0")
+        if not hmac.compare_digest(signed.encode(), self._sign("session", text).encode()):
+            return None
+        if time.monotonic() > int(until):
+            return None
+        return name
+
+    def form_token(self, name: str) -> str:
+        """Return the hidden field of forms that are shown to somebody."""
+        return self._sign("form", name)
+
+    def is_form_token(self, name: str, text: str) -> bool:
+        """Return whether a form came from a page that was shown to somebody."""
+        return hmac.compare_digest(text.encode(), self.form_token(name).encode())
+
+    def _sign(self, purpose: str, text: str) -> str:
+        return hmac.new(self._key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()

@@ -9,14 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from genbench.stats.changepoints import (
-    HISTORY,
-    MIN_HISTORY,
-    WINDOWS,
-    SplitTests,
-    TaskNights,
-    pooled_tests,
-)
+from genbench.stats.changepoints import HISTORY, MIN_HISTORY, WINDOWS, SplitTests, TaskNights, pooled_tests
 from genbench.stats.scores import Bools, Floats, Ints
 
 Direction = Literal["drop", "rise"]

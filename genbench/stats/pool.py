@@ -56,6 +56,14 @@ class Together:
         return many and self.lower is not None and self.lower > -self.margin and not self.doubtful
 
 
+@dataclass(frozen=True, slots=True)
+class PlainMean:
+    """The plain mean of the tasks' differences, as a reader of the table would take it."""
+
+    difference: float | None
+    ci: tuple[float, float] | None
+
+
 def pool(tasks: Mapping[str, Paired]) -> Pooled:
     """Return the inverse-variance pooled difference over tasks.
 
@@ -127,6 +135,25 @@ def together(
     lower = max(-1.0, difference - math.sqrt(squares) / len(known))
     problems = len(known) ** 2 / math.fsum(1 / worst.count for worst in known.values())
     return Together(difference, lower, margin, problems, doubtful)
+
+
+def plain_mean(tasks: Mapping[str, Paired]) -> PlainMean:
+    """Return the plain mean of the tasks' differences. Tasks without a difference are left out.
+
+    The distances of the tasks' interval bounds are joined in squares, as in `together`.
+    """
+    known = [(task.difference, task.ci) for task in tasks.values() if task.difference is not None]
+    if not known:
+        return PlainMean(None, None)
+    count = len(known)
+    mean = math.fsum(difference for difference, _ in known) / count
+    if any(ci is None for _, ci in known):
+        return PlainMean(mean, None)
+    low, high = (
+        math.sqrt(math.fsum((difference - ci[side]) ** 2 for difference, ci in known if ci)) / count
+        for side in (0, 1)
+    )
+    return PlainMean(mean, (max(-1.0, mean - low), min(1.0, mean + high)))
 
 
 def _variance(clusters: Clusters) -> float:

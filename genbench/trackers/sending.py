@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from genbench.store.walltime import wall_seconds
+from genbench.store.clock import wall_seconds
 
 _INIT_S = 30
 _ROWS = 1000

@@ -1,30 +1,278 @@
-"""The record of a track, composed from its history in the ledger."""
+"""The record of a track, composed from its history in the ledger: tasks, anchor, best checkpoints,
+changes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtr
 
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import recent, track_history
-from genbench.ledger.records import Change, Night, TrackHistory
-from genbench.store.track_record import position_label
-from genbench.trend.anchor import AnchorDraw, anchor_draws, anchor_due, anchor_state, house_moved_with
-from genbench.trend.best import best_checkpoints
-from genbench.trend.budget import Thresholds, thresholds
-from genbench.trend.detect import detect_changes
+from genbench.ledger.records import Change, Epoch, Night, TaskSeries, TrackHistory
+from genbench.stats.bestof import best_of, rerun_errors, shrunk
+from genbench.stats.changepoints import MIN_PROBLEMS, SplitTests, TaskNights, pooled_tests
+from genbench.stats.families import holm
+from genbench.store.manifest import position_label
+from genbench.trend.detect import Thresholds, detect_changes, is_tested, thresholds
 from genbench.trend.record import (
     AlarmBudget,
     AnchorRecord,
     BestCheckpoint,
+    Numbers,
     Trend,
     TrendChange,
+    TrendColumns,
     TrendNote,
     TrendRun,
+    TrendTask,
 )
 from genbench.trend.sentence import night_words, parse_since, sentence, since_position
-from genbench.trend.series import aligned_tasks
-from genbench.trend.tasks import task_records
+from genbench.trend.series import AlignedTask, aligned_tasks, problem_means
+
+RERUN_MOVE = 3.0
+"""Standard errors of a re-run beyond which a single step is remarked."""
+
+
+_FIELDS = {
+    name: name
+    for name in (
+        *("value", "ci_low", "ci_high", "rerun_low", "rerun_high", "difference", "difference_low"),
+        *("difference_high", "difference_rerun_low", "difference_rerun_high", "tokens"),
+    )
+} | {"truncated_share": "truncated"}
+"""Columns of a record that are numbers, and where a series has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LastStep:
+    """The step from the last but one score of a task to the newest."""
+
+    size: float | None
+    z: float | None
+
+
+def task_records(history: TrackHistory, changes: Sequence[TrendChange], points: int) -> tuple[TrendTask, ...]:
+    """Return the tasks of a track, those with an open change first, then the gating ones.
+
+    Args:
+        points: newest points of each task.
+    """
+    moved = {change.task for change in changes if change.state == "open"}
+    labels = {night.uid: night.label for night in history.points}
+    found = []
+    for series in history.series.values():
+        step = _last_step(series)
+        found.append(
+            TrendTask(
+                task=series.task,
+                gating=series.gating,
+                n=series.n,
+                tested=is_tested(series),
+                chance=series.chance,
+                since_last=step.size,
+                rerun_z=step.z,
+                moved_here_only=series.task not in moved and step.z is not None and abs(step.z) > RERUN_MOVE,
+                points=_columns(series, labels, points),
+            )
+        )
+    return tuple(sorted(found, key=lambda task: (task.task not in moved, not task.gating)))
+
+
+def _last_step(series: TaskSeries) -> _LastStep:
+    """Return the step between the two newest scores under one key."""
+    values = series.value.tolist()
+    newest = (row for row in range(len(values) - 1, -1, -1) if not math.isnan(values[row]))
+    rows = list(islice(newest, 2))[::-1]
+    if len(rows) < 2 or series.keys[rows[1]] != series.keys[rows[0]]:
+        return _LastStep(None, None)
+    size = values[rows[1]] - values[rows[0]]
+    errors = rerun_errors(series.rerun_low[rows], series.rerun_high[rows])
+    error = float(np.sqrt((errors**2).sum()))
+    return _LastStep(size, None if math.isnan(error) or error == 0 else size / error)
+
+
+def _columns(series: TaskSeries, labels: Mapping[str, str], points: int) -> TrendColumns:
+    shown = slice(max(0, len(series.uids) - points), None)
+    epochs = {key: number for number, key in enumerate(dict.fromkeys(series.keys))}
+
+    # One array of all columns: 300 tasks with 12 columns each are many small arrays.
+    stacked = np.array([getattr(series, _FIELDS[name])[shown] for name in _FIELDS])
+    found = stacked.tolist()
+    if math.isnan(stacked.sum()):
+        found = [[None if math.isnan(value) else value for value in column] for column in found]
+    numbers: dict[str, Numbers] = dict(zip(_FIELDS, map(tuple, found), strict=True))
+    return TrendColumns(
+        uid=tuple(series.uids[shown]),
+        label=tuple(labels.get(uid, "") for uid in series.uids[shown]),
+        position=tuple(series.positions[shown].tolist()),
+        epoch=tuple(epochs[key] for key in series.keys[shown]),
+        **numbers,
+    )
+
+
+AnchorState = Literal["held", "moved", "not drawn"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorDraw:
+    """One draw of the anchor against the base.
+
+    `difference` is pooled over the gating tasks, as a fraction of 1. `z` is the largest evidence, with its
+    sign, over the gating tasks and the pooled line.
+    """
+
+    night: Night
+    difference: float
+    z: float
+
+
+def anchor_draws(history: TrackHistory) -> list[AnchorDraw]:
+    """Return the draws of the anchor that share terms with the base, old to new."""
+    found = []
+    for night in history.anchors:
+        tests = [
+            test
+            for series in history.series.values()
+            if series.gating
+            for epoch in series.epochs
+            if (test := _against_base(epoch, night.uid)) is not None
+        ]
+        if tests:
+            joined = pooled_tests(tests)
+            z = [float(test.z[0]) for test in (*tests, joined)]
+            known = [value for value in z if not np.isnan(value)] or [0.0]
+            difference = float(np.nan_to_num(joined.differences[0]))
+            found.append(AnchorDraw(night, difference, max(known, key=abs)))
+    return found
+
+
+def anchor_state(draws: list[AnchorDraw], threshold: float | None) -> AnchorState:
+    """Return what the newest draw shows at the threshold of the gating series."""
+    if not draws or threshold is None:
+        return "not drawn"
+    return "moved" if abs(draws[-1].z) >= threshold else "held"
+
+
+def house_moved_with(draws: list[AnchorDraw], threshold: float, size: float, first: int, last: int) -> bool:
+    """Return whether the anchor moved in the direction of a change between positions `first` and `last`.
+
+    The newest draw up to the night at which the change was found decides, if it is not older than the change.
+    """
+    near = [draw for draw in draws if first <= draw.night.position <= last]
+    return bool(near) and abs(near[-1].z) >= threshold and near[-1].z * size > 0
+
+
+def anchor_due(history: TrackHistory, draws: list[AnchorDraw], every_nights: int = 7) -> str | None:
+    """Return why the anchor should be drawn again, or None if it need not be.
+
+    It is due if circumstances or packages changed since it or the base was last drawn. Once it is drawn, it
+    is also due after `every_nights` nights.
+    """
+    if not history.points or history.base is None or history.track.kind != "night":
+        return None
+    newest = history.points[-1]
+    last = draws[-1].night if draws else history.base
+    if newest.circumstances_digest != last.circumstances_digest or newest.packages != last.packages:
+        return f"{_moved(last.packages, newest.packages)} since {last.label}"
+    if draws and newest.position - last.position > every_nights:
+        return f"it was last drawn on {last.label}"
+    return None
+
+
+def _moved(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Return in words which packages changed, or that the circumstances did."""
+    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    if not names:
+        return "the circumstances changed"
+    shown = [f"{name} {before.get(name, 'none')} to {after.get(name, 'none')}" for name in names[:2]]
+    more = f" and {len(names) - 2} more packages" if len(names) > 2 else ""
+    return f"{', '.join(shown)}{more} changed"
+
+
+def _against_base(epoch: Epoch, uid: str) -> SplitTests | None:
+    """Return the paired test of one anchor minus the base, or None if this epoch has not both."""
+    if uid not in epoch.anchor_uids or epoch.base_sums is None or epoch.base_counts is None:
+        return None
+    if uid == epoch.base_uid or len(epoch.problem_ids) < MIN_PROBLEMS:
+        return None
+    row = epoch.anchor_uids.index(uid)
+    base = problem_means(epoch.base_sums, epoch.base_counts)
+    anchor = problem_means(epoch.anchor_sums[row], epoch.anchor_counts[row])
+    nights = TaskNights(np.stack([base, anchor]), epoch.groups)
+    return nights.tests(*(np.array([place]) for place in (0, 1, 2)))
+
+
+_WORSE = 0.05
+
+
+def best_checkpoints(
+    history: TrackHistory, tasks: Sequence[AlignedTask], runs: Sequence[TrendRun]
+) -> tuple[BestCheckpoint, ...]:
+    """Return the best checkpoint on each task with at least two scored checkpoints.
+
+    Args:
+        runs: the points of the history, as records.
+    """
+    found = []
+    for task in tasks:
+        rows = np.flatnonzero(~np.isnan(task.values).all(axis=1))
+        if len(rows) >= 2:
+            found.append(_best(history.series[task.name], task, rows, runs))
+    return tuple(found)
+
+
+def _best(
+    series: TaskSeries,
+    task: AlignedTask,
+    rows: np.ndarray[tuple[int], np.dtype[np.intp]],
+    runs: Sequence[TrendRun],
+) -> BestCheckpoint:
+    places = {uid: at for at, uid in enumerate(series.uids)}
+    own = [places[runs[int(row)].uid] for row in rows]
+    values = series.value[own]
+    noise = rerun_errors(series.rerun_low[own], series.rerun_high[own])
+    best, newest = int(np.nanargmax(values)), len(rows) - 1
+    previous = compared(task, int(rows[newest - 1]), int(rows[newest]))
+    against = compared(task, int(rows[best]), int(rows[newest])) if best != newest else None
+    return BestCheckpoint(
+        task=task.name,
+        checkpoints=len(rows),
+        best=runs[int(rows[best])],
+        value=float(values[best]),
+        shrunk=float(shrunk(values, noise)[best]),
+        luck=best_of(len(rows)) * float(np.sqrt(np.nanmean(noise**2))) if not np.isnan(noise).all() else 0.0,
+        difference_to_previous=_difference(previous),
+        previous_ci=previous.interval(0) if _difference(previous) is not None else None,
+        difference_to_best=None if against is None else _difference(against),
+        best_ci=None if against is None or _difference(against) is None else against.interval(0),
+        not_worse=_not_worse(task, int(rows[best]), [int(row) for row in rows if row != rows[best]]),
+    )
+
+
+def compared(task: AlignedTask, before: int, after: int) -> SplitTests:
+    """Return the paired test of one point of a task minus another."""
+    nights = TaskNights(task.values[[before, after]], task.groups)
+    return nights.tests(*(np.array([place]) for place in (0, 1, 2)))
+
+
+def _difference(test: SplitTests) -> float | None:
+    return None if np.isnan(test.z[0]) else float(test.differences[0])
+
+
+def _not_worse(task: AlignedTask, best: int, others: Sequence[int]) -> int:
+    """Return the number of checkpoints that the paired tests do not show to be worse than the best."""
+    if task.values.shape[1] < MIN_PROBLEMS:
+        return len(others)
+    z = np.array([compared(task, best, other).z[0] for other in others])
+    return sum(p > _WORSE for p in holm([float(p) for p in ndtr(np.nan_to_num(z))]))
+
 
 SHOWN = 60
 """Points of each task that are shown by default."""

@@ -1,7 +1,12 @@
-"""Search for changes along a track, and the ledger's record of what was found."""
+"""Search for changes along a track, and keep in the ledger what was found.
+
+The thresholds come from the track's budget of false alarms. The ledger remembers which points were searched.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,13 +15,85 @@ import numpy as np
 from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import recent, track_history
-from genbench.ledger.records import Change, TrackHistory
-from genbench.stats.changepoints import HISTORY, WINDOWS
+from genbench.ledger.note_application import meta_value, set_meta
+from genbench.ledger.records import Change, Night, TaskSeries, TrackHistory
+from genbench.stats.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS, alarm_threshold
 from genbench.stats.changewatch import Direction, Found, walk_changes
 from genbench.stats.scores import Floats
-from genbench.trend.budget import thresholds
-from genbench.trend.looked import first_new, mark_looked
 from genbench.trend.series import AlignedTask, aligned_tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The z values that open a change, and the numbers of series that share each budget.
+
+    Gating tasks and their pooled line share one budget, and the other tasks a second one. A threshold is None
+    if no series has it.
+    """
+
+    gating: float | None
+    others: float | None
+    gating_series: int
+    other_series: int
+
+    def of(self, *, gating: bool) -> float:
+        """Return the threshold of a series that is known to have one."""
+        found = self.gating if gating else self.others
+        assert found is not None
+        return found
+
+
+def is_tested(series: TaskSeries) -> bool:
+    """Return whether a task has enough problems to take part in alarms."""
+    return series.n >= MIN_PROBLEMS
+
+
+def thresholds(history: TrackHistory) -> Thresholds:
+    """Return the thresholds of a track."""
+    tested = [series for series in history.series.values() if is_tested(series)]
+    gating = sum(series.gating for series in tested)
+    others = len(tested) - gating
+    pooled = int(gating > 1)
+    return Thresholds(
+        _threshold(history, gating + pooled), _threshold(history, others), gating + pooled, others
+    )
+
+
+def _threshold(history: TrackHistory, series: int) -> float | None:
+    track = history.track
+    return alarm_threshold(series, track.alarms_per_year, track.nights_per_year) if series else None
+
+
+def first_unsearched(ledger: Ledger, history: TrackHistory) -> int:
+    """Return the index of the first point of a track that was not looked at.
+
+    If points before the last one that was looked at came, went or changed since, it is 0. After a rebuild of
+    the ledger it is 0 as well: the changes are known from the notes, and the same ones are found.
+    """
+    with ledger.read() as connection:
+        text = meta_value(connection, _key(history))
+    if text is None:
+        return 0
+    count, digest = json.loads(text)
+    same = count <= len(history.points) and _digest(history.points[:count]) == digest
+    return int(count) if same else 0
+
+
+def mark_searched(ledger: Ledger, history: TrackHistory) -> None:
+    """Remember that changes were looked for at every point of a history."""
+    with ledger.write() as connection:
+        text = json.dumps([len(history.points), _digest(history.points)])
+        set_meta(connection, _key(history), text)
+
+
+def _key(history: TrackHistory) -> str:
+    return f"looked {history.track.name}"
+
+
+def _digest(points: Sequence[Night]) -> str:
+    names = [f"{point.uid} {point.position} {point.terms_digest}" for point in points]
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+
 
 SEARCHED = 2 * (HISTORY + max(WINDOWS))
 """Points before the first new one that are read: enough for every window, with nights that were cut out."""
@@ -46,7 +123,7 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
         InputError: there is no such track.
     """
     plain = track_history(ledger, track, tasks=())
-    new = first_new(ledger, plain)
+    new = first_unsearched(ledger, plain)
     if new >= len(plain.points):
         return plain
     needed = len(plain.points) - min(new, _oldest_open(plain)) + SEARCHED
@@ -63,7 +140,7 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
             _search(
                 ledger, history, calm, threshold=limits.of(gating=item.gating), direction="rise", start=start
             )
-    mark_looked(ledger, plain)
+    mark_searched(ledger, plain)
     return track_history(ledger, track, tasks=())
 
 

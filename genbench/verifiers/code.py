@@ -1,23 +1,211 @@
-"""Verifies programs by running them on tests in a sandbox. What is expected never enters it."""
+"""Verifies programs by running them on tests in a sandbox. What is expected never enters it.
+
+The references of code tasks are read and refused here before a run draws. Tests that a hostile program could
+fake are told from the others, because the program's own process shows it the value that is wanted.
+"""
 
 from __future__ import annotations
 
+import ast
+import builtins
+import math
+import sys
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import lru_cache
 from typing import Any, get_args
 
+from genbench.data.asserts import split
+from genbench.data.packed_tests import unpack
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.grading import Checks
 from genbench.sandbox.opening import TierWish
-from genbench.sandbox.programs import Check, Grade, Limits, Mode, Program
+from genbench.sandbox.programs import Check, Grade, Kind, Limits, Mode, Program
+from genbench.sandbox.readable import check_tests
 from genbench.types import Case, Finding
-from genbench.verifiers import code_reference
-from genbench.verifiers.code_reference import is_positive, kind_of, limits_of, read_tests
-from genbench.verifiers.forgeable import is_forgeable
+
+_KEYS = ("tests", "kind", "fn_name", "limits", "before", "after", "fences", "forgeable")
+_FENCES = ("required", "optional")
+_SHOWN = 200
+
+
+def kind_of(reference: Mapping[str, Any]) -> Kind:
+    """Return how a reference's programs are run. Without `kind` its tests tell."""
+    if reference.get("kind") is not None:
+        kind: Kind = reference["kind"]
+        return kind
+    tests = reference["tests"]
+    if isinstance(tests, list | tuple) and all(isinstance(test, str) for test in tests):
+        return "assert"
+    return "functional" if reference.get("fn_name") else "stdio"
+
+
+def read_tests(tests: Any) -> list[Check]:
+    """Return the checks of a reference's `tests`.
+
+    Raises:
+        DataError: They cannot be read.
+    """
+    if isinstance(tests, Mapping):
+        return [Check(given, wanted) for given, wanted in unpack(tests["public"], tests["private"])]
+    return [check for test in tests for check in _checks(test)]
+
+
+def limits_of(given: Mapping[str, Any]) -> Limits:
+    """Return the limits of a reference.
+
+    Raises:
+        DataError: There is no such limit, or its value is not a positive number.
+    """
+    known = [field.name for field in fields(Limits)]
+    for name, value in given.items():
+        if name not in known:
+            raise DataError(f"code reference: limits has no '{name}'{nearest(str(name), known)}")
+        if name == "isolation":
+            if value not in ("program", "test"):
+                raise DataError(f"code reference: limits.isolation is {value!r}; valid: program, test")
+        elif not (name == "total_s" and value is None) and not is_positive(value):
+            raise DataError(f"code reference: limits.{name} is {value!r}, want a positive number")
+    return Limits(**given)
+
+
+def is_positive(value: object) -> bool:
+    """Return whether a value is a finite number above zero (a bool is none)."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) and value > 0
+
+
+def check_reference(reference: Any) -> None:
+    """Raise DataError if a reference cannot be used. The message names the key or test, and the reason."""
+    if not isinstance(reference, Mapping) or "tests" not in reference:
+        raise DataError(f"code reference {_shortened_repr(reference)}: want a mapping with 'tests'")
+    for key in reference:
+        if key not in _KEYS:
+            raise DataError(f"code reference has no '{key}'{nearest(str(key), _KEYS)}")
+    for key in ("before", "after"):
+        if not isinstance(reference.get(key, ""), str):
+            raise DataError(f"code reference: {key} is {_shortened_repr(reference[key])}, want text")
+    if reference.get("fences", "required") not in _FENCES:
+        raise DataError(f"code reference: fences is {reference['fences']!r}; valid: {', '.join(_FENCES)}")
+    limits = reference.get("limits", {})
+    if not isinstance(limits, Mapping):
+        raise DataError(f"code reference: limits is {_shortened_repr(limits)}, want a mapping")
+    limits_of(limits)
+    _check_tests(reference["tests"])
+    kind = kind_of(reference)
+    if kind not in get_args(Kind):
+        raise DataError(f"code reference: kind is {kind!r}; valid: {', '.join(get_args(Kind))}")
+    fn_name = reference.get("fn_name")
+    if kind == "functional" and not (isinstance(fn_name, str) and fn_name):
+        raise DataError(f"code reference: fn_name is {fn_name!r}; kind functional wants the function's name")
+    check_tests(kind, read_tests(reference["tests"]))
+
+
+def _check_tests(tests: Any) -> None:
+    """Raise DataError unless `tests` has one of the forms that are read."""
+    if isinstance(tests, Mapping):
+        if set(tests) != {"public", "private"} or not all(isinstance(text, str) for text in tests.values()):
+            found = sorted(map(str, tests))
+            raise DataError(f"code reference: tests has {found}, want the texts public and private")
+        return
+    if not isinstance(tests, list | tuple):
+        raise DataError(f"code reference: tests is {_shortened_repr(tests)}, want a list")
+    for number, test in enumerate(tests, start=1):
+        if isinstance(test, str):
+            _check_assert(test, number)
+            continue
+        texts = [test.get("input"), test.get("output")] if isinstance(test, Mapping) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            raise DataError(
+                f"test {number} is {_shortened_repr(test)}: want the texts 'input' and 'output', or an assert"
+            )
+        tolerance = test.get("tolerance")
+        if tolerance is not None and not (tolerance == 0 or is_positive(tolerance)):
+            raise DataError(f"test {number}: tolerance is {tolerance!r}, want a number of 0 or more")
+
+
+def _check_assert(source: str, number: int) -> None:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise DataError(f"test {number} is not Python: {_shortened_repr(source)}: {error}") from None
+    if not source.strip():
+        raise DataError(f"test {number} is empty")
+
+
+def _checks(test: Any) -> list[Check]:
+    """Return the checks of one test of a list. An assert that cannot be split is run as it is."""
+    if not isinstance(test, str):
+        return [Check(test["input"], test["output"], test.get("tolerance"))]
+    found = split(test)
+    if not found.complete or not found.lifted:
+        return [Check(test, "")]
+    return [Check(lifted.input, lifted.output, lifted.tolerance) for lifted in found.lifted]
+
+
+def _shortened_repr(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+_TRUTHS = ("True", "False")
+_LIBRARIES = sys.stdlib_module_names | {"np", "numpy"}
+_DECISIONS_HELD = 4
+"""Of the last problems the answer is kept: samples of one problem follow one another."""
+_DECISIONS = (ast.Compare, ast.BoolOp, ast.IfExp)
+
+
+@lru_cache(_DECISIONS_HELD)
+def is_forgeable(kind: Kind, checks: tuple[Check, ...]) -> bool:
+    """Return whether a hostile program could fake a test because it knows the value that is wanted.
+
+    It could for statements that run together with the program, for `assert f(x)`, which wants True, and for
+    an expression that decides by itself, such as `(f(2) == 4) == True` or `isinstance(f(2), int) == True`.
+    """
+    return kind == "assert" and any(not check.output or _is_known(check) for check in checks)
+
+
+def _is_known(check: Check) -> bool:
+    """Return whether the expression of a test tells what it should be."""
+    if check.output == "True" and check.input.startswith(("bool(", "not ")):
+        return True
+    try:
+        tree = ast.parse(check.input, mode="eval")
+        return any(_decides(node, check.output) for node in _outside(tree.body))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _outside(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that work on what the program's functions return, and those calls themselves."""
+    yield node
+    if isinstance(node, ast.Call) and not _is_library(node.func):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _outside(child)
+
+
+def _decides(node: ast.AST, wanted: str) -> bool:
+    """Return whether a node compares what the program returns, so that its result is known beforehand."""
+    if isinstance(node, _DECISIONS) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
+        return any(isinstance(inner, ast.Call) and not _is_library(inner.func) for inner in ast.walk(node))
+    return isinstance(node, ast.Call) and wanted in _TRUTHS and _is_library(node.func)
+
+
+def _is_library(function: ast.expr) -> bool:
+    """Return whether a function is Python's own, such as `all` or `math.isclose`."""
+    if isinstance(function, ast.Name):
+        return hasattr(builtins, function.id)
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return isinstance(function, ast.Name) and function.id in _LIBRARIES
+
 
 _VERSION = "5"
-_PROBLEMS_HELD = 2
+_CHECKS_HELD = 2
 """Problems whose tests stay unpacked: samples of one problem tend to come one after another."""
 _CUT = 2000
 """Characters of a test's input and output that a finding shows."""
@@ -114,7 +302,7 @@ class CodeVerifier:
 
     def check(self, reference: Any) -> None:
         """Raise DataError if a reference cannot be used. It is called before anything is drawn."""
-        code_reference.check_reference(reference)
+        check_reference(reference)
 
     def close(self) -> None:
         """End the sandbox and free the tests in memory."""
@@ -136,7 +324,7 @@ class CodeVerifier:
         """Return the checks of a reference, unpacked once for the samples that follow one another."""
         key = (tests["public"], tests["private"]) if isinstance(tests, Mapping) else tuple(map(str, tests))
         if key not in self._checks:
-            while len(self._checks) >= _PROBLEMS_HELD:
+            while len(self._checks) >= _CHECKS_HELD:
                 self._checks.popitem(last=False)[1].close()
             self._checks[key] = Checks(_required(read_tests(tests)))
         self._checks.move_to_end(key)
@@ -166,9 +354,9 @@ def _finding(grade: Grade, code: str, checks: Checks, facts: dict[str, Any]) -> 
         check = checks.all[grade.test]
         detail |= {
             "test": grade.test,
-            "input": _cut(check.input),
-            "expected": _cut(check.output),
-            "actual": _cut(grade.actual),
+            "input": _shortened_output(check.input),
+            "expected": _shortened_output(check.output),
+            "actual": _shortened_output(grade.actual),
             "why": grade.why,
         }
     return Finding(0.0, grade.verdict, extracted=code, detail=detail)
@@ -181,5 +369,5 @@ def _required(checks: list[Check]) -> list[Check]:
     return checks
 
 
-def _cut(text: str) -> str:
+def _shortened_output(text: str) -> str:
     return text if len(text) <= _CUT else f"{text[:_CUT]}… ({len(text)} characters)"

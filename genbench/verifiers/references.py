@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from genbench.errors import DataError
-from genbench.verifiers.brackets import closing_index
+from genbench.verifiers.notation.latex import closing_index
 
 _ARGUMENTS = {
     "frac": 2,

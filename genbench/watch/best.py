@@ -21,9 +21,8 @@ from genbench.ledger.history import recent, track_names
 from genbench.queue.database import Queue
 from genbench.queue.jobs import get_job, submit
 from genbench.queue.spec import JobSpec, checked_spec
-from genbench.store.jsonrecord import JsonRecord
-from genbench.watch.entries import get_watch
-from genbench.watch.records import WatchedCheckpoint, WatchRules
+from genbench.store.json_record import JsonRecord
+from genbench.watch.watches import WatchedCheckpoint, WatchRules, get_watch
 
 _ALL = 1_000_000
 

@@ -1,4 +1,7 @@
-"""Whether a checkpoint folder is complete: its structure, and the file that its trainer writes last."""
+"""Whether a checkpoint folder is complete: its structure, and the file that its trainer writes last.
+
+The suite of a watch says whether a checkpoint must contain its tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from genbench.engines.adapter import adapter_rank
-from genbench.engines.weights import read_weights
+from genbench.engines.weights import adapter_rank, read_weights
 from genbench.errors import ConfigError
-from genbench.runs.sweep import trainer_step
+from genbench.runs.checkpoint_sweep import settings_model, trainer_step
+from genbench.runs.options import RunOptions, open_suite
 from genbench.suite.suitefile import is_adapter
-from genbench.watch.records import AUTO, NO_MARKER
+from genbench.tasks.loading import selected_entries
+from genbench.watch.watches import AUTO, NO_MARKER, WatchRules
 
 STABLE, TRAINER_STATE = "STABLE", "trainer_state.json"
 """Files that prime-rl and Transformers write into a checkpoint after everything else in it."""
@@ -119,3 +123,15 @@ def _latest(folder: Path, root: Path, is_marked: bool) -> str | None:
     if not is_marked and not list(folder.glob("*.safetensors")):
         return f"{folder} has pickled weights, whose end cannot be checked; name a file with --marker"
     return None
+
+
+def needs_tokenizer(rules: WatchRules) -> bool:
+    """Check the suite of a watch. Return whether checkpoints must contain their tokenizer.
+
+    Raises:
+        InputError: the suite, a task or an override is wrong, in the words of `genbench run`.
+    """
+    suite, _ = open_suite(RunOptions(suite=rules.suite, overrides=rules.overrides))
+    selected_entries(suite, rules.tasks, False)
+    like = settings_model(suite)
+    return rules.responses is None and (like is None or suite.config.models[like].tokenizer is None)

@@ -1,14 +1,17 @@
 """The watcher of a training run: it keeps complete checkpoints, and makes a job for each.
 
-It polls, since notifications of the kernel say nothing about network disks. What it knows is in the queue's
-database, so it may be stopped and started at any time.
+A pin keeps the files of a checkpoint until it is drawn, even if the trainer deletes them.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
+import re
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +20,117 @@ from genbench.errors import ConfigError, GenbenchError, InputError
 from genbench.queue.database import Queue
 from genbench.queue.jobs import cancel_job, insert_job
 from genbench.queue.spec import JobSpec, checked_spec
-from genbench.watch import entries
-from genbench.watch.pins import clock_of, fingerprint, pin, pin_folder, release
+from genbench.store.clock import wall_seconds
+from genbench.watch import watches
 from genbench.watch.readiness import incomplete_reason, known_markers, training_step
-from genbench.watch.records import WatchRules
+from genbench.watch.watches import PinKind, WatchRules
+
+_FICLONE = 0x40049409
+"""The request of ioctl(2) that lets a new file share the blocks of another (Btrfs, XFS)."""
+_NOT_DRAWN = re.compile(r"(optimizer|scheduler|scaler|rng_state|training_args).*|.*\.distcp")
+_NOT_DRAWN_FOLDERS = re.compile(r"global_step\d+|checkpoint-\d+|\..*")
+
+
+def fingerprint(folder: Path) -> tuple[str, float]:
+    """Return a digest of names, sizes, times and inodes of a folder's files, and the time of the last change.
+
+    Raises:
+        OSError: the folder is not there, or a file went away meanwhile.
+    """
+    total, newest = hashlib.sha256(), folder.stat().st_mtime
+    for file in sorted(folder.rglob("*")):
+        found = file.stat()
+        newest = max(newest, found.st_mtime)
+        if file.is_file():
+            line = f"{file.relative_to(folder)}\0{found.st_size}\0{found.st_mtime_ns}\0{found.st_ino}\n"
+            total.update(line.encode("utf-8", "surrogateescape"))
+    return total.hexdigest()[:16], newest
+
+
+def clock_of(folder: Path) -> float:
+    """Return the time by the clock of a folder's file system, which differs from ours on network disks."""
+    file = folder / ".clock"
+    try:
+        file.touch()
+        return file.stat().st_mtime
+    except OSError:
+        return wall_seconds()
+
+
+def pin_folder(watched: Path, runs: Path, name: str) -> Path:
+    """Return the folder of a watch's pins: in the watched folder if it can be written, else in that of runs.
+
+    Raises:
+        InputError: neither that folder nor the one of runs can be written.
+    """
+    for folder in (watched / ".genbench" / name, runs / ".pins" / name):
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
+    raise InputError(f"{watched} and {runs}: neither can be written, so that checkpoints cannot be kept")
+
+
+def pin(source: Path, target: Path, kind: PinKind) -> str:
+    """Keep the files of a checkpoint that shape what is drawn. Return how: shared, linked or copied.
+
+    Files that share blocks are independent. Linked files change if the trainer writes into them, which the
+    watcher notices by their fingerprint. States of the optimizer are left out, so that their space is freed.
+
+    Raises:
+        OSError: a file went away meanwhile, or the disk is full.
+    """
+    release(target)
+    target.mkdir(parents=True)
+    how = "shared"
+    for file in _drawn_files(source):
+        place = target / file.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        done = "copied" if kind == "copy" else _share_or_link(file.resolve(strict=True), place)
+        if done == "copied":
+            shutil.copy2(file, place)
+        how = done if how == "shared" else how
+    return how
+
+
+def release(target: Path) -> None:
+    """Delete a pin. The trainer's own files stay."""
+    with suppress(FileNotFoundError):
+        shutil.rmtree(target)
+
+
+def _drawn_files(source: Path) -> list[Path]:
+    return [
+        file
+        for file in sorted(source.rglob("*"))
+        if file.is_file()
+        and not _NOT_DRAWN.fullmatch(file.name)
+        and not any(_NOT_DRAWN_FOLDERS.fullmatch(part) for part in file.relative_to(source).parts[:-1])
+    ]
+
+
+def _share_or_link(file: Path, place: Path) -> str:
+    """Share a file's blocks, else link it. Return `copied` if it must be copied instead."""
+    with suppress(OSError):
+        _share(file, place)
+        return "shared"
+    place.unlink(missing_ok=True)
+    with suppress(OSError):
+        place.hardlink_to(file)
+        return "linked"
+    return "copied"
+
+
+def _share(file: Path, place: Path) -> None:
+    """Make a file that shares the blocks of another one, with its times.
+
+    Raises:
+        OSError: the file system cannot do that.
+    """
+    with file.open("rb") as source, place.open("xb") as target:
+        fcntl.ioctl(target.fileno(), _FICLONE, source.fileno())
+    shutil.copystat(file, place)
+
 
 _LIVE = ("ready", "queued", "failed")
 """States of checkpoints whose files are kept."""
@@ -55,7 +165,7 @@ class Watcher:
         self._tokenizer = tokenizer
         self._pins = pin_folder(self._root, Path(rules.runs), name)
         self._lock = _locked(self._pins)
-        entries.save_watch(queue, name, rules, by=by)
+        watches.save_watch(queue, name, rules, by=by)
 
     def close(self) -> None:
         """Let another process watch the folder."""
@@ -64,19 +174,19 @@ class Watcher:
     @property
     def is_over(self) -> bool:
         """Whether the last step was drawn and nothing waits."""
-        rows = entries.read_checkpoints(self._queue, self._name)
+        rows = watches.read_checkpoints(self._queue, self._name)
         last = self._rules.until
         ended = any(row.step is not None and last is not None and row.step >= last for row in rows)
         return ended and not any(row.state in ("settling", "ready", "queued") for row in rows)
 
     def poll(self) -> None:
         """Look at the folder once, and do what is due."""
-        for row in entries.read_checkpoints(self._queue, self._name):
+        for row in watches.read_checkpoints(self._queue, self._name):
             if row.state in _LIVE:
                 self._follow(row)
         folders = self._folders()
         markers = known_markers(folders)
-        newest = {row.path: row for row in entries.read_checkpoints(self._queue, self._name)}
+        newest = {row.path: row for row in watches.read_checkpoints(self._queue, self._name)}
         for folder in folders:
             path = str(folder.relative_to(self._root))
             try:
@@ -87,7 +197,7 @@ class Watcher:
             if row.state == "settling":
                 self._set(row, "vanished", "the trainer deleted it before it was complete")
         self._submit()
-        entries.note_poll(self._queue, self._name)
+        watches.note_poll(self._queue, self._name)
 
     def _folders(self) -> list[Path]:
         found = {path: None for pattern in self._rules.patterns for path in sorted(self._root.glob(pattern))}
@@ -96,7 +206,7 @@ class Watcher:
     def _set(self, row: Any, state: str, reason: str = "", **values: Any) -> None:
         if row.state != state:
             self._say(f"{row.path}: {state}{f', {reason}' if reason else ''}")
-        entries.change_checkpoint(self._queue, row.id, {"state": state, "reason": reason[:2000], **values})
+        watches.change_checkpoint(self._queue, row.id, {"state": state, "reason": reason[:2000], **values})
 
     def _follow(self, row: Any) -> None:
         """Note what became of a checkpoint's job. Files of a finished one need not be kept any longer."""
@@ -120,14 +230,14 @@ class Watcher:
         """Look at one folder that is there."""
         found, changed = fingerprint(folder)
         if row is None or row.state == "vanished":
-            entries.add_checkpoint(self._queue, self._name, path, found)
+            watches.add_checkpoint(self._queue, self._name, path, found)
             self._say(f"{path}: seen")
         elif row.state == "settling":
             self._settle(folder, row, found, changed, markers)
         elif row.fingerprint != found and row.state == "skipped":
             self._set(row, "settling", "it was written again", fingerprint=found)
         elif row.fingerprint != found:
-            entries.add_checkpoint(self._queue, self._name, path, found)
+            watches.add_checkpoint(self._queue, self._name, path, found)
             self._say(f"{path}: written again")
 
     def _settle(self, folder: Path, row: Any, found: str, changed: float, markers: frozenset[str]) -> None:
@@ -171,14 +281,14 @@ class Watcher:
             return
         release(target)
         if twin.path == row.path:
-            entries.change_checkpoint(self._queue, twin.id, {"fingerprint": row.fingerprint})
-            entries.forget_checkpoint(self._queue, row.id)
+            watches.change_checkpoint(self._queue, twin.id, {"fingerprint": row.fingerprint})
+            watches.forget_checkpoint(self._queue, row.id)
         else:
             self._set(row, "same", f"its weights are those of {twin.path}", step=step, identity=identity)
 
     def _twin(self, row: Any, identity: str) -> Any:
         """Return the row of another checkpoint with the same weights that is drawn, or was, or will be."""
-        for other in entries.read_checkpoints(self._queue, self._name):
+        for other in watches.read_checkpoints(self._queue, self._name):
             if other.id != row.id and other.identity == identity and other.state in (*_LIVE, "done", "same"):
                 return other
         return None
@@ -188,7 +298,7 @@ class Watcher:
         first = Path(row.path).parts[0]
         earlier = [
             other
-            for other in entries.read_checkpoints(self._queue, self._name)
+            for other in watches.read_checkpoints(self._queue, self._name)
             if other.path == row.path and other.id < row.id
         ]
         name = first if first.endswith(str(step)) else f"{first}-step-{step}"
@@ -196,7 +306,7 @@ class Watcher:
 
     def _submit(self) -> None:
         """Make jobs for kept checkpoints, the highest step first, as long as few of them wait."""
-        rows = entries.read_checkpoints(self._queue, self._name)
+        rows = watches.read_checkpoints(self._queue, self._name)
         free = self._rules.most_pending - sum(row.state == "queued" for row in rows)
         ready = sorted((row for row in rows if row.state == "ready"), key=lambda row: (-row.step, -row.id))
         for row in ready[: max(0, free)]:
@@ -204,7 +314,7 @@ class Watcher:
                 self._submit_one(row)
             except GenbenchError as error:
                 self._say(f"{row.path}: no job: {error}")
-                entries.change_checkpoint(self._queue, row.id, {"reason": f"no job: {error}"[:2000]})
+                watches.change_checkpoint(self._queue, row.id, {"reason": f"no job: {error}"[:2000]})
 
     def _submit_one(self, row: Any) -> None:
         rules = self._rules
@@ -220,7 +330,7 @@ class Watcher:
         placed = checked_spec(spec)
         with self._queue.write() as connection:
             number, _ = insert_job(connection, placed, Path(rules.runs), by=self._by, priority=rules.priority)
-            entries.change_row(connection, row.id, {"state": "queued", "reason": "", "job_id": number})
+            watches.change_row(connection, row.id, {"state": "queued", "reason": "", "job_id": number})
         self._say(f"{row.path}: job {number}")
 
 

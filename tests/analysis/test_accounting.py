@@ -12,12 +12,12 @@ import pytest
 
 from genbench.analysis.accounting import costs
 from genbench.analysis.results_record import Results, TotalTokens
-from genbench.engines.gpu import GpuWatch
+from genbench.engines.devices import GpuWatch
 from genbench.pipeline import run
-from genbench.reports.text import run_table
+from genbench.reports.terminal.run import run_table
 from genbench.runs.options import RunOptions
-from genbench.store.manifest_record import AttemptRecord
-from genbench.suite.price import Price
+from genbench.store.manifest import AttemptRecord
+from genbench.suite.engine import Price
 
 SUITE = """\
 models:

@@ -30,13 +30,7 @@ from genbench.stats.gate import Gate
 from genbench.stats.lookplan import plan_looks
 from genbench.stats.night import Night
 from genbench.stats.paired import Paired
-from genbench.store.adaptive_record import (
-    AdaptivePlan,
-    AdaptiveRecord,
-    AdaptiveState,
-    BaseRecord,
-    TaskPlan,
-)
+from genbench.store.manifest import AdaptivePlan, AdaptiveRecord, AdaptiveState, BaseRecord, TaskPlan
 from tests.manifests import manifest
 
 N = 120

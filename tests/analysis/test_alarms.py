@@ -9,9 +9,9 @@ import pytest
 
 from genbench.analysis.alarms import alarms, lost_share
 from genbench.analysis.results_record import JudgedRecord, Results, require_results
-from genbench.reports.text import run_table
+from genbench.reports.terminal.run import run_table
 from genbench.store.folder import RunFolder
-from genbench.store.manifest_record import CanaryRecord
+from genbench.store.manifest import CanaryRecord
 from tests.ready_runs import RIGHT, SILENT, WRONG
 from tests.reports import made
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from genbench.analysis.circumstances import circumstance_differences
 from genbench.analysis.sides import Side
-from genbench.store.manifest_record import AttemptRecord
+from genbench.store.manifest import AttemptRecord
 from tests.analysis.score_sides import score_side, side_task
 from tests.manifests import manifest
 

@@ -19,8 +19,8 @@ from genbench.analysis.comparable import (
 from genbench.analysis.sides import Side, SideTask
 from genbench.analysis.suspicions import suspicions
 from genbench.errors import InputError, NotComparableError
-from genbench.store.manifest_record import ReasoningRecord
-from genbench.store.sampleindex import SampleIndex
+from genbench.store.manifest import ReasoningRecord
+from genbench.store.sample_index import SampleIndex
 from genbench.types import Completion, SampleId
 from tests.analysis.score_sides import score_side, side_task
 from tests.manifests import manifest

@@ -11,7 +11,7 @@ import pytest
 
 from genbench.analysis.compare import compare
 from genbench.errors import InputError, NotComparableError
-from genbench.reports.compare_text import compare_text
+from genbench.reports.terminal.compare import compare_text
 from tests.known import known
 from tests.ready_runs import OPEN, RIGHT, SILENT, SUITE, WRONG, MakeRun, score_responses
 

@@ -12,7 +12,7 @@ from genbench.analysis.compare import compare
 from genbench.analysis.comparison_record import ComparedTask, Comparison
 from genbench.analysis.gating import parse_margins, parse_suite_margin
 from genbench.errors import InputError, NotComparableError
-from genbench.reports.compare_text import compare_text
+from genbench.reports.terminal.compare import compare_text
 from tests.known import known
 from tests.ready_runs import write_lines
 

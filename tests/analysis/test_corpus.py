@@ -13,7 +13,7 @@ from genbench.analysis.corpus_record import CorpusRecord
 from genbench.analysis.sides import SideTask
 from genbench.analysis.table import VerdictTable
 from genbench.types import Problem, SampleId, Verdict
-from genbench.verifiers.corpus_counts import counts_of
+from genbench.verifiers.foreign.corpus_counts import counts_of
 
 GOLDS = [f"the {word} sat on the mat" for word in ("cat", "dog", "cow", "hen")]
 ANSWERS = ["the cat sat on the mat", "a dog sat on the mat", "cow", "the hen sat on a red mat"]

@@ -9,7 +9,7 @@ import pytest
 
 from genbench.analysis.estimate import estimate
 from genbench.errors import InputError
-from genbench.reports.estimate_text import estimate_text
+from genbench.reports.terminal.estimate import estimate_text
 from tests.known import known
 from tests.ready_runs import OPEN, RIGHT, SILENT, WRONG, MakeRun, write_lines
 

@@ -9,7 +9,7 @@ import pytest
 
 from genbench.analysis.estimate import estimate
 from genbench.errors import InputError
-from genbench.reports.estimate_text import estimate_text
+from genbench.reports.terminal.estimate import estimate_text
 from genbench.store.folder import RunFolder
 from tests.ready_runs import write_lines
 from tests.store.stored import stored_run, verdict

@@ -12,7 +12,7 @@ import pytest
 from genbench.analysis.compare import compare
 from genbench.analysis.followed import headline_mode
 from genbench.analysis.sides import Side
-from genbench.reports.compare_text import compare_text
+from genbench.reports.terminal.compare import compare_text
 from tests.known import known
 from tests.project.test_json_schema import problems_of
 from tests.ready_runs import score_responses, write_lines

@@ -7,7 +7,7 @@ import pytest
 
 from genbench.analysis.groups import run_groups
 from genbench.analysis.means import ProblemValues
-from genbench.store.manifest_record import ModelRecord
+from genbench.store.manifest import ModelRecord
 from genbench.suite.config import SuiteConfig
 
 PARTS = ("bfcl_v3_non_live", "bfcl_v3_live", "bfcl_v3_multi_turn")

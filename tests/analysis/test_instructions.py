@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.analysis.instructions import has_instructions, instruction_record
-from genbench.verifiers.constraints.accuracies import LOOSE, STRICT, part
+from genbench.verifiers.instructions.accuracies import LOOSE, STRICT, part
 from tests.known import known
 
 COMMA, JSON = "punctuation:no_comma", "detectable_format:json_format"

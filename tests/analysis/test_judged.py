@@ -9,7 +9,7 @@ import pytest
 from genbench.analysis.judged import drift_words, judged_record, too_many_unscored
 from genbench.analysis.table import VerdictTable
 from genbench.stats.estimates import Estimate
-from genbench.store.manifest_record import CanaryRecord, JudgeRecord
+from genbench.store.manifest import CanaryRecord, JudgeRecord
 from genbench.types import Problem, SampleId, Status, Verdict
 from tests.known import known
 from tests.reports.made import task

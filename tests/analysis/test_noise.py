@@ -11,8 +11,8 @@ import pytest
 from genbench.analysis.compare import compare
 from genbench.analysis.noise import noise
 from genbench.errors import InputError, NotComparableError
-from genbench.reports.compare_text import compare_text
-from genbench.reports.noise_text import noise_text
+from genbench.reports.terminal.compare import compare_text
+from genbench.reports.terminal.estimate import noise_text
 from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 

@@ -20,9 +20,9 @@ from genbench.analysis.parity import (
     run_agreement,
 )
 from genbench.analysis.results_record import TaskResults
-from genbench.store.manifest_record import PublishedRecord
+from genbench.store.manifest import PublishedRecord
 from genbench.suite.config import ModelConfig
-from genbench.tasks import bfcl
+from genbench.tasks.python import bfcl
 from tests.reports import made
 
 

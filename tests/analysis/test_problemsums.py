@@ -7,7 +7,7 @@ from pathlib import Path
 from genbench.analysis.problemsums import problem_sums
 from genbench.analysis.table import VerdictTable
 from genbench.store.folder import RunFolder
-from genbench.store.storedrun import StoredTask
+from genbench.store.stored_run import StoredTask
 from genbench.store.sums import TaskSums
 from genbench.types import Problem, SampleId, Status, Verdict
 from tests.store.stored import problem_line

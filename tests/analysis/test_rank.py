@@ -11,7 +11,7 @@ import pytest
 
 from genbench.analysis.rank import rank
 from genbench.errors import InputError, NotComparableError
-from genbench.reports.rank_text import rank_text
+from genbench.reports.terminal.estimate import rank_text
 from tests.known import known
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 

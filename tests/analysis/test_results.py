@@ -9,10 +9,10 @@ import pytest
 from genbench.analysis.results import build_results
 from genbench.analysis.results_record import Results
 from genbench.store.folder import RunFolder
-from genbench.store.storedrun import StoredTask
+from genbench.store.stored_run import StoredTask
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.load import load_task
-from genbench.tasks.loaded import VerifiedTask
+from genbench.tasks.loaded_task import VerifiedTask
+from genbench.tasks.loading import load_task
 from genbench.types import SampleId, Status, Verdict
 from tests.known import known
 from tests.manifests import manifest, task_record

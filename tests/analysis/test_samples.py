@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.analysis.samples import (
-    REFERENCE_CHARS,
-    ask_records,
-    merged_asks,
-    reference_text,
-    task_samples,
-)
+from genbench.analysis.samples import REFERENCE_CHARS, ask_records, merged_asks, reference_text, task_samples
 from genbench.store.folder import RunFolder
-from genbench.store.storedrun import StoredRun
+from genbench.store.stored_run import StoredRun
 from genbench.types import Request, SampleId
 from tests.manifests import manifest, task_record
 from tests.store.stored import TASK, completion, problem_line, stored_run

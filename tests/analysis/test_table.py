@@ -6,14 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from genbench.analysis.table import (
-    VerdictTable,
-    estimate_seed,
-    estimates,
-    strata_records,
-    tokens_record,
-)
-from genbench.store.tokens import TokenCount
+from genbench.analysis.table import VerdictTable, estimate_seed, estimates, strata_records, tokens_record
+from genbench.store.stored_run import TokenCount
 from genbench.types import Problem, SampleId, Status, Verdict
 from tests.known import known
 

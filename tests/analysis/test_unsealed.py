@@ -9,7 +9,7 @@ import pytest
 
 from genbench.analysis.unsealed import edited_tasks
 from genbench.pipeline import score
-from genbench.store.storedrun import StoredRun
+from genbench.store.stored_run import StoredRun
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.cli import decide
+from genbench.cli import compare
 from genbench.cli.app import DECIDE, app
 
 from .conftest import Outcome
@@ -212,7 +212,7 @@ def test_each_command_of_the_module_is_in_its_panel_with_an_example() -> None:
     own = [
         item
         for item in app.registered_commands
-        if getattr(item.callback, "__module__", "") == decide.__name__
+        if getattr(item.callback, "__module__", "") == compare.__name__
     ]
     assert own and all(item.rich_help_panel == DECIDE for item in own)
     assert all("  genbench " in (item.epilog or "") for item in own)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.cli import imports
+from genbench.cli import exchange
 
 from .conftest import Outcome
 
@@ -94,4 +94,4 @@ def test_wrong_use_says_what_to_do(genbench: Cli, place: Path, arguments: tuple[
 
 
 def test_the_module_has_the_command() -> None:
-    assert callable(imports.import_task)
+    assert callable(exchange.import_task)

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from genbench.cli import leaks
+from genbench.cli import contamination
 from genbench.cli.app import DECIDE, app
 from genbench.reports.schemas import record_schema
 
@@ -42,7 +42,7 @@ def test_both_commands_are_in_the_panel_of_decisions() -> None:
     panels = {
         item.callback.__name__: item.rich_help_panel for item in app.registered_commands if item.callback
     }
-    assert panels[leaks.overlap.__name__] == panels[leaks.contamination.__name__] == DECIDE
+    assert panels[contamination.overlap.__name__] == panels[contamination.contamination.__name__] == DECIDE
 
 
 def test_overlap_prints_the_table_and_the_hit(genbench: Cli, place: Path) -> None:

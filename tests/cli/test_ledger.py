@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import genbench as genbench_package
-from genbench.cli import countline, ledger
+from genbench.cli import ledger, output
 from genbench.cli.app import app
 from genbench.ledger.changes import change_id, open_change
 from genbench.ledger.database import open_ledger
@@ -153,10 +153,10 @@ def test_every_verb_has_help_with_an_example() -> None:
 def test_the_counter_is_silent_without_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with countline.CountLine("folders") as count:
+    with output.CountLine("folders") as count:
         assert count is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with countline.CountLine("folders") as count:
+    with output.CountLine("folders") as count:
         assert count is not None
         count(2, 2)
     assert capsys.readouterr().err == "\r2 of 2 folders\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.cli import machine
+from genbench.cli import setup
 
 from .conftest import Outcome, ready_suite
 
@@ -16,7 +16,7 @@ Cli = Callable[..., Outcome]
 
 
 def test_the_module_has_one_function_per_command() -> None:
-    assert all(callable(getattr(machine, name)) for name in ("doctor", "tasks", "init", "check", "schema"))
+    assert all(callable(getattr(setup, name)) for name in ("doctor", "tasks", "init", "check", "schema"))
 
 
 def test_doctor_reports_python_engine_and_sandbox(genbench: Cli) -> None:

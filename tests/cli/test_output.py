@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from genbench.cli import output
-from genbench.runs.status_record import RunsStatus
+from genbench.runs.stored.status import RunsStatus
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def test_a_module_is_loaded_when_it_is_asked_for() -> None:
     code = (
         "import sys\n"
         "from genbench.cli.output import lazy_module\n"
-        "assert 'genbench.reports.figures' not in sys.modules\n"
+        "assert 'genbench.reports.numbers' not in sys.modules\n"
         "print(lazy_module('reports.figures').points(0.5))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from genbench.cli.plugins import plugins
+from genbench.cli.setup import plugins
 
 from .conftest import Outcome
 
@@ -14,7 +14,7 @@ Cli = Callable[..., Outcome]
 
 def test_built_ins_are_listed_with_their_package(genbench: Cli) -> None:
     out = genbench("plugins").out
-    assert "verifier" in out and "genbench.verifiers.exact:ExactVerifier" in out
+    assert "verifier" in out and "genbench.verifiers.text.exact:ExactVerifier" in out
     assert plugins.__doc__ is not None
 
 

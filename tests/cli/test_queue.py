@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from genbench.cli import jobs, queue, schedule, worker
+from genbench.cli import queue, service
 from tests.project.test_json_schema import problems_of
 from tests.queue.test_spec import SUITE
 
@@ -41,7 +41,7 @@ def test_a_job_is_submitted_listed_cancelled_and_queued_again(genbench: Cli, pla
     everything = json.loads(genbench("jobs", "--json").out)
     assert problems_of(everything, "jobs") == []
     assert (len(everything["jobs"]), everything["workers"]) == (1, [])
-    assert callable(jobs.submit) and queue.jobs is jobs
+    assert callable(queue.submit) and service.queue is queue
 
 
 def test_a_wrong_suite_is_refused_when_it_is_submitted(genbench: Cli, place: Path) -> None:
@@ -64,10 +64,10 @@ def test_an_empty_queue_ends_a_worker_that_waits_for_that(genbench: Cli, place: 
 
 
 def test_devices_are_numbers_and_ranges() -> None:
-    assert worker.device_names("0-2,6") == ("0", "1", "2", "6")
+    assert queue.device_names("0-2,6") == ("0", "1", "2", "6")
     for wrong in ("", "a", "1-", "1,1", "-1"):
         with pytest.raises(typer.BadParameter):
-            worker.device_names(wrong)
+            queue.device_names(wrong)
 
 
 def test_a_schedule_is_added_and_removed(genbench: Cli, place: Path) -> None:
@@ -77,4 +77,4 @@ def test_a_schedule_is_added_and_removed(genbench: Cli, place: Path) -> None:
     assert genbench("schedule", "remove", "n").out == "n: removed\n"
     wrong = genbench("schedule", "add", "n", "0 99 * * *", "suite.yaml")
     assert wrong.code == 2 and "wanted minute, hour, day, month, weekday" in wrong.err
-    assert callable(schedule.schedule_add)
+    assert callable(queue.schedule_add)

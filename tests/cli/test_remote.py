@@ -12,7 +12,7 @@ import pytest
 from genbench.cli import remote
 from genbench.ledger.history import track_history
 from genbench.service.app import make_app
-from genbench.service.state import Service
+from genbench.service.context import Service
 from genbench.service.tokens import add_token
 from tests.ledger.synthetic import flat, make_run
 from tests.project.test_json_schema import problems_of

@@ -106,7 +106,7 @@ def test_prompts_prints_one_sample_of_one_problem(genbench: Cli, place: Path) ->
 
 
 def test_prompts_needs_no_vllm(genbench: Cli, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("vllm", "genbench.engines.vllm"):
+    for name in ("vllm", "genbench.engines.vllm.engine"):
         monkeypatch.setitem(sys.modules, name, None)  # an import of it fails as if it were not installed
     outcome = genbench("prompts", "suite.yaml", "mine", "--model", "m=shipped:checkpoints/tiny-base")
     assert (outcome.code, outcome.err) == (0, "") and outcome.out

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from genbench.store.jsonlines import replace_json
+from genbench.store.json_files import replace_json
 from tests.cli.test_fuzz import outcome
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genbench.cli import trend
+from genbench.cli import ledger as trend
 from genbench.cli.app import DECIDE, app
 from genbench.trend.record import Trend
 from tests.trend.tracks import filled

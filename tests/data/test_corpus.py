@@ -11,14 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from genbench.data.corpus import (
-    BATCH_CHARACTERS,
-    Batch,
-    CorpusFile,
-    corpus_files,
-    is_training_file,
-    kind_of,
-)
+from genbench.data.corpus import BATCH_CHARACTERS, Batch, CorpusFile, corpus_files, is_training_file, kind_of
 from genbench.errors import DataError
 
 TEXTS = ["the first text of the file", "and the second text of it"]

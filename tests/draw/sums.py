@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from genbench.draw.queue import Draw
+from genbench.draw.draw_order import Draw
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.load import load_task
+from genbench.tasks.loading import load_task
 
 SUITE = """\
 models: {{m: {{path: nowhere}}}}

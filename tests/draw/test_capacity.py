@@ -18,9 +18,9 @@ from genbench.draw.capacity import (
     assumed_length,
     expected_lengths,
 )
-from genbench.draw.queue import Draw
+from genbench.draw.draw_order import Draw
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.load import load_task
+from genbench.tasks.loading import load_task
 from genbench.types import Completion, Request, SampleId
 
 SUITE = """\

@@ -28,7 +28,7 @@ FULL = "GENBENCH_CHAOS" in os.environ
 DEADLINE_S = 3600.0 if FULL else 600.0
 """Seconds in which a run reaches the next fault, or ends. `make chaos` may run next to other work."""
 SIGNS = {
-    "verifier": "genbench.verifiers.worker",
+    "verifier": "genbench.verifiers.pool.worker",
     "sandbox": "bwrap",
 }
 """A part of the command line of each process that can be killed."""

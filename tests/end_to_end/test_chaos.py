@@ -54,7 +54,7 @@ tasks:
 TASKS = {"code": 600, "arithmetic": 600, "choice": 500, "instructions": 500}
 TOTAL = sum(TASKS.values())
 FAULTS = {"engine": 3, "run": 2, "verifier": 4, "sandbox": 3}
-SIGNS = {"engine": "VLLM::", "verifier": "genbench.verifiers.worker", "sandbox": "bwrap"}
+SIGNS = {"engine": "VLLM::", "verifier": "genbench.verifiers.pool.worker", "sandbox": "bwrap"}
 """What the command line of a process to kill holds."""
 
 Key = tuple[str, str, int]

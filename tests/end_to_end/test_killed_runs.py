@@ -48,7 +48,9 @@ def assert_gone(family: list[psutil.Process]) -> None:
 
 def stop_verifiers(process: subprocess.Popen[str]) -> bool:
     """Holds the verifier workers, so that only they have work left when the drawing is done."""
-    workers = [child for child in descendants(process.pid) if "genbench.verifiers.worker" in words(child)]
+    workers = [
+        child for child in descendants(process.pid) if "genbench.verifiers.pool.worker" in words(child)
+    ]
     for worker in workers:
         worker.send_signal(signal.SIGSTOP)
     return bool(workers)

@@ -14,8 +14,7 @@ import pytest
 
 from genbench.analysis.results_record import require_results
 from genbench.store.folder import RunFolder
-from genbench.tasks.bfcl import LIVE, NON_LIVE
-from genbench.tasks.bfcl_multi_turn import CATEGORIES
+from genbench.tasks.python.bfcl import CATEGORIES, LIVE, NON_LIVE
 from genbench.tools.bfcl.world import DOCUMENTS
 
 LANGUAGES = ("de", "fr", "it", "pt", "es")

@@ -20,9 +20,9 @@ from typing import Any
 import httpx
 import pytest
 
-from genbench.ledger.add import add
 from genbench.ledger.database import open_ledger
 from genbench.ledger.history import track_history
+from genbench.ledger.ingest import add
 from genbench.queue.delivery import SIGNATURE, signature
 from genbench.store.sums import RunSums, write_sums
 from genbench.suite.shipped import folder as shipped_folder

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.adapter import RANKS, adapter_rank, check_fit, served_rank
 from genbench.engines.kind import ModelSource, PromptFacts
-from genbench.engines.vllm_config import VllmConfig
-from genbench.engines.vllm_kind import VllmKind
-from genbench.engines.weights import Tensor
+from genbench.engines.vllm.kind import VllmKind
+from genbench.engines.vllm.settings import VllmConfig
+from genbench.engines.weights import RANKS, Tensor, adapter_rank, check_fit, served_rank
 from genbench.errors import ConfigError
 from genbench.suite.config import Decoding, ModelConfig
 from genbench.suite.engine import SuiteMistake

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.advice import load_failure
 from genbench.engines.devices import share
-from genbench.engines.vllm_settings import VllmSettings
+from genbench.engines.vllm.load_failure import load_failure
+from genbench.engines.vllm.settings import VllmSettings
 from genbench.errors import ConfigError, EngineDiedError
 
 CORE = "Engine core initialization failed. See root cause above. Failed core proc(s): {}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from genbench.engines.arguments import PINNED, distribution, engine_argument_names
+from genbench.engines.vllm.environment import PINNED, distribution, engine_argument_names
 
 
 def test_the_installed_distribution_has_a_name_and_a_version() -> None:
@@ -21,7 +21,7 @@ def test_argument_names_come_from_both_classes() -> None:
 
 def test_finding_them_imports_nothing_of_vllm() -> None:
     code = (
-        "import sys\nfrom genbench.engines.arguments import engine_argument_names\n"
+        "import sys\nfrom genbench.engines.vllm.environment import engine_argument_names\n"
         "engine_argument_names()\nprint('vllm' in sys.modules, 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.arguments import distribution
-from genbench.engines.environment import LogFile, log_tail, prepare
+from genbench.engines.vllm.environment import LogFile, distribution, log_tail, prepare
 
 
 def test_output_of_this_process_and_its_children_goes_to_the_log(tmp_path: Path) -> None:
     code = (
         "import os, subprocess, sys\n"
         "from pathlib import Path\n"
-        "from genbench.engines.environment import output_to\n"
+        "from genbench.engines.vllm.environment import output_to\n"
         "print('before', flush=True)\n"
         "with output_to(Path(sys.argv[1])):\n"
         "    os.write(1, b'ours\\n')\n"

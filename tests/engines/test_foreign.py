@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.foreign import ForeignEngine, ForeignKind, ForeignSettings, defects_of
 from genbench.engines.kind import Grows, ModelSource, Narrows, PromptFacts
+from genbench.engines.plugin_guard import ForeignEngine, ForeignKind, ForeignSettings, defects_of
 from genbench.errors import DataError, EngineError, RequestFailedError
 from genbench.suite.config import Decoding, ModelConfig
 from genbench.types import Completion, Message, Request, SampleId

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.devices import VISIBLE
-from genbench.engines.gpu import GpuWatch
+from genbench.engines.devices import VISIBLE, GpuWatch
 
 
 @pytest.fixture

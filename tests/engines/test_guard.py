@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from genbench.engines import guard
+from genbench.engines.vllm import guard
 from genbench.sandbox import worker
 from genbench.sandbox.box import Sandbox
 
@@ -106,7 +106,7 @@ def test_a_closed_guard_starts_no_further_watcher() -> None:
 
 RUN = """\
 import subprocess, sys, time
-from genbench.engines.guard import EngineGuard
+from genbench.engines.vllm.guard import EngineGuard
 with EngineGuard() as guard:
     sleep = [sys.executable, "-S", "-c", "import time; time.sleep(60)"]
     engine = subprocess.Popen(sleep, start_new_session=True)

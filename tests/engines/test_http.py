@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from genbench import pipeline
-from genbench.engines.http import HttpEngine
-from genbench.engines.http_settings import HttpSettings
+from genbench.engines.http.engine import HttpEngine
+from genbench.engines.http.settings import HttpSettings
 from genbench.errors import ConfigError, EngineError, NotComparableError, RunFolderError
-from genbench.runs.preflight import check_suite
+from genbench.runs.execution.preflight import check_suite
 from genbench.suite.config import Decoding
 
 from .conftest import Drawn, Server
@@ -152,8 +152,8 @@ def test_a_server_that_comes_back_is_asked_again(drawn: Drawn, servers: Servers)
 def test_a_server_that_is_cut_off_is_noticed_long_before_its_replies_are_due(
     drawn: Drawn, servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("genbench.engines.http._HEARTBEAT_S", 0.05)
-    monkeypatch.setattr("genbench.engines.http_server._ASIDE_S", 0.2)
+    monkeypatch.setattr("genbench.engines.http.engine._HEARTBEAT_S", 0.05)
+    monkeypatch.setattr("genbench.engines.http.server._ASIDE_S", 0.2)
     first, second = servers(), servers()
 
     def fault(number: int, body: dict[str, Any]) -> str | None:
@@ -351,8 +351,8 @@ def test_each_model_may_have_a_server_of_its_own(drawn: Drawn, servers: Servers)
 
 
 def test_a_trace_that_the_server_parsed_out_is_kept(drawn: Drawn, servers: Servers) -> None:
-    from genbench.engines.http_messages import read_reply
-    from genbench.engines.http_settings import HttpSettings
+    from genbench.engines.http.messages import read_reply
+    from genbench.engines.http.settings import HttpSettings
     from genbench.suite.config import Decoding
     from genbench.types import Request, SampleId
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from genbench.engines.http_body import (
+from genbench.engines.http.server import (
     UnusableBodyError,
     json_object,
     plain,

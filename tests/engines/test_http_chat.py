@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.http_chat import ChatServer
+from genbench.engines.http.chat import ChatServer
 from genbench.errors import ConfigError, EngineError, RequestFailedError, RequestStuckError
 from genbench.suite.config import Decoding
 from genbench.suite.judge import JudgeServer

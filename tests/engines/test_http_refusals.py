@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from genbench.engines.http_refusals import RefusalDetector
+from genbench.engines.http.engine import RefusalDetector
 from genbench.errors import EngineError
 
 

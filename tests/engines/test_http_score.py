@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.http_kind import HttpConfig, HttpKind
-from genbench.engines.http_score import read_scores, score_body
-from genbench.engines.http_settings import HttpSettings
-from genbench.engines.http_tries import Transient
+from genbench.engines.http.kind import HttpConfig, HttpKind
+from genbench.engines.http.messages import read_scores, score_body
+from genbench.engines.http.server import Transient
+from genbench.engines.http.settings import HttpSettings
 from genbench.engines.kind import ModelSource
 from genbench.errors import ConfigError, EngineError, RequestFailedError
 from genbench.suite.config import Decoding, ModelConfig

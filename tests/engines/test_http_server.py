@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from genbench.engines.http_server import HttpServer, ServerAddress
-from genbench.engines.http_tries import Transient
+from genbench.engines.http.server import HttpServer, ServerAddress, Transient
 from genbench.errors import ConfigError
 
 from .conftest import Server

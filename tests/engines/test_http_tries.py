@@ -9,7 +9,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from genbench.engines.http_tries import Transient, TriesUsedUp, persist, retry_after
+from genbench.engines.http.server import Transient, TriesUsedUp, persist, retry_after
 
 DATE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

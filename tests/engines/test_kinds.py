@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.foreign import ForeignKind
-from genbench.engines.http_kind import HttpKind
-from genbench.engines.kinds import engine_kind
-from genbench.engines.vllm_kind import VllmKind
+from genbench.engines.http.kind import HttpKind
+from genbench.engines.plugin_guard import ForeignKind, engine_kind
+from genbench.engines.vllm.kind import VllmKind
 from genbench.errors import ConfigError, EngineError
 from genbench.suite.engine import EngineConfig, config_class
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from genbench.engines.loading import LoadingOrder, load_in_thread
+from genbench.engines.vllm.loading import LoadingOrder, load_in_thread
 
 
 def after(seconds: float, result: str) -> str:

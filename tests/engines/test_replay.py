@@ -10,8 +10,14 @@ from typing import Any
 import pytest
 
 from genbench.engines.kind import ModelSource, PromptFacts
-from genbench.engines.replay import ReplayEngine, ReplayKind, ReplaySettings, ResponseIndex
-from genbench.engines.replay_lines import completion_of, response_lines
+from genbench.engines.replay import (
+    ReplayEngine,
+    ReplayKind,
+    ReplaySettings,
+    ResponseIndex,
+    completion_of,
+    response_lines,
+)
 from genbench.errors import EngineDiedError, ResponsesError
 from genbench.suite.config import Decoding, ModelConfig
 from genbench.types import Completion, Request, SampleId

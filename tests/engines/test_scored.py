@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.scored import Scored, cache_readers, joined, logprob_of, scored_completion, sum_of
+from genbench.engines.likelihood import Scored, cache_readers, joined, logprob_of, scored_completion, sum_of
 from genbench.errors import RequestFailedError
 from genbench.types import Continuation, SampleId, ScoreRequest, TextSize
 from tests.engines.score_cases import BLOCK, choices

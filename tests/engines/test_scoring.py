@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.engines.scoring import scoring
+from genbench.engines.likelihood import scoring
 from genbench.errors import EngineError
 from genbench.types import Completion, Request, SampleId, ScoreRequest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from genbench.engines.settings import CommonSettings
+from genbench.engines.kind import CommonSettings
 
 
 @dataclass(frozen=True, slots=True)

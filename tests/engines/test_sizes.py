@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.arguments import distribution
 from genbench.engines.devices import VISIBLE, Device, smallest
-from genbench.engines.sizes import (
+from genbench.engines.vllm.environment import distribution
+from genbench.engines.vllm.settings import (
     batched_tokens,
     default_sizes,
     narrow_context,

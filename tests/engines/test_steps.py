@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from genbench.engines.steps import StepStatistics
+from genbench.engines.vllm.monitoring import StepStatistics
 
 
 @dataclass

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.detokenize import TextDecoder
-from genbench.engines.vllm_settings import VllmSettings
+from genbench.engines.vllm.served import TextDecoder
+from genbench.engines.vllm.settings import VllmSettings
 from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.suite.config import Decoding
 from genbench.types import Request, SampleId
@@ -28,7 +28,7 @@ SETTINGS = VllmSettings(Path("m"), Path("m"), None, "bfloat16", False, 4096, 8, 
 
 
 def test_an_engine_that_was_not_started_answers_nothing_and_closes() -> None:
-    from genbench.engines.vllm import VllmEngine
+    from genbench.engines.vllm.engine import VllmEngine
 
     engine = VllmEngine(replace(SETTINGS, adapter=Path("a")))
 
@@ -41,7 +41,7 @@ def test_an_engine_that_was_not_started_answers_nothing_and_closes() -> None:
 
 
 def test_an_engine_that_is_not_loaded_has_no_cache_and_no_facts() -> None:
-    from genbench.engines.vllm import VllmEngine
+    from genbench.engines.vllm.engine import VllmEngine
     from genbench.protocols import DescribedEngine, SizedEngine
 
     engine = VllmEngine(SETTINGS)
@@ -52,7 +52,7 @@ def test_an_engine_that_is_not_loaded_has_no_cache_and_no_facts() -> None:
 def test_a_request_that_vllm_refuses_fails_alone() -> None:
     from vllm.exceptions import VLLMValidationError
 
-    from genbench.engines.vllm import VllmEngine
+    from genbench.engines.vllm.engine import VllmEngine
 
     async def refuses(*_: object, **__: object) -> AsyncIterator[object]:
         for value in (0,):
@@ -71,8 +71,8 @@ def test_a_request_that_vllm_refuses_fails_alone() -> None:
 def test_vllms_own_detokenizer_gives_the_texts_of_one_decode() -> None:
     from vllm.v1.engine.detokenizer import FastIncrementalDetokenizer
 
-    from genbench.engines.vllm import VllmEngine
-    from genbench.engines.vllm_served import ServedModel
+    from genbench.engines.vllm.engine import VllmEngine
+    from genbench.engines.vllm.served import ServedModel
 
     tokenizer, rng = byte_level(), random.Random(11)
     decoder, served = TextDecoder(tokenizer), ServedModel(VllmEngine(SETTINGS), SETTINGS, 0, 8)
@@ -97,7 +97,7 @@ def test_vllms_own_detokenizer_gives_the_texts_of_one_decode() -> None:
 def test_versions_of_what_is_not_there_are_none() -> None:
     from vllm.platforms import current_platform
 
-    from genbench.engines.vllm_platform import platform_versions
+    from genbench.engines.vllm.engine import platform_versions
 
     found = platform_versions()
     assert set(found) == {"driver", "cuda", "nccl"}
@@ -107,7 +107,7 @@ def test_versions_of_what_is_not_there_are_none() -> None:
 def test_a_replica_needs_no_variable_and_no_device_of_its_own_on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     from vllm.platforms import current_platform
 
-    from genbench.engines.vllm_platform import own_devices, platform_defaults
+    from genbench.engines.vllm.engine import own_devices, platform_defaults
 
     assert own_devices(SETTINGS) == {}
     assert platform_defaults(SETTINGS)["watermark"] == 0.05

@@ -7,8 +7,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from genbench.engines.steps import StepStatistics
-from genbench.engines.vllm_facts import StepWatch, facts, logged_backend, packages, resolved
+from genbench.engines.vllm.monitoring import (
+    StepStatistics,
+    StepWatch,
+    facts,
+    logged_backend,
+    packages,
+    resolved,
+)
 
 
 class Mode(Enum):

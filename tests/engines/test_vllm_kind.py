@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from genbench.engines.arguments import PINNED, distribution, engine_argument_names
 from genbench.engines.checkpoint import find
 from genbench.engines.kind import ModelSource, PromptFacts
-from genbench.engines.sizes import default_sizes
-from genbench.engines.vllm_config import VllmConfig, vllm_config
-from genbench.engines.vllm_kind import VllmKind, VllmModel
+from genbench.engines.vllm.environment import PINNED, distribution, engine_argument_names
+from genbench.engines.vllm.kind import VllmKind, VllmModel
+from genbench.engines.vllm.settings import VllmConfig, default_sizes, vllm_config
 from genbench.errors import ConfigError
 from genbench.suite import shipped
 from genbench.suite.config import Decoding, ModelConfig

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from genbench.engines.watchdog import Watchdog
+from genbench.engines.vllm.monitoring import Watchdog
 
 
 def after_a_token(silence_s: float = 10.0) -> Watchdog:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from genbench.sandbox.threads import SandboxWish
-from genbench.tasks.user_loop import user_loop
+from genbench.tasks.python.loops import user_loop
 from genbench.tools.calls import Call
 from genbench.tools.isolated import FunctionRunner
 from genbench.tools.simulation import FunctionFile

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from genbench.models import traceformats
+from genbench.models import trace_formats
 from genbench.models import traces as reasoning
 from genbench.types import Answer, Case, Finding, SampleId
-from genbench.verifiers.choice import ChoiceVerifier
-from genbench.verifiers.ifeval import ConstraintVerifier
-from genbench.verifiers.math import MathVerifier
+from genbench.verifiers.choice.verifier import ChoiceVerifier
+from genbench.verifiers.instructions.verifier import ConstraintVerifier
+from genbench.verifiers.math.verifier import MathVerifier
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "genbench" / "_shipped" / "data" / "quickstart"
@@ -42,7 +42,7 @@ def shipped(kind: str) -> list[dict[str, Any]]:
 
 def found(verify: Callable[[Case], Finding], completion: str, reference: Any) -> Finding:
     """What the real verifier finds in a completion whose trace is taken off."""
-    answer: Answer = reasoning.split(completion, traceformats.resolve("think"), False, "stop")
+    answer: Answer = reasoning.split(completion, trace_formats.resolve("think"), False, "stop")
     return verify(Case(SampleId("tiny", "1", 0), (answer,), reference))
 
 

@@ -13,7 +13,7 @@ from genbench.errors import InputError
 from genbench.exchange.every_eval import SCHEMA
 from genbench.exchange.export import export
 from genbench.exchange.hub_results import hub_results
-from genbench.exchange.reading import import_scores
+from genbench.exchange.import_log import import_scores
 from genbench.pipeline import RunOptions, run
 from tests.exchange.talks import write_talk
 

@@ -12,7 +12,7 @@ import pytest
 from genbench.analysis.estimate import estimate
 from genbench.errors import InputError
 from genbench.exchange.export import export
-from genbench.exchange.reading import ImportChoice, import_scores
+from genbench.exchange.import_log import ImportChoice, import_scores
 from genbench.pipeline import RunOptions, run
 
 REAL = Path(__file__).with_name("lm_eval_0_4_13_samples.jsonl")

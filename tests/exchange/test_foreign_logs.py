@@ -14,8 +14,7 @@ import pytest
 
 from genbench.analysis.compare import compare
 from genbench.errors import InputError
-from genbench.exchange.foreign_logs import inspect_metrics, read_inspect
-from genbench.exchange.reading import ImportChoice, import_scores
+from genbench.exchange.import_log import ImportChoice, import_scores, inspect_metrics, read_inspect
 
 
 def inspect_log(values: list[Any], seed: int | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from genbench.exchange.parquet import SCHEMA, SampleTable, write_table
 from genbench.store.folder import RunFolder
-from genbench.store.storedrun import StoredRun
+from genbench.store.stored_run import StoredRun
 from genbench.types import SampleId, Verdict
 from tests.manifests import manifest, task_record
 from tests.store.stored import TASK, completion, problem_line, stored_run

@@ -9,9 +9,9 @@ import pytest
 
 from genbench.analysis.results_record import require_results
 from genbench.errors import ConfigError
-from genbench.exchange.plugins import ExportedRun, export_with
+from genbench.exchange.export import ExportedRun, export_with
 from genbench.registry import PlugIn
-from genbench.store.storedrun import StoredRun
+from genbench.store.stored_run import StoredRun
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 SOURCE = """\

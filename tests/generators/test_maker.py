@@ -16,8 +16,8 @@ from genbench.generators.needles import NeedleRow
 from genbench.generators.recall import RecallRow
 from genbench.generators.sizing import Size, fit, prompt_tokens
 from genbench.types import Answer, Case, SampleId
-from genbench.verifiers.contains import ContainsVerifier
-from genbench.verifiers.recited import RecitedVerifier
+from genbench.verifiers.text.contains import ContainsVerifier
+from genbench.verifiers.text.continuation_overlap import RecitedVerifier
 
 DOCUMENTS = [
     f"Paragraph {n} says that " + " ".join(f"fact{n}x{i}" for i in range(30)) + "." for n in range(900)

@@ -17,7 +17,7 @@ from genbench.pipeline import RunOptions, latest_results, run
 from genbench.reports.write import report_text
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.imported import imported_task
-from genbench.tasks.load import load_task
+from genbench.tasks.loading import load_task
 
 SUITE = """\
 models: {m: {path: ./model}}

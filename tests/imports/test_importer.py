@@ -19,8 +19,7 @@ from genbench.imports.plan import Split, make_plan
 from genbench.imports.records import ImportRecord
 from genbench.imports.sourcerows import load_split
 from genbench.imports.written import suite_text
-from genbench.tasks.imported import imported_task
-from genbench.tasks.lock import read_lock
+from genbench.tasks.imported import imported_task, read_lock
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from jsonschema.validators import Draft202012Validator  # type: ignore[import-un
 from genbench import pipeline
 from genbench.analysis.rank import rank
 from genbench.errors import ConfigError, NotComparableError
-from genbench.reports.text import run_table
+from genbench.reports.terminal.run import run_table
 from genbench.reports.write import report_text
 
 from .conftest import COMMIT, Case, Server

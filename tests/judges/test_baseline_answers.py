@@ -7,7 +7,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.judges.baseline import Baseline, read_baseline
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.load import load_task
+from genbench.tasks.loading import load_task
 
 from .conftest import Case, Server
 

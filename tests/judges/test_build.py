@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.http_chat import ChatServer
+from genbench.engines.http.chat import ChatServer
 from genbench.errors import ConfigError, DataError
 from genbench.judges.build import build_engine
 from genbench.judges.file import read_judge

@@ -15,8 +15,7 @@ import pytest
 from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
 from genbench.judges.injections import INJECTIONS
-from genbench.runs.judge_check_record import JudgeCheck
-from genbench.runs.judgecheck import check_judge
+from genbench.runs.judge_check import JudgeCheck, check_judge
 from genbench.suite.shipped import folder
 
 from .conftest import Case, Server

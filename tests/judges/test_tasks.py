@@ -9,8 +9,8 @@ from genbench.judges.assignment import judged_tasks
 from genbench.judges.session import JudgeSession
 from genbench.judges.tasks import is_judged, options_of
 from genbench.suite.suitefile import Suite, read_suite
-from genbench.tasks.load import load_task
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.tasks.loading import load_task
 
 from .conftest import Case
 

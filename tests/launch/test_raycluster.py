@@ -15,7 +15,7 @@ import pytest
 
 from genbench.errors import InputError
 from genbench.launch.plan import ShardPlan
-from genbench.launch.raycluster import draw_shard, ray_script, require_unjoined
+from genbench.launch.ray_cluster import draw_shard, ray_script, require_unjoined
 from genbench.pipeline import merge
 from tests.ready_runs import RIGHT, SUITE, WRONG, rows, score_responses, write_lines
 
@@ -24,7 +24,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 from genbench.launch.plan import ShardPlan
-from genbench.launch.raycluster import draw_on_ray
+from genbench.launch.ray_cluster import draw_on_ray
 suite, run_dir, responses = sys.argv[1:]
 plan = ShardPlan(suite, Path(run_dir), 4, gpus=0, cpus=1, arguments=(f"--responses={responses}",)).checked()
 print(draw_on_ray(plan, address="local", say=lambda line: print(line, flush=True)))

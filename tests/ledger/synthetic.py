@@ -11,15 +11,14 @@ import numpy as np
 
 from genbench.analysis.records import estimate_fields
 from genbench.analysis.results_record import Results, TaskResults, TaskSeal
-from genbench.service import demo_run
+from genbench.service import demo
 from genbench.stats.estimates import estimate
 from genbench.store.folder import RunFolder
-from genbench.store.jsonlines import encode, replace
-from genbench.store.manifest_record import AttemptRecord, Manifest
-from genbench.store.records import verdict_to_record
+from genbench.store.json_files import encode, replace
+from genbench.store.lines import verdict_to_record
+from genbench.store.manifest import AttemptRecord, Manifest, TrackRecord
 from genbench.store.seal import Seal
 from genbench.store.sums import RunSums, TaskSums, asked_digests, questions_digest, write_sums
-from genbench.store.track_record import TrackRecord
 from genbench.types import SampleId, Status, Verdict
 from tests.manifests import manifest, task_record
 from tests.store.stored import problem_line
@@ -146,7 +145,7 @@ def results_of(
 ) -> Results:
     """Return the results of a run of the given scores, without bounds by resampling."""
     tasks = {name: _task_results(described, name, rows, seals[name]) for name, rows in scores.items()}
-    return demo_run.results_of(described, tasks, sums.digest, generation_s=1.0, seconds=2.0, failed=failed)
+    return demo.results_of(described, tasks, sums.digest, generation_s=1.0, seconds=2.0, failed=failed)
 
 
 def _task_results(described: Manifest, name: str, rows: Rows, seal: TaskSeal) -> TaskResults:
@@ -155,4 +154,4 @@ def _task_results(described: Manifest, name: str, rows: Rows, seal: TaskSeal) ->
     excluded = sum(score is None for row in rows for score in row)
     samples = sum(len(row) for row in rows)
     given = {**found, "excluded": excluded}
-    return demo_run.task_results(task, given, samples=samples, prompt=1, completion=10, seal=seal)
+    return demo.task_results(task, given, samples=samples, prompt=1, completion=10, seal=seal)

@@ -10,19 +10,17 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import FolderOutcome, add, rebuild
-from genbench.ledger.added import added_record
 from genbench.ledger.database import Ledger, open_ledger
 from genbench.ledger.history import track_history, track_names
-from genbench.ledger.ingest import GENBENCH
-from genbench.store.track_record import TrackRecord
+from genbench.ledger.ingest import GENBENCH, FolderResult, add, added_record, rebuild
+from genbench.store.manifest import TrackRecord
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run
 
 A = {"math": flat(20, 2, 0.5, 1)}
 
 
-def only(outcomes: list[FolderOutcome]) -> FolderOutcome:
+def only(outcomes: list[FolderResult]) -> FolderResult:
     assert len(outcomes) == 1
     return outcomes[0]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError, RunFolderError
-from genbench.ledger.bundle import FILES, MOST_BYTES, MOST_UNPACKED, content_digest_of, pack_run, unpack_run
+from genbench.service.bundle import FILES, MOST_BYTES, MOST_UNPACKED, content_digest_of, pack_run, unpack_run
 from tests.ledger.synthetic import flat, make_run
 
 

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import add, rebuild
-from genbench.ledger.apply import apply_new_notes
 from genbench.ledger.changes import (
     annotate,
     annotation_kind,
@@ -24,6 +22,8 @@ from genbench.ledger.changes import (
 )
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
+from genbench.ledger.ingest import add, rebuild
+from genbench.ledger.note_application import apply_new_notes
 from genbench.ledger.records import Change
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run

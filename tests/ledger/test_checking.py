@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from genbench.ledger.add import add
 from genbench.ledger.checking import check
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
+from genbench.ledger.ingest import add
 from genbench.ledger.listing import list_ledger
 from tests.ledger.synthetic import flat, make_run
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import add, rebuild
-from genbench.ledger.commonproblems import CommonProblems, KeyProblems, alike_keys, read_problems, spread
 from genbench.ledger.database import Ledger
+from genbench.ledger.differences import CommonProblems, KeyProblems, alike_keys, read_problems, spread
 from genbench.ledger.history import track_history
-from genbench.ledger.reading import read_facts
+from genbench.ledger.ingest import add, rebuild
+from genbench.ledger.run_facts import read_facts
 from genbench.ledger.vectors import Vector
 from genbench.store.sums import asked_digests
 from genbench.trend.series import aligned_tasks

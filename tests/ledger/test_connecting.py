@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from genbench.database import postgres_engine, reading, sqlite_engine, writing
 from genbench.errors import InputError
-from genbench.ledger.connecting import postgres_engine, reading, sqlite_engine, writing
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
+from genbench.database import Database, revision_of
 from genbench.errors import InputError
-from genbench.ledger.add import add, rebuild
 from genbench.ledger.database import HEAD, Ledger, migrate, open_ledger, remove_database
 from genbench.ledger.history import track_names
+from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.migrations.versions import r0001_first
-from genbench.ledger.opened import Database
-from genbench.ledger.revisions import revision_of
 from genbench.ledger.tables import METADATA
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from genbench.database import file_system, network_file_system
 from genbench.errors import InputError
 from genbench.ledger.database import open_ledger
-from genbench.ledger.filesystem import file_system, network_file_system
 
 MOUNTS = [
     "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw",
@@ -45,7 +45,7 @@ def test_a_ledger_on_a_network_file_system_is_refused_with_the_remedy(
 ) -> None:
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"40 22 0:35 / {tmp_path} rw - nfs4 server:/export rw\n")
-    monkeypatch.setattr("genbench.ledger.filesystem._MOUNTS", mounts)
+    monkeypatch.setattr("genbench.database._MOUNTS", mounts)
     with pytest.raises(InputError, match=r"nfs4.*postgresql://"):
         open_ledger(tmp_path / "ledger.sqlite3")
     assert not (tmp_path / "ledger.sqlite3").exists()

@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import add
-from genbench.ledger.baseline import base_draws
 from genbench.ledger.changes import pin_base
 from genbench.ledger.database import Ledger
-from genbench.ledger.epochs import read_epochs
-from genbench.ledger.history import recent, task_series, track_history, track_names
-from genbench.ledger.nights import night_of
-from genbench.ledger.records import Night
-from genbench.ledger.series import read_series
+from genbench.ledger.differences import base_draws
+from genbench.ledger.history import read_epochs, read_series, recent, task_series, track_history, track_names
+from genbench.ledger.ingest import add
+from genbench.ledger.records import Night, night_of
 from tests.ledger.synthetic import flat, make_run
 
 RIGHT, WRONG = [[1.0, 1.0]] * 4, [[0.0, 0.0]] * 4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.ledger.keys import key_record, task_key
-from genbench.store.manifest_record import Manifest
+from genbench.ledger.run_facts import key_record, task_key
+from genbench.store.manifest import Manifest
 from tests.manifests import manifest, task_record
 
 

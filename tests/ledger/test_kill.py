@@ -9,20 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from genbench.ledger.add import add, rebuild
 from genbench.ledger.database import open_ledger
 from genbench.ledger.history import track_history
-from genbench.ledger.ingest import ingest
+from genbench.ledger.ingest import add, ingest, rebuild
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from genbench.ledger.add import add
+from genbench.ledger.ingest import add
 from genbench.ledger.database import open_ledger
 from genbench.ledger.ingest import ingest
-from genbench.ledger.reading import read_facts
+from genbench.ledger.run_facts import read_facts
 ledger, runs = open_ledger(sys.argv[1]), Path(sys.argv[2])
 add(ledger, [runs / "other0"])
 with ledger.write() as connection:

@@ -12,11 +12,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import ColumnElement, Float, cast, literal, null, select, true
 
-from genbench.ledger.add import add, rebuild
+from genbench.database import driver_rows
 from genbench.ledger.changes import annotate, pin_base
-from genbench.ledger.connecting import driver_rows
 from genbench.ledger.database import HEAD, Ledger, migrate, open_ledger
 from genbench.ledger.history import recent, track_history
+from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.tables import METADATA
 from tests.ledger.equality import all_rows
 from tests.ledger.postgres import postgres_server

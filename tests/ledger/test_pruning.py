@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import add, rebuild
 from genbench.ledger.checking import check
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
+from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.listing import list_ledger
 from genbench.ledger.pruning import LAST_KEPT, parse_age, prune
 from tests.ledger.equality import all_rows

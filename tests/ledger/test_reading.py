@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 from genbench.errors import RunFolderError
-from genbench.ledger.facts import RunFacts, TaskFacts
-from genbench.ledger.reading import MOST_BYTES, read_facts
-from genbench.ledger.sumsagain import sums_from_verdicts
-from genbench.ledger.walk import run_folders_below
+from genbench.ledger.ingest import run_folders_below
+from genbench.ledger.run_facts import MOST_BYTES, RunFacts, TaskFacts, read_facts, sums_from_verdicts
 from genbench.store.folder import RunFolder
 from tests.analysis.results_on_disk import results_on_disk
 from tests.ledger.synthetic import Rows, flat, make_run

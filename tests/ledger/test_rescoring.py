@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from genbench.ledger.add import add
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
+from genbench.ledger.ingest import add
 from genbench.ledger.rescoring import rescore
 from genbench.pipeline import RunOptions, run
 from genbench.store.folder import RunFolder

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import add
 from genbench.ledger.database import Ledger
+from genbench.ledger.differences import compare_scores
 from genbench.ledger.history import track_history
-from genbench.ledger.twosides import compare_scores
+from genbench.ledger.ingest import add
 from tests.ledger.synthetic import flat, make_run
 
 

@@ -11,18 +11,23 @@ from pathlib import Path
 import pytest
 
 from genbench.engines.simple import SimpleModel
-from genbench.engines.vllm_settings import VllmSettings
+from genbench.engines.vllm.settings import VllmSettings
 from genbench.errors import ConfigError, PromptError
-from genbench.models.prepare import decoding_terms, folder_digest, prepare_model, prepare_prompts
+from genbench.models.prepare import (
+    decoding_terms,
+    folder_digest,
+    prepare_model,
+    prepare_prompts,
+    prompted_model,
+)
 from genbench.models.prepared import PreparedModel, PromptedModel, Reasoning
-from genbench.models.prompting import prompted_model
-from genbench.models.rendering import stated_format, trace_format, trace_tags
-from genbench.models.traceformats import FORMATS
-from genbench.store.manifest_record import ReasoningRecord
+from genbench.models.prompts import stated_format, trace_format, trace_tags
+from genbench.models.trace_formats import FORMATS
+from genbench.store.manifest import ReasoningRecord
 from genbench.suite.config import Decoding
 from genbench.suite.suitefile import Suite, read_suite
-from genbench.tasks.load import load_task
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.tasks.loading import load_task
 from genbench.types import Completion, SampleId
 from tests.engines.rule_engine import RuleConfig, RuleEngine
 

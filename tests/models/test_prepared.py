@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from genbench.models.prepared import Reasoning
-from genbench.models.traceformats import FORMATS
-from genbench.store.manifest_record import ReasoningRecord
+from genbench.models.trace_formats import FORMATS
+from genbench.store.manifest import ReasoningRecord
 from genbench.types import Completion, SampleId
 
 

@@ -11,8 +11,8 @@ from genbench.errors import PromptError
 from genbench.models.prompts import Rendered, Renderer, fit
 from genbench.models.requests import RequestMaker, sample_seed
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.load import load_task
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.tasks.loading import load_task
 from genbench.types import Message, SampleId, ToolOffer
 
 SUITE = """\

@@ -13,8 +13,8 @@ from genbench.errors import ResponsesError
 from genbench.models.responses import Responses, read_responses
 from genbench.suite.config import Decoding, ModelConfig
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.load import load_task
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.tasks.loading import load_task
 
 SUITE = """\
 models: {m: {path: x}, n: {path: y}}

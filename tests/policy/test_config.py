@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.policy.config import BY_SUITE, EVERY_TASK, Policy, TaskPolicy
-from genbench.policy.file import policy_path, read_policy
+from genbench.policy.config import BY_SUITE, EVERY_TASK, Policy, TaskPolicy, policy_path, read_policy
 
 SHIPPED = ("by-suite", "nightly", "release")
 SCHEMA = Path(__file__).resolve().parents[2] / "policies" / "policy.schema.json"

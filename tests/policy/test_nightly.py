@@ -10,16 +10,14 @@ import numpy as np
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import add
 from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger, open_ledger
 from genbench.ledger.history import track_history
+from genbench.ledger.ingest import add
 from genbench.ledger.records import Change
 from genbench.policy.config import Policy, TaskPolicy
-from genbench.policy.nightly import nightly_gate
-from genbench.policy.record import GatedChange, GatedTask, NightlyGate
-from genbench.policy.tonight import scores_of, tonight
-from genbench.reports.gate_text import gate_text
+from genbench.policy.gate import GatedChange, GatedTask, NightlyGate, nightly_gate, scores_of, tonight
+from genbench.reports.terminal.ledger import gate_text
 from tests.ledger.synthetic import make_run
 
 N = 60

@@ -15,9 +15,9 @@ import typer
 from ruamel.yaml import YAML
 
 from genbench.cli.app import app
-from genbench.reports import parity_pages
+from genbench.reports.parity import pages
 from genbench.suite.config import ModelConfig, SuiteConfig, TaskEntry
-from genbench.tasks.conversation import Conversation
+from genbench.tasks.base import Conversation
 from genbench.tasks.custom import custom_task
 from genbench.types import STATUSES
 
@@ -127,7 +127,7 @@ def test_the_architecture_page_shows_the_import_contract_and_every_package() -> 
 def test_every_page_is_in_the_navigation_or_is_a_card_of_the_list() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text()
     for page in PAGES:
-        if page.parent != ROOT / parity_pages.FOLDER or page.name == "index.md":
+        if page.parent != ROOT / pages.FOLDER or page.name == "index.md":
             assert str(page.relative_to(DOCS)) in navigation, page
 
 

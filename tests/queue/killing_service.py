@@ -28,7 +28,7 @@ import uvicorn
 from genbench.ledger.database import open_ledger
 from genbench.queue.database import open_queue
 from genbench.service.app import make_app
-from genbench.service.state import Service, suites_in
+from genbench.service.context import Service, suites_in
 ledger, place, port = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 with open_ledger(ledger, place / "notes.jsonl") as opened, open_queue(ledger) as queue:
     own = Service(ledger=opened, queue=queue, runs=place / "runs", suites=suites_in(place / "suites"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.queue.child import JobProcess, job_environment
+from genbench.queue.job_process import JobProcess, job_environment
 
 SLEEPER = [sys.executable, "-S", "-c", "import time; print('drawing', flush=True); time.sleep(60)"]
 ENDS = [sys.executable, "-S", "-c", "raise SystemExit(5)"]

@@ -10,8 +10,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import func, inspect, select, text
 
 from genbench.errors import InputError
-from genbench.ledger.add import add, rebuild
 from genbench.ledger.database import open_ledger
+from genbench.ledger.ingest import add, rebuild
 from genbench.queue.database import HEAD, SCHEMA, Queue, migrate, open_queue
 from genbench.queue.jobs import count_jobs, submit
 from genbench.queue.migrations.versions import r0001_first, r0002_watches, r0003_channels

@@ -10,9 +10,8 @@ from http.server import HTTPServer
 import pytest
 
 from genbench.errors import InputError
-from genbench.queue.chat import Chat
 from genbench.queue.database import Queue
-from genbench.queue.delivery import SIGNATURE, Webhook, deliver, signature
+from genbench.queue.delivery import SIGNATURE, Chat, Webhook, deliver, signature
 from genbench.queue.messages import list_messages, put_message, reserve_message
 from tests.loopback import QuietHandler
 

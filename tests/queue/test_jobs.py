@@ -14,6 +14,7 @@ from genbench.queue.jobs import (
     QueueFullError,
     cancel_job,
     get_job,
+    is_due,
     job_events,
     job_folder,
     job_states,
@@ -25,7 +26,6 @@ from genbench.queue.jobs import (
     submit,
 )
 from genbench.queue.records import LIVE
-from genbench.queue.rows import is_due
 from tests.queue.killing import placed
 
 

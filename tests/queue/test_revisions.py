@@ -16,8 +16,7 @@ from genbench.queue.database import SCHEMA, Queue, migrate, open_queue
 from genbench.queue.jobs import submit
 from genbench.queue.messages import note_arrival, put_message
 from genbench.service.tokens import add_token
-from genbench.watch.entries import add_checkpoint, save_watch
-from genbench.watch.records import WatchRules
+from genbench.watch.watches import WatchRules, add_checkpoint, save_watch
 from tests.ledger.postgres import postgres_server
 from tests.queue.killing import placed
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.queue.chores import Chores
 from genbench.queue.database import Queue
 from genbench.queue.jobs import list_jobs
 from genbench.queue.messages import due_messages, list_messages, note_failure, note_sent
 from genbench.queue.schedules import add_schedule, firings, list_schedules, remove_schedule, run_schedules
 from genbench.queue.spec import JobSpec
+from genbench.queue.worker import Maintenance
 from tests.queue.test_spec import SUITE
 
 START = datetime(2026, 3, 27, 12, tzinfo=UTC)
@@ -126,7 +126,7 @@ def test_chores_say_what_they_did_and_wait_between_rounds(
     queue: Queue, spec: JobSpec, tmp_path: Path
 ) -> None:
     said: list[str] = []
-    chores = Chores(queue, say=said.append)
+    chores = Maintenance(queue, say=said.append)
     nightly(queue, spec, tmp_path)
     chores.run()
     assert said and "schedule n: job 1" in said[-1]

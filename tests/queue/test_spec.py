@@ -9,7 +9,7 @@ import pytest
 
 from genbench.errors import InputError
 from genbench.queue.spec import JobSpec, absolute_spec, checked_spec, of_tonight, spec_of, spec_text
-from tests.runs.test_sweep import checkpoint
+from tests.runs.test_checkpoint_sweep import checkpoint
 
 SUITE = """\
 models:

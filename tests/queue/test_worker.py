@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from genbench.queue.database import Queue
-from genbench.queue.finishing import close_stage
+from genbench.queue.job_process import STAGES, RunningJob, stage_command
 from genbench.queue.jobs import cancel_job, get_job, job_events, job_folder, submit
 from genbench.queue.messages import list_messages
-from genbench.queue.stages import STAGES, RunningJob, stage_command
-from genbench.queue.worker import Worker, WorkerOptions
+from genbench.queue.worker import Worker, WorkerOptions, close_stage
 from tests.queue.killing import placed
 
 PROGRAM = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from genbench.analysis.results_record import Results, TaskResults, TokenSums, TotalsRecord
-from genbench.reports.report_record import Report, ReportedRun
-from genbench.store.manifest_record import VerifierRecord
+from genbench.reports.record import Report, ReportedRun
+from genbench.store.manifest import VerifierRecord
 
 TASK = TaskResults(
     metric="avg@2",

@@ -9,12 +9,11 @@ import pytest
 from genbench.analysis.adaptive_results_record import AdaptiveResults, TaskSpend
 from genbench.analysis.compare import compare
 from genbench.pipeline import latest_results
-from genbench.reports.adaptive_text import HEAD, adaptive_text, look_rows, spent_words
-from genbench.reports.compare_brief import compare_brief
-from genbench.reports.compare_text import compare_text
-from genbench.reports.text import run_table
+from genbench.reports.adaptive_looks import HEAD, adaptive_text, look_rows, spent_words
+from genbench.reports.terminal.compare import compare_brief, compare_text
+from genbench.reports.terminal.run import run_table
 from genbench.reports.write import report, report_text
-from genbench.store.adaptive_record import ConfirmationRecord
+from genbench.store.manifest import ConfirmationRecord
 from tests.adaptive_runs import K, draw_base, run_adaptive, write_responses
 
 

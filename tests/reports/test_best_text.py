@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.reports.best_text import best_text
+from genbench.reports.terminal.queue import best_text
 from genbench.watch.best import BestAgain, DrawnAgain
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from genbench.pipeline import RunOptions, run, score
 from genbench.reports.browse import SampleFilter, sample_rows
-from genbench.reports.browse_text import sample_text
+from genbench.reports.terminal.show import sample_text
 
 SUITE = """\
 models:

@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 
 from genbench.analysis.results_record import require_results
-from genbench.reports import plots
-from genbench.reports.by_length import (
-    LengthCurve,
-    LengthPoint,
-    curve_words,
-    heat_cells,
-    length_curves,
-)
+from genbench.reports.page import plots
+from genbench.reports.page.html import LengthCurve, LengthPoint, curve_words, heat_cells, length_curves
 from genbench.reports.write import report
 from genbench.runs.options import RunOptions
 from genbench.runs.selection import load_tasks

@@ -8,8 +8,7 @@ import pytest
 
 from genbench.analysis.compare import compare
 from genbench.analysis.comparison_record import Comparison
-from genbench.reports.compare_brief import LINES, compare_brief
-from genbench.reports.compare_text import compare_text
+from genbench.reports.terminal.compare import LINES, compare_brief, compare_text
 from tests.ready_runs import write_lines
 
 
@@ -35,7 +34,7 @@ def below(text: str, tasks: int) -> list[str]:
 
 def test_the_verdict_comes_first_and_then_the_table(tmp_path: Path) -> None:
     lines = compare_brief(compared(tmp_path)).splitlines()
-    assert lines[0].startswith("t.jsonl is better than b.jsonl: +33.3 points over 2 gating tasks, 95% CI [")
+    assert lines[0].startswith("t.jsonl is better than b.jsonl: mean +33.3 points over 2 tasks, 95% CI [")
     assert lines[2].startswith("base:  ") and lines[5].startswith("task  metric")
     assert lines[7].startswith("t00 ") and lines[8].startswith("t01 ")
 

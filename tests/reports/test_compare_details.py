@@ -27,7 +27,7 @@ from genbench.analysis.judge_records import (
 from genbench.analysis.noise_record import NoiseBand
 from genbench.analysis.pairs import compared_task
 from genbench.analysis.sides import SideTask
-from genbench.reports.compare_details import details
+from genbench.reports.terminal.compare import details
 from genbench.stats.gate import gate
 from genbench.stats.paired import paired
 

@@ -16,9 +16,9 @@ from genbench.analysis.comparison_record import (
 )
 from genbench.analysis.pairs import compared_task
 from genbench.analysis.sides import SideTask
-from genbench.reports.compare_text import compare_text
-from genbench.reports.figures import p_text
-from genbench.reports.why import sentence, signed
+from genbench.reports.explanations import sentence, signed
+from genbench.reports.numbers import p_text
+from genbench.reports.terminal.compare import compare_text
 from genbench.stats.gate import gate
 from genbench.stats.paired import paired
 from genbench.types import Status
@@ -105,7 +105,7 @@ def test_the_text_of_two_runs_has_all_parts(make_run: MakeRun) -> None:
         "few questions (12)",
         "IMPROVED",
         "suite: IMPROVED; each gating task by itself improved or lost less than its margin (95 %)",
-        "pooled difference +41.7",
+        "weighted pool +41.7",
         "one or the other in up to 10 %",
         "the difference by cause (the parts add up to it)",
         "samples by status, base -> tuned:",

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.reports.contamination_text import contamination_text
-from genbench.runs.contamination_record import (
-    Contamination,
-    ContaminationTask,
-    FlipsRecord,
-    OrderRecord,
-)
+from genbench.reports.terminal.contamination import contamination_text
+from genbench.runs.contamination import Contamination, ContaminationTask, FlipsRecord, OrderRecord
 
 
 def record(

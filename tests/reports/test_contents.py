@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from genbench.analysis.mean_records import GroupRecord, MeanRecord
-from genbench.reports.contents import report_record
-from genbench.reports.gathered import GatheredRun, gather
-from genbench.reports.html import html
-from genbench.reports.texts import TextStore
+from genbench.reports.page.data import GatheredRun, gather
+from genbench.reports.page.html import html
+from genbench.reports.page.text_chunks import TextStore
+from genbench.reports.write import report_record
 from genbench.store.folder import RunFolder
-from genbench.store.manifest_record import PublishedRecord
-from genbench.store.storedrun import StoredRun
+from genbench.store.manifest import PublishedRecord
+from genbench.store.stored_run import StoredRun
 from tests.reports.made import report, reported
 
 SCORE = PublishedRecord(model="X", value=0.9, source="a paper", decoding="greedy", of="its family")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from genbench.analysis.curves_record import Curve, CurveBest, CurvePoint, Curves
-from genbench.reports.curves_page import curves_page
-from genbench.reports.curves_text import curves_text, shown
+from genbench.reports.trend.steps_page import curves_page
+from genbench.reports.trend.steps_text import curves_text, shown
 
 
 def curve(series: str = "run") -> Curve:

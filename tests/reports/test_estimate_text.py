@@ -6,7 +6,7 @@ from typing import Any
 
 from genbench.analysis.estimation_record import EstimatedTask, Estimation
 from genbench.analysis.records import EstimateRecord, estimate_fields
-from genbench.reports.estimate_text import estimate_text
+from genbench.reports.terminal.estimate import estimate_text
 from genbench.stats.estimates import Estimate, estimate
 
 SCORES = [[1.0, 0.0, 1.0, 1.0]] * 20 + [[0.0, 0.0, 1.0, 0.0]] * 20

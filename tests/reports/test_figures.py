@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.reports.figures import interval, p_text, points
-from genbench.reports.table import aligned
+from genbench.reports.numbers import interval, p_text, points
+from genbench.reports.terminal.table import aligned
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from genbench.reports.grouped import GroupChanges, group_changes, group_health, group_series
-from genbench.reports.report_record import TaskHealthRecord
-from genbench.reports.series import Series
+from genbench.reports.benchmark_groups import GroupChanges, Series, group_changes, group_health, group_series
+from genbench.reports.record import TaskHealthRecord
 from tests.reports.test_lead import compared
 
 HEALTH: dict[str, Any] = {

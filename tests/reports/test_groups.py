@@ -10,7 +10,7 @@ import pytest
 
 from genbench.analysis.results_record import Results, require_results
 from genbench.pipeline import RunOptions, run
-from genbench.reports.text import run_table
+from genbench.reports.terminal.run import run_table
 from genbench.store.folder import RunFolder
 
 GROUPS = {"knowledge": 3, "maths": 2}

@@ -7,8 +7,7 @@ from array import array
 
 import pytest
 
-from genbench.reports.gathered import TaskColumns
-from genbench.reports.pageindex import page_index
+from genbench.reports.page.data import TaskColumns, page_index
 
 SIZES = {"aime25": (30, 64), "gpqa_diamond": (198, 8), "ifeval": (541, 1), "livecodebench": (268, 16)}
 

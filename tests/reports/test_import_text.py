@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from genbench.imports.records import FamilyRecord, ImportedRecord, ImportRecord, LevelReport, RefusedRecord
-from genbench.reports.exchange_records import EXCHANGE_RECORDS
-from genbench.reports.import_text import import_text
+from genbench.reports.schemas import EXCHANGE_RECORDS
+from genbench.reports.terminal.tasks import import_text
 
 
 def test_an_import_shows_defects_changes_and_refusals() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.reports.judge_text import judge_text
-from genbench.runs.judge_check_record import DimensionAgreement, Disagreement, InjectionRecord, JudgeCheck
+from genbench.reports.judge import judge_text
+from genbench.runs.judge_check import DimensionAgreement, Disagreement, InjectionRecord, JudgeCheck
 
 INJECTION = InjectionRecord(
     tried=12,

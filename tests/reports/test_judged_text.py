@@ -14,8 +14,8 @@ from genbench.analysis.judge_records import (
     PositionBias,
 )
 from genbench.analysis.results_record import JudgedRecord
-from genbench.reports.judged_text import judged_lines
-from genbench.store.manifest_record import CanaryRecord, OpponentRecord
+from genbench.reports.judge import judged_lines
+from genbench.store.manifest import CanaryRecord, OpponentRecord
 
 LOCAL = {"proven": True, "identity": "abc", "engine": "vllm"}
 SERVED = {

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
 
 from genbench.analysis.compare import compare
-from genbench.reports.lead import lead, task_sentences
-from genbench.reports.report_record import ReportedComparison
+from genbench.analysis.comparison_record import Comparison
+from genbench.reports.explanations import headline, lead, signed, task_sentences
+from genbench.reports.record import ReportedComparison
 from tests.ready_runs import write_lines
 from tests.reports.made import report, reported, task
 
@@ -40,18 +49,79 @@ def test_numbers_that_must_not_be_used_come_first() -> None:
 
 def test_a_loss_is_told_with_its_size_and_its_tasks(tmp_path: Path) -> None:
     text = lead(report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 50, 20),)))
-    assert text.startswith("tuned is worse than base: -50.0 points over 1 gating task, 95% CI [")
-    assert text.endswith("; regressed: t.")
+    assert text.startswith("tuned is worse than base: -50.0 points on t, 95% CI [") and text.endswith("].")
 
 
 def test_a_gain_is_told(tmp_path: Path) -> None:
     text = lead(report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 20, 50),)))
-    assert text.startswith("tuned is better than base: +50.0 points")
+    assert text.startswith("tuned is better than base: +50.0 points on t, 95% CI [")
 
 
 def test_what_cannot_be_told_is_said_to_be_so(tmp_path: Path) -> None:
     text = lead(report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 30, 31),)))
     assert text.startswith("Whether tuned is better or worse than base cannot be told from these samples")
+
+
+def suite(place: Path, sides: Mapping[str, tuple[list[int], list[int]]], **options: Any) -> Comparison:
+    """Return the comparison of tasks with given scores of 0 and 1 in base and in tuned."""
+    paths = []
+    for side, name in enumerate(("base", "tuned")):
+        lines = [
+            {"task": task, "problem_id": str(i), "sample_index": 0, "score": score}
+            for task, scores in sides.items()
+            for i, score in enumerate(scores[side])
+        ]
+        paths.append(write_lines(place / name, lines))
+    return compare(*paths, **options)
+
+
+def moved(n: int, up: int, down: int, right: int = 0) -> tuple[list[int], list[int]]:
+    """Return scores of n problems of which `up` become right, `down` become wrong, `right` stay right."""
+    rest = n - up - down - right
+    return [0] * up + [1] * (down + right) + [0] * rest, [1] * up + [0] * down + [1] * right + [0] * rest
+
+
+def test_a_fall_of_one_task_below_a_mean_that_rose_names_the_task(tmp_path: Path) -> None:
+    sides = {"gpqa": moved(400, 2, 40, 200), "aime": moved(30, 6, 0, 10), "math": moved(100, 5, 3, 50)}
+    text = headline(suite(tmp_path, sides))
+    assert text.startswith("tuned against base: mean +4.2 points over 3 tasks, 95% CI [")
+    assert text.endswith("]; REGRESSED because of gpqa -9.5.")
+
+
+def test_a_verdict_of_the_weighted_pool_says_so(tmp_path: Path) -> None:
+    sides = {name: moved(2000, 6, 17, 1800) for name in ("a", "b")} | {"few": moved(20, 5, 1, 4)}
+    text = headline(suite(tmp_path, sides))
+    assert text.startswith("tuned against base: mean +6.3 points over 3 tasks, 95% CI [")
+    assert text.endswith("]; REGRESSED because of the weighted pool of the tasks (-0.5).")
+
+
+def test_the_gating_tasks_have_a_mean_of_their_own_if_others_are_in_the_table(tmp_path: Path) -> None:
+    sides = {"a": moved(200, 40, 0), "b": moved(200, 20, 0), "c": moved(200, 0, 180, 10)}
+    text = headline(suite(tmp_path, sides, gating=["a", "b"]))
+    assert text.startswith("tuned against base: mean -20.0 points over 3 tasks, 95% CI [")
+    assert "] (the 2 gating tasks: +15.0); IMPROVED because of a +20.0, b +10.0; " in text
+    assert text.endswith("; regressed, but not gating: c -90.0.")
+
+
+@pytest.mark.slow
+def test_the_sign_of_the_headline_is_that_of_the_mean_of_the_table(tmp_path: Path) -> None:
+    rng, signs = np.random.default_rng(1), Counter[str]()
+    for _ in range(1000):
+        sides = {}
+        for number in range(rng.integers(1, 5)):
+            n, level, by = rng.choice([10, 30, 120]), rng.random(), rng.normal(0, 0.15)
+            drawn = rng.random((2, n)) < np.array([[level], [level + by]])
+            sides[f"t{number}"] = (drawn[0].astype(int).tolist(), drawn[1].astype(int).tolist())
+        record = suite(tmp_path, sides)
+        mean = fmean(task.difference for task in record.tasks.values() if task.difference is not None)
+        text = headline(record)
+        shown = re.search(r": (?:mean )?([+-]?\d+\.\d) points", text)
+        assert shown is not None and shown[1] == signed(mean), text
+        assert not ("better than base:" in text and record.suite.verdict == "IMPROVED" and mean <= 0), text
+        assert not ("worse than base:" in text and record.suite.verdict == "REGRESSED" and mean >= 0), text
+        pooled = record.suite.pooled_difference
+        signs["opposite pool" if pooled is not None and pooled * mean < 0 else "same"] += 1
+    assert signs["opposite pool"] > 50
 
 
 def test_runs_that_cannot_be_compared_say_so() -> None:

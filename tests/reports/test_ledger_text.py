@@ -5,10 +5,9 @@ from __future__ import annotations
 from genbench.ledger.listing import AddedRun, CheckedRun, LedgerAdded, LedgerCheck, LedgerList, ListedTrack
 from genbench.ledger.pruning import LedgerPruned, PrunedRun
 from genbench.ledger.rescoring import LedgerRescored, MovedTask, RescoredRun
-from genbench.policy.record import GatedTask, NightlyGate
-from genbench.reports.decision_records import DECISION_RECORDS
-from genbench.reports.gate_text import gate_text
-from genbench.reports.ledger_text import ledger_text
+from genbench.policy.gate import GatedTask, NightlyGate
+from genbench.reports.schemas import DECISION_RECORDS
+from genbench.reports.terminal.ledger import gate_text, ledger_text
 
 
 def test_refused_folders_are_listed_with_their_reason() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.reports.mirror_text import mirror_text
+from genbench.reports.terminal.tasks import mirror_text
 from genbench.runs.mirror import MirroredPart, MirrorRecord
 
 GOOD = MirroredPart(kind="dataset", name="aime25", path="m/a", state="fetched", detail="30 rows, digest ab")

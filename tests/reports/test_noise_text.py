@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from genbench.analysis.noise_record import NoiseMeasurement, TaskNoise
-from genbench.reports.noise_text import noise_text
+from genbench.reports.terminal.estimate import noise_text
 
 
 def task(**more: Any) -> TaskNoise:

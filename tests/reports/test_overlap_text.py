@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from genbench.reports.overlap_text import overlap_text
-from genbench.runs.overlap_record import CorpusRecord, Overlap, OverlapHit, OverlapTask
+from genbench.reports.terminal.contamination import overlap_text
+from genbench.runs.training_overlap import CorpusRecord, Overlap, OverlapHit, OverlapTask
 
 
 def record(hits: int = 1, unreadable: int = 0, text: str = "matched text") -> Overlap:

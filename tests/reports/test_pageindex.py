@@ -7,8 +7,7 @@ import pickle
 from array import array
 from typing import Any
 
-from genbench.reports.gathered import TaskColumns
-from genbench.reports.pageindex import PackedParts, page_index
+from genbench.reports.page.data import PackedParts, TaskColumns, page_index
 
 
 def columns(ids: tuple[str, ...], k: int, said: list[int], answers: list[str]) -> TaskColumns:

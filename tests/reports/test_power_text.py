@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.reports.power_text import power_text
-from genbench.runs.power_record import ComponentsRecord, DropAtK, PlannedTask, PowerPlan
+from genbench.reports.terminal.estimate import power_text
+from genbench.runs.power import ComponentsRecord, DropAtK, PlannedTask, PowerPlan
 
 
 def task(**more: Any) -> PlannedTask:

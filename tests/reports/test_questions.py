@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.reports.questions import SHOWN_CHARS, QuestionFinder
+from genbench.reports.page.data import SHOWN_CHARS, QuestionFinder
 
 HEAD = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n"
 TAIL = "\n\nPut your final answer within \\boxed{}.<|im_end|>\n<|im_start|>assistant\n"

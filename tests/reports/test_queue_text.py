@@ -7,8 +7,8 @@ from pathlib import Path
 from genbench.queue.database import open_queue
 from genbench.queue.jobs import cancel_job, job_events, list_jobs, submit
 from genbench.queue.records import JobDetail, JobList, Worker
-from genbench.reports.queue_text import queue_text
-from genbench.reports.service_records import SERVICE_RECORDS
+from genbench.reports.schemas import SERVICE_RECORDS
+from genbench.reports.terminal.queue import queue_text
 from tests.queue.killing import placed
 
 

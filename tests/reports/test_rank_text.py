@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from genbench.analysis.ranking_record import RankedModel, RankedRun, RankedTask, Ranking, RankingJudge
-from genbench.reports.rank_text import rank_text
+from genbench.reports.terminal.estimate import rank_text
 
 
 def model(name: str, strength: float | None) -> RankedModel:

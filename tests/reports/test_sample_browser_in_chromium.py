@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from genbench.pipeline import RunOptions, run
-from genbench.reports.html import html
+from genbench.reports.page.html import html
 from tests.ready_runs import write_lines
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
-from genbench.reports.report_record import Report
+from genbench.reports.record import Report
 from genbench.reports.schemas import RECORDS, RECORDS_FILE, record_schema, schema_files, suite_schema
 from genbench.suite.config import SuiteConfig
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.reports.sparkline import sparkline
+from genbench.reports.trend.text import sparkline
 
 
 def test_values_are_blocks_from_the_smallest_to_the_largest() -> None:

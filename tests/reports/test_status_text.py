@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from genbench.reports.status_text import status_text
-from genbench.runs.status_record import RunProgress, RunsStatus, TaskProgress, WriterRecord
+from genbench.reports.terminal.show import status_text
+from genbench.runs.stored.status import RunProgress, RunsStatus, TaskProgress, WriterRecord
 
 
 def run(**more: Any) -> RunProgress:

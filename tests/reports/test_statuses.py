@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from genbench import reports
-from genbench.reports.why import status_words
+from genbench.reports.explanations import status_words
 from genbench.types import STATUSES
 
 CSS = (Path(reports.__path__[0]) / "templates" / "report.css").read_text()

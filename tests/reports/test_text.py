@@ -9,8 +9,8 @@ import pytest
 
 from genbench.analysis.records import Bounded
 from genbench.analysis.results_record import InstructionsRecord, TotalTokens
-from genbench.reports.text import run_table
-from genbench.store.manifest_record import PublishedRecord
+from genbench.reports.terminal.run import run_table
+from genbench.store.manifest import PublishedRecord
 from tests.reports.made import TASK, TOTALS, results, task
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError, RunFolderError
-from genbench.reports.texts import TextStore
+from genbench.reports.page.text_chunks import TextStore
 from genbench.reports.write import write_page
 from tests.ready_runs import RIGHT, MakeRun
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
-from genbench.reports.trend_chart import HEIGHT, WIDTH, trend_chart
+from genbench.reports.trend.page import HEIGHT, WIDTH, trend_chart
 from genbench.trend.compose import compose
 from genbench.trend.record import TrendColumns
 from tests.trend.histories import base_of, change, drawn, epoch, history, losses, night, series

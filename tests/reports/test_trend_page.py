@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from genbench.ledger.records import Annotation, TrackHistory
-from genbench.reports.trend_page import trend_page, write_trend_page
+from genbench.reports.trend.page import trend_page, write_trend_page
 from genbench.trend.compose import compose
 from tests.trend.histories import FIRST, change, drawn, history, losses, night
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from genbench.ledger.records import Annotation
-from genbench.reports.trend_text import trend_text
+from genbench.reports.trend.text import trend_text
 from genbench.trend.compose import compose
 from tests.trend.histories import FIRST, base_of, change, drawn, epoch, history, losses, night, series
 

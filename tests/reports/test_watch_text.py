@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from genbench.reports.watch_text import watch_text
-from genbench.watch.records import Watch, WatchedCheckpoint, WatchList, WatchRules
+from genbench.reports.terminal.queue import watch_text
+from genbench.watch.watches import Watch, WatchedCheckpoint, WatchList, WatchRules
 
 
 def test_each_checkpoint_has_its_state_and_why() -> None:

@@ -10,9 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from genbench.pipeline import RunOptions, run
-from genbench.reports.browse import SampleFilter, paired, sample_rows
-from genbench.reports.browse_record import SampleRow
-from genbench.reports.browse_text import sample_pairs_text, sample_text
+from genbench.reports.browse import SampleFilter, SampleRow, paired, sample_rows
+from genbench.reports.terminal.show import sample_pairs_text, sample_text
 from genbench.reports.write import report_text
 
 from .conftest import HOSTILE

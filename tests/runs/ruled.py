@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from genbench.runs.job import Job
-from genbench.runs.jobs import make_jobs
+from genbench.runs.execution.job import Job
+from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.options import RunOptions, open_suite
 
 SUITE = """\

@@ -12,7 +12,7 @@ from genbench.analysis.opening import open_side
 from genbench.errors import InputError, NotComparableError
 from genbench.runs.contamination import contamination, right_shares
 from genbench.stats.optionorder import closeness
-from genbench.tasks.options import LETTERS, option_order
+from genbench.tasks.choice_options import LETTERS, option_order
 from tests.ready_runs import score_responses, write_lines
 
 N, K = 30, 8

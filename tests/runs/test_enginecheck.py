@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.runs.enginecheck import check_users
+from genbench.runs.execution.preflight import check_suite, check_users
 from genbench.runs.options import RunOptions, open_suite
-from genbench.runs.preflight import check_suite
 from genbench.runs.selection import load_tasks
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "user"

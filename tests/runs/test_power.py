@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.reports.power_text import power_text
-from genbench.runs.power import power
-from genbench.runs.power_record import PowerPlan
+from genbench.reports.terminal.estimate import power_text
+from genbench.runs.power import PowerPlan, power
 from tests.known import known
 from tests.ready_runs import RIGHT, SUITE, WRONG, MakeRun, rows, write_lines
 

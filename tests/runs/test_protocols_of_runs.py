@@ -10,10 +10,10 @@ import pytest
 from genbench.analysis.compare import compare
 from genbench.errors import ConfigError, NotComparableError
 from genbench.pipeline import RunOptions, run
-from genbench.runs.preflight import check_suite
+from genbench.runs.execution.preflight import check_suite
 from genbench.store.folder import RunFolder
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.make import make_task
+from genbench.tasks.factory import make_task
 
 PAGE = """\
 summary: "Letters: which letter"

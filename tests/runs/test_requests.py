@@ -8,8 +8,7 @@ import pytest
 
 from genbench.errors import InputError
 from genbench.pipeline import RunOptions, prompts
-from genbench.runs.request_record import MessageRecord, RequestRecord
-from genbench.runs.requests import request_records
+from genbench.runs.requests import MessageRecord, RequestRecord, request_records
 from tests.ready_runs import SUITE, rows, write_lines
 
 

@@ -14,9 +14,8 @@ import psutil
 import pytest
 from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
-from genbench.reports.status_text import status_text
-from genbench.runs.status import status
-from genbench.runs.status_record import RunProgress, RunsStatus
+from genbench.reports.terminal.show import status_text
+from genbench.runs.stored.status import RunProgress, RunsStatus, status
 from genbench.store.folder import RunFolder
 from tests.known import known
 from tests.manifests import manifest

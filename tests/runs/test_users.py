@@ -15,9 +15,9 @@ import pytest
 
 from genbench.errors import ConfigError, EngineError
 from genbench.pipeline import RunOptions, run
+from genbench.runs.execution.simulated_users import SimulatedUsers
 from genbench.runs.options import open_suite
 from genbench.runs.selection import load_tasks
-from genbench.runs.users import SimulatedUsers
 from tests.loopback import QuietHandler, send
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "user"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.environment import LogFile
+from genbench.engines.vllm.environment import LogFile
 from genbench.errors import ConfigError, EngineError
 from genbench.safetext.redaction import hidden, is_secret_name, secrets_of, without_secrets
+from genbench.store.continuation import machine
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import machine
 from tests.manifests import manifest
 
 HF = "hf_" + "aB3dE6gH9jK2mN5p"

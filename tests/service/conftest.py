@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from genbench.ledger.add import add
 from genbench.ledger.database import open_ledger
+from genbench.ledger.ingest import add
 from genbench.queue.database import open_queue
 from genbench.service.app import make_app
-from genbench.service.state import Service, suites_in
+from genbench.service.context import Service, suites_in
 from genbench.service.tokens import add_token
 from tests.ledger.synthetic import flat, make_run
 from tests.queue.test_spec import SUITE

@@ -17,12 +17,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from genbench.ledger.add import add
 from genbench.ledger.database import open_ledger
+from genbench.ledger.ingest import add
 from genbench.queue.database import open_queue
 from genbench.service.app import make_app
+from genbench.service.context import Service, suites_in
 from genbench.service.openapi import FILE, openapi_text
-from genbench.service.state import Service, suites_in
 from genbench.service.tokens import add_token
 from tests.installed import ROOT
 from tests.ledger.synthetic import flat, make_run

@@ -17,13 +17,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from genbench.ledger.add import add
 from genbench.ledger.changes import annotate
 from genbench.ledger.database import open_ledger
+from genbench.ledger.ingest import add
 from genbench.queue.database import open_queue
 from genbench.queue.jobs import list_jobs
 from genbench.service.app import make_app
-from genbench.service.state import Service, suites_in
+from genbench.service.context import Service, suites_in
 from genbench.service.tokens import add_token
 from genbench.trend.detect import detect_changes
 from tests.ledger.synthetic import flat, make_run

@@ -12,7 +12,7 @@ from genbench.errors import InputError
 from genbench.queue.jobs import list_jobs
 from genbench.service.app import make_app
 from genbench.service.client import RemoteService
-from genbench.service.state import Service
+from genbench.service.context import Service
 from genbench.service.tokens import add_token
 from tests.ledger.synthetic import flat, make_run
 from tests.service.serving import serving

@@ -11,10 +11,10 @@ from starlette.testclient import TestClient
 from genbench.ledger.database import open_ledger
 from genbench.queue.database import open_queue
 from genbench.queue.jobs import list_jobs
-from genbench.service import demo, demo_run
+from genbench.service import demo
 from genbench.service.app import make_app
-from genbench.service.monday import monday
-from genbench.service.state import Service
+from genbench.service.context import Service
+from genbench.service.pages.overview import overview
 
 
 @pytest.mark.slow
@@ -24,7 +24,7 @@ def test_a_newcomer_sees_a_drop_that_was_planted_and_a_job_that_waits(tmp_path: 
         for _ in range(2):
             demo.fill(ledger, queue, tmp_path, by="ada", say=lines.append)
         own = Service(ledger=ledger, queue=queue, runs=tmp_path / "runs")
-        nightly, _ = monday(own).tracks
+        nightly, _ = overview(own).tracks
         (job,) = list_jobs(queue)
         with TestClient(make_app(own), base_url="http://127.0.0.1") as client:
             text = client.get("/").text
@@ -36,4 +36,4 @@ def test_a_newcomer_sees_a_drop_that_was_planted_and_a_job_that_waits(tmp_path: 
     assert "sim-science fell" in text
     folder = next((tmp_path / "runs" / demo.NIGHTLY / "night-000").iterdir())
     assert json.loads((folder / "results.json").read_text())["warnings"] == ["simulated scores"]
-    assert callable(demo_run.write_run)
+    assert callable(demo.write_run)

@@ -12,11 +12,11 @@ from starlette.testclient import TestClient
 
 from genbench.ledger.history import track_history
 from genbench.queue.jobs import get_job, list_jobs
-from genbench.service import callers, forms, problems
+from genbench.service import middleware, responses
 from genbench.service.app import make_app
-from genbench.service.sessions import COOKIE, Sessions
-from genbench.service.state import Service
-from genbench.service.tokens import add_token, caller_named, revoke_token
+from genbench.service.context import Service
+from genbench.service.pages import forms
+from genbench.service.tokens import COOKIE, Sessions, add_token, caller_named, revoke_token
 
 HOME = "http://127.0.0.1:8321"
 OWN = {"Origin": HOME, "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
@@ -160,8 +160,8 @@ def test_a_session_ends_with_its_token_or_by_logging_out(client: TestClient, ser
     page = client.get("/queue", headers=headers, follow_redirects=False)
     assert page.status_code == 303 and page.headers["location"] == "/login"
     assert 'type="password"' in client.get("/login").text
-    assert callable(forms.read_form) and callable(callers.find_caller)
-    assert problems.genbench_status(problems.GoneError("x")) == 410
+    assert callable(forms.read_form) and callable(middleware.authenticate)
+    assert responses.genbench_status(responses.GoneError("x")) == 410
 
 
 def test_a_listed_proxy_names_its_users(service: Service) -> None:

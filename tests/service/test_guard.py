@@ -12,11 +12,10 @@ from starlette.testclient import TestClient
 from starlette.types import Message
 
 from genbench.errors import InputError
-from genbench.service.access import require
 from genbench.service.app import make_api, make_app
-from genbench.service.guard import MOST_BODY, POLICY, Guard
-from genbench.service.problems import MEDIA
-from genbench.service.state import Service
+from genbench.service.context import Service, require
+from genbench.service.middleware import MOST_BODY, POLICY, Guard
+from genbench.service.responses import MEDIA
 from genbench.service.tokens import Caller, add_token, caller_of, list_tokens, revoke_token
 
 TRACKS, JOBS = "/api/v1/tracks", "/api/v1/jobs"

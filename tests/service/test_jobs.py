@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from genbench.queue import tables
 from genbench.queue.jobs import MOST_WAITING, get_job, job_events, job_folder
-from genbench.service import api_jobs
-from genbench.service.state import Service
+from genbench.service.api import jobs
+from genbench.service.context import Service
 
 JOBS = "/api/v1/jobs"
 
@@ -107,7 +107,7 @@ def test_events_are_streamed_and_go_on_where_they_ended(writer: TestClient, serv
     folder.mkdir(parents=True)
     (folder / "log").write_text("drawing\n<script>")
     assert writer.get(f"{JOBS}/1/log").text == "drawing\n<script>"
-    assert api_jobs.router.prefix == JOBS
+    assert jobs.router.prefix == JOBS
 
 
 def test_a_queue_that_is_full_says_when_to_come_again(writer: TestClient, service: Service) -> None:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from genbench.ledger.add import add
+from genbench.ledger.ingest import add
 from genbench.queue.database import Queue
 from genbench.queue.jobs import cancel_job, job_folder, submit
 from genbench.queue.spec import JobSpec, PlacedSpec
-from genbench.service import pages
-from genbench.service.monday import monday
-from genbench.service.state import Service
+from genbench.service.context import Service
+from genbench.service.pages import overview
 from tests.ledger.synthetic import flat, make_run
 from tests.queue.killing import placed
 
@@ -20,7 +19,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 def test_monday_says_what_happened_on_every_track(client: TestClient, service: Service) -> None:
-    page = monday(service)
+    page = overview.overview(service)
     assert [block.listed.name for block in page.tracks] == ["nightly"]
     text = client.get("/").text
     assert page.tracks[0].trend.sentence.split(";")[0] in text
@@ -75,7 +74,7 @@ def test_the_page_of_a_job_has_its_events(client: TestClient, service: Service, 
     cancel_job(service.queue, job.id, by="eve")
     text = client.get("/jobs/1").text
     assert "submitted (ada)" in text and "cancelled (eve)" in text and "(empty)" in text
-    assert client.get("/jobs/9").status_code == 404 and callable(pages.home)
+    assert client.get("/jobs/9").status_code == 404 and callable(overview.home)
 
 
 def test_pages_name_every_column_and_follow_light_and_dark(client: TestClient) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from genbench.ledger.add import add
-from genbench.service import costs, pages_tracks, suspects
-from genbench.service.state import Service
+from genbench.ledger.ingest import add
+from genbench.service.context import Service
+from genbench.service.pages import evidence
 from genbench.trend.detect import detect_changes
 from tests.ledger.synthetic import flat, make_run
 
@@ -38,7 +38,7 @@ def test_a_change_says_what_else_changed_and_which_problems_moved(
     assert "gpqa fell" in text and "the weights are the same" in text and "<svg" in text
     assert '<td data-l="problem">p' in text and "Close it" not in text
     assert client.get("/tracks/fallen/changes/c-0").status_code == 404
-    assert callable(suspects.find_suspects)
+    assert callable(evidence.find_suspects)
 
 
 def test_a_series_links_its_runs_and_their_comparison(
@@ -48,7 +48,7 @@ def test_a_series_links_its_runs_and_their_comparison(
     text = client.get("/tracks/fallen/series/gpqa").text
     assert text.count("to the one before") == 11 and "/changes/" in text and "<svg" in text
     assert client.get("/tracks/fallen/series/nope").status_code == 404
-    assert callable(pages_tracks.series_page)
+    assert callable(evidence.series_page)
 
 
 def test_two_runs_are_compared_by_uid(client: TestClient) -> None:
@@ -59,7 +59,7 @@ def test_two_runs_are_compared_by_uid(client: TestClient) -> None:
 
 
 def test_runs_are_summed_by_month_and_track(client: TestClient, service: Service) -> None:
-    (line,) = costs.cost_lines(service.ledger)
+    (line,) = evidence.cost_lines(service.ledger)
     assert (line.track, line.runs, line.cost) == ("nightly", 3, None)
     text = client.get("/cost").text
     assert line.month in text and "/tracks/nightly" in text

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from genbench.ledger.bundle import MOST_BYTES, content_digest_of, pack_run
 from genbench.ledger.history import track_history
-from genbench.service import api_push
-from genbench.service.state import Service
+from genbench.service.api import runs
+from genbench.service.bundle import MOST_BYTES, content_digest_of, pack_run
+from genbench.service.context import Service
 from genbench.service.tokens import add_token
 from tests.ledger.synthetic import flat, make_run
 from tests.ledger.test_bundle import zipped
@@ -43,7 +43,7 @@ def test_a_pushed_run_is_a_point_of_its_track_and_kept_once(
     assert push(writer, data) == (200, record | {"outcome": "unchanged"})
     assert [path.name for path in (service.runs / "pushed").iterdir()] == [points[-1].uid]
     problems = writer.get(f"/api/v1/runs/{points[-1].uid}/tasks/math/problems")
-    assert problems.status_code == 410 and callable(api_push.post_push)
+    assert problems.status_code == 410 and callable(runs.post_push)
 
 
 def test_other_contents_of_a_run_need_replace(writer: TestClient, service: Service, folder: Path) -> None:

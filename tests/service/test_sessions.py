@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.service.sessions import COOKIE, Sessions
+from genbench.service.tokens import COOKIE, Sessions
 
 
 def test_a_cookie_says_whose_session_it_is_and_ends_with_its_process() -> None:

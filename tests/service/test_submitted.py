@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from genbench.errors import ConfigError
 from genbench.service.app import make_app
-from genbench.service.state import Service
-from genbench.service.submitted import keep_suite
+from genbench.service.context import Service
+from genbench.service.submitted_suites import store_suite
 from genbench.service.tokens import add_token
 
 JOBS = "/api/v1/jobs"
@@ -109,7 +109,7 @@ def test_what_runs_code_or_reaches_elsewhere_is_refused_by_line_and_key(
 ) -> None:
     assert old in SUITE
     with pytest.raises(ConfigError) as error:
-        keep_suite(open_service, "mine", SUITE.replace(old, new, 1))
+        store_suite(open_service, "mine", SUITE.replace(old, new, 1))
     assert str(error.value).startswith(f"mine.yaml:{told} is refused: a submitted suite may not "), error
     assert not (open_service.runs / "submitted").exists()
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import add
 from genbench.ledger.changes import annotate, pin_base
-from genbench.service.state import Service
-from genbench.service.trendcache import TrendCache
+from genbench.ledger.ingest import add
+from genbench.service.context import Service, TrendCache
 from tests.ledger.synthetic import flat, make_run
 
 

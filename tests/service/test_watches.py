@@ -6,10 +6,11 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from genbench.service import api_watches, pages_watches, routes, templating
-from genbench.service.state import Service
-from genbench.watch.entries import add_checkpoint, save_watch
-from genbench.watch.records import WatchRules
+from genbench.service import app, responses
+from genbench.service.api import watches
+from genbench.service.context import Service
+from genbench.service.pages import overview
+from genbench.watch.watches import WatchRules, add_checkpoint, save_watch
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -26,7 +27,5 @@ def test_a_watch_is_listed_with_its_checkpoints(client: TestClient, service: Ser
     assert missing.status_code == 404 and "did you mean 'sft'" in missing.json()["detail"]
     text = client.get("/watches").text
     assert "Nobody looks at it" in text and "<script" not in text and "&lt;script" in text
-    assert api_watches.router.prefix == "/api/v1/watches"
-    assert (
-        callable(routes.include_routes) and callable(pages_watches.watches_page) and callable(templating.page)
-    )
+    assert watches.router.prefix == "/api/v1/watches"
+    assert callable(app.include_routes) and callable(overview.watches_page) and callable(responses.page)

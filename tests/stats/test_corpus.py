@@ -8,7 +8,7 @@ import sacrebleu
 
 from genbench.errors import InputError
 from genbench.stats.corpus import METRICS, corpus_difference, corpus_value, f1, mcc
-from genbench.verifiers.corpus_counts import COUNTED, counts_of
+from genbench.verifiers.foreign.corpus_counts import COUNTED, counts_of
 
 ANSWERS = ["the cat sat on the mat today", "a dog", "", "it rains in Spain, mostly", "no match whatever"]
 GOLDS = ["the cat sat on a mat today", "the dog", "one two", "it rains in Spain mostly.", "something else"]

@@ -12,7 +12,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 from genbench.errors import InputError
 from genbench.stats.gate import gate
 from genbench.stats.paired import Paired, paired
-from genbench.stats.pool import pool
+from genbench.stats.pool import plain_mean, pool
 
 
 def moved(n: int, by: float, spread: float = 0.1, seed: int = 0) -> Paired:
@@ -220,3 +220,34 @@ def test_no_gating_task_leaves_the_suite_inconclusive() -> None:
     found = gate({"a": moved(200, -0.1)}, gating=[])
     assert found.verdict == "INCONCLUSIVE"
     assert found.exit_code() == 0
+
+
+def test_the_interval_of_the_plain_mean_is_that_of_a_sum_of_independent_differences() -> None:
+    tasks = {"a": moved(200, -0.1), "b": moved(50, 0.2, 0.3, seed=1), "c": moved(900, 0.0, 0.2, seed=2)}
+    found = plain_mean(tasks)
+    means, errors = zip(*((task.difference, task.se) for task in tasks.values()), strict=True)
+    assert found.difference == pytest.approx(np.mean(means))
+    assert found.ci is not None
+    half = 1.96 * np.sqrt(np.square(errors).sum()) / 3
+    assert found.ci == pytest.approx((np.mean(means) - half, np.mean(means) + half), abs=0.1 * half)
+
+
+@pytest.mark.slow
+def test_the_interval_of_the_plain_mean_contains_the_truth_in_95_of_100() -> None:
+    rng, held = np.random.default_rng(5), 0
+    for _ in range(600):
+        tasks = {}
+        for name, n, up, down in (("a", 60, 0.2, 0.1), ("b", 150, 0.05, 0.1), ("c", 400, 0.3, 0.25)):
+            step = rng.choice([1.0, -1.0, 0.0], p=[up, down, 1 - up - down], size=(n, 1))
+            tasks[name] = paired((step < 0).astype(float), (step > 0).astype(float))
+        bounds = plain_mean(tasks).ci
+        assert bounds is not None
+        held += bounds[0] <= 0.1 / 3 <= bounds[1]
+    assert 0.925 < held / 600 < 0.975
+
+
+def test_a_task_without_a_difference_is_no_part_of_the_plain_mean() -> None:
+    nothing = paired(np.full((5, 1), np.nan), np.ones((5, 1)))
+    one = moved(200, -0.1)
+    assert plain_mean({"a": one, "b": nothing}).difference == one.difference
+    assert plain_mean({"b": nothing}).difference is None

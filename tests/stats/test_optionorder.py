@@ -7,13 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from genbench.stats.optionorder import (
-    OrderedSamples,
-    OrderEffect,
-    closeness,
-    effect_test,
-    order_effect,
-)
+from genbench.stats.optionorder import OrderedSamples, OrderEffect, closeness, effect_test, order_effect
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.stats.lookplan import plan_looks
-from genbench.store.adaptive_record import (
+from genbench.store.manifest import (
     AdaptivePlan,
     AdaptiveRecord,
     AdaptiveState,

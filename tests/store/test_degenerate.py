@@ -7,7 +7,7 @@ import time
 import pytest
 
 from genbench.store.degenerate import alarm, degeneracy_of
-from genbench.store.tokens import TokenCount
+from genbench.store.stored_run import TokenCount
 from genbench.types import Completion, FinishReason, SampleId
 
 

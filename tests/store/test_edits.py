@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.store.edits import row_edits, task_edits, text_diff
+from genbench.store.contract import row_edits, task_edits, text_diff
 
 
 def config(**entry: Any) -> dict[str, Any]:

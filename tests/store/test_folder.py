@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import RunFolderError
-from genbench.store.drawn import Drawn
 from genbench.store.folder import RunFolder
+from genbench.store.sample_index import DrawnSamples
 from genbench.types import Completion, SampleId, Verdict
 
 COMPLETION = Completion(
@@ -64,7 +64,7 @@ def test_an_impossible_score_is_refused(tmp_path: Path) -> None:
 
 
 def test_drawn_tells_problems_samples_and_turns_apart() -> None:
-    drawn = Drawn()
+    drawn = DrawnSamples()
     assert drawn.add("p", 3, 1)
     assert not drawn.add("p", 3, 1)
     assert drawn.has("p", 3, 1)

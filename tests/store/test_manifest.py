@@ -1,95 +1,51 @@
-"""Manifests of a folder that is continued: what must be the same, and what is kept."""
+"""The records of manifest.json: written and read without a change, and what they say of a run."""
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
+import json
 
 import pytest
 
-from genbench.errors import RunFolderError
-from genbench.store.folder import RunFolder
-from genbench.store.manifest import (
-    binding_differences,
-    check_problems,
-    git_commit,
-    machine,
-    merge,
-    package_versions,
-)
-from genbench.store.manifest_record import AttemptRecord
+from genbench.errors import InputError
+from genbench.store.manifest import AttemptRecord, Manifest, MergedRecord
 from tests.manifests import manifest, task_record
-from tests.store.stored import problem_line
-
-ATTEMPT = AttemptRecord(attempt=1, started="2026-01-01T00:00:00+0000", circumstances={})
-DECODING = {"decoding": {"t": {"temperature": 0.6}}}
 
 
-def test_a_new_folder_begins_without_attempts(tmp_path: Path) -> None:
-    begun = merge(RunFolder(tmp_path), manifest(attempts=(ATTEMPT,)))
-    assert begun.attempts == () and begun.test_uses == 0 and begun.created is not None
+def test_a_manifest_comes_back_from_json_unchanged() -> None:
+    whole = manifest(tasks={"t": task_record(gating=True)}, warnings=("w",), created="now")
+    text = json.dumps(whole.to_json())
+    assert Manifest.from_json(json.loads(text), "manifest.json").to_json() == whole.to_json()
 
 
-def test_a_continued_folder_keeps_attempts_and_tasks_of_earlier_commands(tmp_path: Path) -> None:
-    old = manifest(tasks={"t": task_record()}, attempts=(ATTEMPT,), test_uses=2, created="then")
-    with RunFolder.writer(tmp_path) as folder:
-        folder.write_manifest(old)
-        merged = merge(folder, manifest(tasks={"u": task_record()}))
-    assert merged.attempts == (ATTEMPT,) and merged.test_uses == 2 and merged.created == "then"
-    assert set(merged.tasks) == {"t", "u"}
+def test_keys_that_a_run_has_not_are_absent() -> None:
+    record = manifest().to_json()
+    assert "merged" not in record and "scored" not in record
 
 
-def test_another_run_is_refused_with_what_differs(tmp_path: Path) -> None:
-    with RunFolder.writer(tmp_path) as folder:
-        folder.write_manifest(manifest(terms=DECODING, run_seed=1))
-        with pytest.raises(RunFolderError, match=r"run_seed: 1 -> 2") as error:
-            merge(folder, manifest(terms={"decoding": {"t": {"temperature": 0.7}}}, run_seed=2))
-    assert "terms.decoding.t.temperature: 0.6 -> 0.7" in str(error.value)
+def test_a_merged_run_names_its_folders_under_from() -> None:
+    record = MergedRecord.model_validate({"from": ["a", "b"], "attempts": 3})
+    assert record.from_ == ("a", "b") and record.to_json() == {"from": ["a", "b"], "attempts": 3}
 
 
-def test_more_tasks_are_no_difference() -> None:
-    one = manifest(tasks={"t": task_record()}, terms=DECODING)
-    more = {"decoding": {"t": {"temperature": 0.6}, "u": {"temperature": 0}}}
-    two = manifest(tasks={"t": task_record(), "u": task_record()}, terms=more)
-    assert binding_differences(one.binding, two.binding) == []
+def test_an_attempt_that_was_killed_has_not_ended() -> None:
+    begun = AttemptRecord(attempt=1, started="s", circumstances={})
+    assert not begun.has_ended and "ended" not in begun.to_json()
+    assert begun.model_copy(update={"ended": "e"}).has_ended
 
 
-def test_other_rows_of_a_task_are_a_difference() -> None:
-    one = manifest(tasks={"t": task_record()})
-    two = manifest(tasks={"t": task_record(data_digest="others")})
-    assert binding_differences(one.binding, two.binding) == ['tasks.t.data_digest: "rows" -> "others"']
+def test_the_binding_leaves_out_what_may_change() -> None:
+    one = manifest(tasks={"t": task_record(k=2, gating=True)})
+    two = manifest(tasks={"t": task_record(k=8, gating=False)}, warnings=("other",))
+    assert one.binding == two.binding
+    assert one.binding != manifest(tasks={"t": task_record(version="2")}).binding
 
 
-def test_stored_problems_are_kept_and_new_ones_added(tmp_path: Path) -> None:
-    with RunFolder.writer(tmp_path) as folder:
-        folder.write_problems("t", [problem_line("p")])
-        lines = check_problems(folder, "t", [problem_line("q")])
-    assert [line["problem_id"] for line in lines] == ["p", "q"]
-
-
-@pytest.mark.parametrize("key", ["prompt_digest", "reference_digest"])
-def test_a_problem_with_another_prompt_or_reference_is_refused(tmp_path: Path, key: str) -> None:
-    with RunFolder.writer(tmp_path) as folder:
-        folder.write_problems("t", [problem_line("p")])
-        with pytest.raises(RunFolderError, match=f"problem p: the {key.removesuffix('_digest')} is not"):
-            check_problems(folder, "t", [problem_line("p") | {key: "other"}])
-
-
-def test_the_commit_of_a_suites_folder_says_if_files_are_changed(tmp_path: Path) -> None:
-    assert git_commit(str(tmp_path)) is None
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    subprocess.run([*git, "init", "-q"], check=True)
-    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "one"], check=True)
-    clean = git_commit(str(tmp_path))
-    assert clean is not None and len(clean) == 40
-    (tmp_path / "suite.yaml").write_text("x")
-    assert git_commit(str(tmp_path)) == clean + "+"
-
-
-def test_the_machine_and_its_packages_are_described(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VLLM_API_KEY", "secret")
-    monkeypatch.setenv("VLLM_USE_X", "1")
-    found = machine()
-    assert found["cores"] >= 1 and found["environment"]["VLLM_USE_X"] == "1"
-    assert "secret" not in str(found)
-    assert "numpy" in package_versions() and "pytest" not in package_versions()
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("chance", 25), ("margin", -1e308), ("margin", 0), ("margin", 100.5), ("margin", float("inf"))],
+)
+def test_a_wrong_value_is_refused_by_key(key: str, value: float) -> None:
+    record = manifest(tasks={"t": task_record()}).to_json()
+    record["tasks"]["t"][key] = value
+    with pytest.raises(InputError, match=rf"m\.json: 'tasks\.t\.{key}'"):
+        Manifest.from_json(record, "m.json")

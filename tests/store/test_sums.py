@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from genbench.errors import InputError, RunFolderError
-from genbench.store.boundedfile import json_object, read_bytes, read_json
-from genbench.store.jsonlines import encode
+from genbench.store.json_files import encode, json_object, read_bytes, read_json
 from genbench.store.sums import FILE, RunSums, TaskSums, questions_digest, read_sums, write_sums
 
 TASK: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.store.tokens import TokenCount
+from genbench.store.stored_run import TokenCount
 from tests.store.stored import completion
 
 

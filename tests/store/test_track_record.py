@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from genbench.errors import InputError
-from genbench.store.track_record import TrackRecord, night_position, position_label
+from genbench.store.manifest import TrackRecord, night_position, position_label
 
 
 @pytest.mark.parametrize("day", ["1970-01-01", "2024-02-29", "2026-11-22"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.suite.messages import is_within, message, place
-from genbench.suite.yamllines import Loc
+from genbench.suite.suitefile import is_within, message, place
+from genbench.suite.yamlfile import Loc
 
 LINES: dict[Loc, int | str] = {("decoding",): 3, ("tasks", 0): 5, ("tasks", 0, "k"): "--set tasks.t.k=0"}
 SUITE = Path("s.yaml")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from genbench.suite.price import Price
+from genbench.suite.engine import Price
 
 
 def test_a_price_is_by_the_hour_or_by_tokens() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.runs.options import RunOptions, open_suite
-from genbench.suite.quick import model_name, quick_suite
+from genbench.suite.suitefile import model_name, quick_suite
 
 
 def test_models_and_tasks_make_a_suite() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from genbench.suite.user import SimulatedUser
+from genbench.suite.judge import SimulatedUser
 
 SERVER = {"base_url": "http://127.0.0.1:1/v1", "model": "u"}
 

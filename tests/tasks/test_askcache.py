@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.tasks.askcache import AskCache
+from genbench.tasks.loaded_task import AskCache
 from genbench.types import Ask, Message
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from genbench.data.hub import load_rows
 from genbench.errors import ConfigError, DataError
-from genbench.tasks.bfcl import LIVE, NON_LIVE, UNANSWERABLE, joined_messages, live, non_live
+from genbench.tasks.python.bfcl import LIVE, NON_LIVE, UNANSWERABLE_CALLS, joined_messages, live, non_live
 from genbench.types import Answer, Case, Message, Problem, SampleId
-from genbench.verifiers.function_calls import CallReference, FunctionCallVerifier, official
+from genbench.verifiers.tools.function_calls import CallReference, FunctionCallVerifier, official
 
 FUNCTION = {
     "name": "f",
@@ -225,7 +225,7 @@ def test_the_accepted_calls_of_every_row_are_right_except_for_named_rows(shared:
         if problem.row["reference"]["expect"] == "calls"
         and official(reference(problem, "template"), truth(problem)).error is not None
     ]
-    assert sorted(wrong) == sorted(UNANSWERABLE)
+    assert sorted(wrong) == sorted(UNANSWERABLE_CALLS)
 
 
 @pytest.mark.gold

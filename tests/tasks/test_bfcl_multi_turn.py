@@ -12,8 +12,13 @@ import pytest
 from genbench.data.hub import load_rows
 from genbench.errors import ConfigError
 from genbench.pipeline import RunOptions, run
-from genbench.tasks.bfcl import REPO
-from genbench.tasks.bfcl_multi_turn import CATEGORIES, MORE_FUNCTIONS, UNANSWERABLE, multi_turn
+from genbench.tasks.python.bfcl import (
+    CATEGORIES,
+    MORE_FUNCTIONS,
+    REPO,
+    UNANSWERABLE_CONVERSATIONS,
+    multi_turn,
+)
 from genbench.tools.bfcl.world import World
 from genbench.tools.calls import Call
 from genbench.tools.loop import Ran
@@ -84,7 +89,7 @@ def transcripts() -> set[str]:
 
 def test_four_samples_are_told_the_same_and_a_planted_leak_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(transcripts()) == 1
-    monkeypatch.setattr("genbench.tasks.bfcl_multi_turn.World", SharedWorld)
+    monkeypatch.setattr("genbench.tasks.python.bfcl.World", SharedWorld)
     assert len(transcripts()) > 1
 
 
@@ -185,6 +190,6 @@ def test_all_rows_load_and_one_has_no_right_answer(shared: Path) -> None:
     readings = made.readings(rows)
     assert (len(readings.problems), readings.unasked) == (800, ())
     unlike = [item.problem_id for item in readings.problems if item.strata["health"] != "fine"]
-    assert tuple(unlike) == UNANSWERABLE
+    assert tuple(unlike) == UNANSWERABLE_CONVERSATIONS
     asks = [made.ask(item, 0, ()) for item in readings.problems[::50]]
     assert all(ask is not None and ask.tools is not None and ask.tools.documents for ask in asks)

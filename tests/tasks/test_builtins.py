@@ -12,9 +12,9 @@ from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
-from genbench.tasks.maths_rows import aime, gsm8k
+from genbench.tasks.rows.maths import aime, gsm8k
 from genbench.types import Answer, Ask, Case, Problem, SampleId
-from genbench.verifiers.math import MathVerifier
+from genbench.verifiers.math.verifier import MathVerifier
 
 OWN_ROWS: dict[str, Row] = {
     "aime24": {"id": 7, "problem": " Find $1+{1}$. ", "answer": "002"},

@@ -10,7 +10,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.protocols import TaskInfo
 from genbench.registry import PlugIn
-from genbench.tasks.checked import checked_task
+from genbench.tasks.plugin_guard import checked_task
 from genbench.types import Ask, Message, Problem
 
 PLUG_IN = PlugIn("task", "mine", "nowhere:mine", "acme", "1.2")

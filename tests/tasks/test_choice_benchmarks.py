@@ -11,11 +11,11 @@ import pytest
 from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.protocols import Row
-from genbench.tasks.paged import PageTask
-from genbench.tasks.rows import with_examples
+from genbench.tasks.loading import with_examples
+from genbench.tasks.page.task import PageTask
 from genbench.types import Answer, Ask, Case, Problem, SampleId
-from genbench.verifiers.choice import ChoiceVerifier
-from genbench.verifiers.letters import LetterVerifier
+from genbench.verifiers.choice.verifier import ChoiceVerifier
+from genbench.verifiers.foreign.published_extraction import LetterVerifier
 
 FOUR = ["Berlin", "Rome", "Oslo", "Paris"]
 OWN: dict[str, Row] = {

@@ -11,9 +11,8 @@ import pytest
 
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Task
-from genbench.tasks.humaneval import humaneval, humaneval_plus
-from genbench.tasks.livecodebench import livecodebench
-from genbench.tasks.mbpp import mbpp, mbpp_plus
+from genbench.tasks.python.humaneval_mbpp import humaneval, humaneval_plus, mbpp, mbpp_plus
+from genbench.tasks.python.livecodebench import livecodebench
 from genbench.types import Answer, Ask, Case, Problem, SampleId
 from genbench.verifiers.code import CodeVerifier
 

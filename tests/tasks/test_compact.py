@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from genbench.tasks.compact import CompactProblems, PackedRow
+from genbench.tasks.loaded_task import CompactProblems, PackedRow
 from genbench.types import Problem
 
 

@@ -9,11 +9,10 @@ import pytest
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
 from genbench.suite.config import TaskEntry
-from genbench.tasks.conversation import Conversation
+from genbench.tasks.base import Conversation, SingleTurn
 from genbench.tasks.custom import custom_task
 from genbench.tasks.kinds import KINDS
-from genbench.tasks.single_turn import SingleTurn
-from genbench.tasks.template import Template
+from genbench.tasks.page.model import Template
 from genbench.types import Ask
 
 

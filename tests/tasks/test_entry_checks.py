@@ -9,8 +9,7 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.suite.suitefile import Suite, read_suite
-from genbench.tasks.entry_checks import check_metrics, check_reference, check_verifier, entry_place
-from genbench.tasks.make import make_task
+from genbench.tasks.factory import check_metrics, check_reference, check_verifier, entry_place, make_task
 
 SUITE = """\
 models: {m: {path: ./m}}

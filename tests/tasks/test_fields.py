@@ -8,7 +8,8 @@ import pytest
 
 from genbench.errors import ConfigError, DataError
 from genbench.suite.config import Turn
-from genbench.tasks.fields import (
+from genbench.tasks.kinds import KINDS, Kind, kind_of
+from genbench.tasks.page.model import (
     Fields,
     instruction_columns,
     read_fields,
@@ -18,7 +19,6 @@ from genbench.tasks.fields import (
     right_option,
     with_aliases,
 )
-from genbench.tasks.kinds import KINDS, Kind, kind_of
 
 
 def test_the_reference_column_is_called_reference_unless_another_is_named() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.suite.config import TaskEntry
-from genbench.tasks.grouppages import FOLDER, group_page, read_group_page
 from genbench.tasks.pages import page_names
+from genbench.tasks.published import FOLDER, group_page, read_group_page
 
 PAGE = """
 summary: "Two tasks"

@@ -9,10 +9,16 @@ import pytest
 
 from genbench.errors import ConfigError, DataError
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.imported import imported_task
-from genbench.tasks.imported_scored import scored_ask
-from genbench.tasks.load import load_task
-from genbench.tasks.lock import Lock, Origin, read_lock, write_frozen, write_lock
+from genbench.tasks.imported import (
+    Lock,
+    Origin,
+    imported_task,
+    read_lock,
+    scored_ask,
+    write_frozen,
+    write_lock,
+)
+from genbench.tasks.loading import load_task
 
 SUITE = 'models: {m: {path: x}}\ntasks:\n  - {task: "imported:locks/sums.lock.json", k: 2}\n'
 

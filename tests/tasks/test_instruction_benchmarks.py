@@ -14,11 +14,10 @@ from genbench.data.hub import load_rows
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Task
 from genbench.registry import load
-from genbench.tasks.ifbench import ifbench
-from genbench.tasks.ifeval import counted
-from genbench.tasks.multi_if import multi_if
+from genbench.tasks.python.instruction_following import ifbench, multi_if
+from genbench.tasks.rows.instructions import counted
 from genbench.types import Answer, Case, SampleId
-from genbench.verifiers.ifeval import ConstraintVerifier
+from genbench.verifiers.instructions.verifier import ConstraintVerifier
 
 UNUSED = {"num_words": None, "keywords": None}
 ROW = {

@@ -7,7 +7,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.registry import names
 from genbench.tasks.kinds import JUDGE, KINDS, kind_of
-from genbench.tasks.template import Template
+from genbench.tasks.page.model import Template
 
 
 @pytest.mark.parametrize("name", sorted(KINDS))

@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.tasks.listing import (
-    KnownTask,
-    find_tasks,
-    known_tasks,
-    task_markdown,
-    task_record,
-    task_text,
-)
+from genbench.tasks.catalogue import KnownTask, find_tasks, known_tasks, task_markdown, task_record, task_text
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.suite.suitefile import Suite, read_suite
-from genbench.tasks.load import load_all, load_task, selected_entries
+from genbench.tasks.loading import load_all, load_task, selected_entries
 
 HEAD = "models:\n  m: {path: ./model}\ntasks:\n"
 

@@ -8,8 +8,8 @@ import pytest
 
 from genbench.suite.config import Decoding, TaskEntry
 from genbench.tasks.custom import custom_task
-from genbench.tasks.humaneval import humaneval
-from genbench.tasks.loaded import LoadedTask
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.tasks.python.humaneval_mbpp import humaneval
 
 
 def loaded(rows: list[dict[str, Any]] | None = None, **entry: Any) -> LoadedTask:

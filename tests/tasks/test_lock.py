@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import ConfigError, DataError
-from genbench.tasks.lock import FrozenFile, Lock, Origin, read_frozen, read_lock, write_frozen, write_lock
+from genbench.tasks.imported import FrozenFile, Lock, Origin, read_frozen, read_lock, write_frozen, write_lock
 
 
 def lock(frozen: FrozenFile, **more: object) -> Lock:

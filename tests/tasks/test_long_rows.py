@@ -9,8 +9,8 @@ import pytest
 
 from genbench import registry
 from genbench.errors import ConfigError, DataError
-from genbench.tasks.long_rows import graphwalks, length_bin, longbench, mrcr
-from genbench.tasks.unasked import problems_of
+from genbench.tasks.loading import problems_of
+from genbench.tasks.rows.long_context import graphwalks, length_bin, longbench, mrcr
 from genbench.types import Answer, Case, SampleId
 
 

@@ -10,7 +10,7 @@ from genbench.errors import ConfigError
 from genbench.protocols import Task
 from genbench.suite.shipped import folder
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.make import make_task
+from genbench.tasks.factory import make_task
 
 PAGE = """\
 summary: "Words: a word"

@@ -12,7 +12,7 @@ import pytest
 from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.protocols import Row, Verifier
-from genbench.tasks.listing import known_tasks, task_record, task_text
+from genbench.tasks.catalogue import known_tasks, task_record, task_text
 from genbench.types import Answer, Ask, Case, Finding, Problem, SampleId
 
 NO_DATE = {"day": "", "month": "", "year": ""}

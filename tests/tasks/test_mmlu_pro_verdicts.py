@@ -11,10 +11,10 @@ import pytest
 
 from genbench import registry
 from genbench.data.hub import load_rows
-from genbench.tasks.paged import PageTask
+from genbench.tasks.page.task import PageTask
 from genbench.types import Answer, Case, SampleId
-from genbench.verifiers.choice import ChoiceVerifier
-from genbench.verifiers.letters import LetterVerifier, lm_eval
+from genbench.verifiers.choice.verifier import ChoiceVerifier
+from genbench.verifiers.foreign.published_extraction import LetterVerifier, lm_eval
 
 LLAMA, MISTRAL, PHI, QWEN = (
     "Meta-Llama-3_1-8B-Instruct",

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.tasks.options import check_order, letters, listed, option_order
+from genbench.tasks.choice_options import check_order, letters, listed, option_order
 
 
 def test_as_given_keeps_the_order_of_the_data() -> None:

@@ -11,9 +11,9 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.pipeline import RunOptions, run
 from genbench.reports.browse import sample_rows
-from genbench.runs.trust import requests_of
+from genbench.runs.stored.trust import requests_of
 from genbench.store.folder import RunFolder
-from genbench.tasks.own_generator import generated
+from genbench.tasks.python.own_generator import generated
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "generator"
 SUITE = """\

@@ -10,9 +10,8 @@ import pytest
 
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
-from genbench.tasks.paged import PageTask, column_of
-from genbench.tasks.pagefile import read_page
-from genbench.tasks.pagetask import built_in_page, page_factory, page_facts, page_task
+from genbench.tasks.page.reader import read_page
+from genbench.tasks.page.task import PageTask, built_in_page, column_of, page_factory, page_facts, page_task
 from genbench.types import Ask, Problem
 
 HEAD = "summary: S\nhub: {repo: example/s, columns: [q, a]}\n"

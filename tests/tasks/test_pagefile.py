@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.tasks.page import Page
-from genbench.tasks.pagefile import read_page
+from genbench.tasks.page.model import Page
+from genbench.tasks.page.reader import read_page
 from genbench.tasks.pages import FOLDER, page_names, page_path
 
 PAGE = """\

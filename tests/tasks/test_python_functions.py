@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.errors import DataError
-from genbench.tasks.python_functions import LIMITS, assert_reference, functions_problem
+from genbench.tasks.python.humaneval_mbpp import LIMITS, assert_reference, functions_problem
 
 ROW = {"task_id": 7}
 

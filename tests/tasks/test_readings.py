@@ -8,8 +8,8 @@ import pytest
 
 from genbench.errors import DataError
 from genbench.protocols import Row, TaskInfo
-from genbench.tasks.function_task import are_calls, facts_digest
-from genbench.tasks.readings import RowTask, require_columns
+from genbench.tasks.base import RowTask, require_columns
+from genbench.tasks.python.loops import are_calls, facts_digest
 from genbench.types import Problem
 
 INFO = TaskInfo(name="t", version="1", summary="", dataset=None, k=1, verifier="exact")

@@ -12,7 +12,7 @@ from genbench import registry
 from genbench.errors import UnavailableError
 from genbench.protocols import Row
 from genbench.types import Answer, Case, SampleId
-from genbench.verifiers.ifeval import ConstraintVerifier
+from genbench.verifiers.instructions.verifier import ConstraintVerifier
 from tests.tasks.test_instruction_benchmarks import conversation
 
 Gold = Callable[[str], list[dict[str, Any]]]

@@ -11,7 +11,7 @@ import pytest
 from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.protocols import Row
-from genbench.tasks.listing import known_tasks
+from genbench.tasks.catalogue import known_tasks
 from genbench.types import Answer, Case, Problem, SampleId
 from tests.judges import test_references as judged
 from tests.tasks import test_choice_benchmarks as choices

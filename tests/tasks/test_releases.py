@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.tasks.livecodebench import livecodebench
-from genbench.tasks.releases import PUBLISHED, read_window
+from genbench.tasks.python.livecodebench import PUBLISHED, livecodebench, read_window
 
 
 def window(release: str | None = None, first: Any = None, last: Any = None, name: str | None = None) -> Any:

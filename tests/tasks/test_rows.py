@@ -10,8 +10,8 @@ import pytest
 from genbench.data.local import RecentFile
 from genbench.errors import ConfigError, DataError
 from genbench.suite.suitefile import read_suite
-from genbench.tasks.make import make_task
-from genbench.tasks.rows import task_rows
+from genbench.tasks.factory import make_task
+from genbench.tasks.loading import task_rows
 
 OWN_ROWS = """\
 from genbench.protocols import TaskInfo

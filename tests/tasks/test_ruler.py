@@ -13,8 +13,8 @@ from genbench.generators.counting import PieceCounts, nominal_tokens
 from genbench.generators.recipe import text_digest
 from genbench.protocols import HubDataset, Row, Task
 from genbench.tasks.generated import GeneratedTask
-from genbench.tasks.remaking import PromptRemaker, shown_messages
-from genbench.tasks.ruler import ESSAYS, HOTPOT, SQUAD, niah, recall, remade, ruler
+from genbench.tasks.python.ruler import ESSAYS, HOTPOT, SQUAD, niah, recall, remade, ruler
+from genbench.tasks.regenerate_prompts import PromptRemaker, shown_messages
 from genbench.types import Message, Problem
 
 COUNTS = PieceCounts(nominal_tokens)

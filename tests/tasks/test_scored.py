@@ -9,10 +9,9 @@ import pytest
 from genbench import registry
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row
-from genbench.tasks.paged import PageTask
-from genbench.tasks.pagefile import read_page
+from genbench.tasks.page.reader import read_page
+from genbench.tasks.page.task import PageTask, scored_row
 from genbench.tasks.pages import page_names, page_path
-from genbench.tasks.scored import scored_row
 from genbench.types import Ask
 
 PIQA: Row = {"goal": "Sit", "sol1": "on a chair", "sol2": "on a nail", "label": 0}

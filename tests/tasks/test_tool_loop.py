@@ -10,7 +10,7 @@ import pytest
 
 from genbench.errors import ConfigError, DataError, GenbenchError, ResponsesError
 from genbench.pipeline import RunOptions, run
-from genbench.tasks.tool_loop import tool_loop
+from genbench.tasks.python.loops import tool_loop
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "tools"
 LEAKY = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.registry import load
-from genbench.tasks.unasked import problems_of, with_unasked
+from genbench.tasks.loading import problems_of, with_unasked
 
 
 def row(number: int, answer: str = "1") -> dict[str, object]:

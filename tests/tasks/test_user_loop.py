@@ -10,7 +10,7 @@ import pytest
 
 from genbench.errors import ConfigError, DataError
 from genbench.pipeline import RunOptions, run
-from genbench.tasks.user_loop import user_loop
+from genbench.tasks.python.loops import user_loop
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "user"
 ROWS = [json.loads(line) for line in (EXAMPLE / "rows.jsonl").read_text().splitlines()]

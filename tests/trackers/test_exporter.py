@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import add
 from genbench.ledger.database import open_ledger
+from genbench.ledger.ingest import add
 from genbench.queue.database import Queue, open_queue
 from genbench.queue.delivery import SendError, deliver
 from genbench.queue.jobs import submit

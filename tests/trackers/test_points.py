@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.ledger.add import add
 from genbench.ledger.database import open_ledger
+from genbench.ledger.ingest import add
 from genbench.queue.database import open_queue
 from genbench.queue.messages import FOR_PEOPLE, due_messages, list_messages
-from genbench.trackers.points import COLUMNS, KIND, tell_points
+from genbench.trackers.exporter import COLUMNS, KIND, tell_points
 from tests.ledger.synthetic import flat, make_run
 
 

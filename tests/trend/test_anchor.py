@@ -9,8 +9,7 @@ import pytest
 
 from genbench.ledger.records import TrackHistory
 from genbench.stats.scores import Floats
-from genbench.trend.anchor import anchor_draws, anchor_due, anchor_state, house_moved_with
-from genbench.trend.compose import compose
+from genbench.trend.compose import anchor_draws, anchor_due, anchor_state, compose, house_moved_with
 from tests.trend.histories import K, base_of, change, drawn, epoch, history, losses, night, series
 
 NIGHTS = 30

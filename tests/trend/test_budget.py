@@ -8,7 +8,7 @@ import pytest
 
 from genbench.ledger.records import TrackHistory
 from genbench.stats.changepoints import alarm_threshold
-from genbench.trend.budget import is_tested, thresholds
+from genbench.trend.detect import is_tested, thresholds
 from tests.trend.histories import drawn, history, losses
 
 

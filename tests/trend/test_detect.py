@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.add import add, rebuild
+from genbench.ledger.changes import close_change
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
+from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.records import Change
 from genbench.stats.changepoints import alarm_threshold
 from genbench.trend.compose import trend
-from genbench.trend.detect import detect_changes, watched_series
-from genbench.trend.looked import first_new
-from genbench.trend.settle import settle
+from genbench.trend.detect import detect_changes, first_unsearched, watched_series
 from tests.trend.tracks import FIRST, filled, night, opened
 
 NIGHTS = 18
@@ -56,7 +55,7 @@ def test_looking_again_changes_nothing(dropped: tuple[Ledger, Path]) -> None:
     once = detect_changes(dropped[0], "nightly")
     again = detect_changes(dropped[0], "nightly")
     assert again.changes == once.changes
-    assert first_new(dropped[0], once) == len(once.points)
+    assert first_unsearched(dropped[0], once) == len(once.points)
 
 
 def test_a_rebuilt_ledger_has_the_same_changes(dropped: tuple[Ledger, Path]) -> None:
@@ -148,7 +147,7 @@ def own(tmp_path: Path) -> Iterator[tuple[Ledger, Path]]:
 def test_an_explained_drop_is_the_new_level(own: tuple[Ledger, Path]) -> None:
     ledger, folder = own
     for change in detect_changes(ledger, "nightly").changes:
-        settle(ledger, "nightly", change.id, "explained", by="ada", note="shorter answers are wanted")
+        close_change(ledger, "nightly", change.id, "explained", by="ada", note="shorter answers are wanted")
     for number in range(14, 18):
         add(ledger, [night(folder, number, LOSSES)])
     found = detect_changes(ledger, "nightly").changes
@@ -160,18 +159,18 @@ def test_an_explained_drop_is_the_new_level(own: tuple[Ledger, Path]) -> None:
 def test_a_dismissed_drop_does_not_open_again(own: tuple[Ledger, Path]) -> None:
     ledger, folder = own
     for change in detect_changes(ledger, "nightly").changes:
-        settle(ledger, "nightly", change.id, "dismissed", by="ada", note="the disk was full")
+        close_change(ledger, "nightly", change.id, "dismissed", by="ada", note="the disk was full")
     add(ledger, [night(folder, 14, np.zeros(15))])
     assert {change.state for change in detect_changes(ledger, "nightly").changes} == {"dismissed"}
 
 
 def test_an_unknown_change_is_refused(own: tuple[Ledger, Path]) -> None:
     with pytest.raises(InputError, match="track nightly: no change 'c-0'"):
-        settle(own[0], "nightly", "c-0", "explained", by="ada", note="why")
+        close_change(own[0], "nightly", "c-0", "explained", by="ada", note="why")
 
 
 def test_a_closed_change_is_not_closed_twice(own: tuple[Ledger, Path]) -> None:
     name = detect_changes(own[0], "nightly").changes[0].id
-    settle(own[0], "nightly", name, "dismissed", by="ada", note="why")
+    close_change(own[0], "nightly", name, "dismissed", by="ada", note="why")
     with pytest.raises(InputError, match="is dismissed already"):
-        settle(own[0], "nightly", name, "explained", by="ada", note="why")
+        close_change(own[0], "nightly", name, "explained", by="ada", note="why")

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from genbench.trend.compose import compose
-from genbench.trend.tasks import RERUN_MOVE, task_records
+from genbench.trend.compose import RERUN_MOVE, compose, task_records
 from tests.trend.histories import FIRST, K, base_of, change, drawn, epoch, history, losses, night, series
 
 NIGHTS = 30

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from genbench.ledger.add import add
 from genbench.ledger.database import Ledger, open_ledger
+from genbench.ledger.ingest import add
 from genbench.stats.scores import Floats
 from tests.ledger.synthetic import make_run
 

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.tasks.humaneval import humaneval
-from genbench.tasks.livecodebench import livecodebench
+from genbench.tasks.python.humaneval_mbpp import humaneval
+from genbench.tasks.python.livecodebench import livecodebench
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.code import CodeVerifier, extract
-from genbench.verifiers.pool import VerifierPool
-from genbench.verifiers.process import VerifierSpec
+from genbench.verifiers.pool.pool import VerifierPool
+from genbench.verifiers.pool.process import VerifierSpec
 
 ADD = {"tests": [{"input": "1 2\n", "output": "3\n"}, {"input": "3 4\n", "output": "7\n"}]}
 GOOD = "```python\nprint(sum(map(int, input().split())))\n```"

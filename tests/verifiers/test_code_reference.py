@@ -15,17 +15,11 @@ import pytest
 
 from genbench.errors import ConfigError, DataError
 from genbench.sandbox.programs import Limits
-from genbench.tasks.livecodebench import livecodebench
+from genbench.tasks.python.livecodebench import livecodebench
 from genbench.types import Answer, Case, Finding, SampleId
-from genbench.verifiers.code import CodeVerifier
-from genbench.verifiers.code_reference import (
-    check_reference,
-    is_positive,
-    kind_of,
-    limits_of,
-)
-from genbench.verifiers.pool import VerifierPool
-from genbench.verifiers.process import VerifierSpec
+from genbench.verifiers.code import CodeVerifier, check_reference, is_positive, kind_of, limits_of
+from genbench.verifiers.pool.pool import VerifierPool
+from genbench.verifiers.pool.process import VerifierSpec
 
 STDIO = [{"input": "1 2\n", "output": "3\n"}]
 CALLED = [{"input": "1", "output": "[1]"}]
@@ -140,7 +134,7 @@ class KillingReferences:
         self.passes += 1
         if self.passes == 1:
             for child in psutil.Process().children():
-                if "genbench.verifiers.worker" in child.cmdline():
+                if "genbench.verifiers.pool.worker" in child.cmdline():
                     child.kill()
         yield "empty", {"tests": []}
 

@@ -9,13 +9,13 @@ import pytest
 
 from genbench.protocols import Verifier
 from genbench.types import Answer, Case, SampleId
-from genbench.verifiers.choice import ChoiceVerifier
-from genbench.verifiers.exact import ExactVerifier
-from genbench.verifiers.grid import GridVerifier
-from genbench.verifiers.last_number import LastNumberVerifier
-from genbench.verifiers.math import MathVerifier
-from genbench.verifiers.short_answer import ShortAnswerVerifier
-from genbench.verifiers.table import TableVerifier
+from genbench.verifiers.choice.verifier import ChoiceVerifier
+from genbench.verifiers.foreign.published_extraction import LastNumberVerifier
+from genbench.verifiers.math.verifier import MathVerifier
+from genbench.verifiers.structured.arc_grid import GridVerifier
+from genbench.verifiers.structured.json_table import TableVerifier
+from genbench.verifiers.text.exact import ExactVerifier
+from genbench.verifiers.text.short_answer import ShortAnswerVerifier
 
 pytestmark = pytest.mark.slow
 

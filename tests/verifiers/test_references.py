@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from genbench.errors import DataError
-from genbench.verifiers.math import MathVerifier
+from genbench.verifiers.math.verifier import MathVerifier
 from genbench.verifiers.references import acceptable_texts, malformation
 
 MALFORMED = [

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from genbench.queue.database import Queue, open_queue
-from genbench.watch.records import WatchRules
+from genbench.watch.watches import WatchRules
 from tests.queue.test_spec import SUITE
-from tests.runs.test_sweep import TINY
+from tests.runs.test_checkpoint_sweep import TINY
 
 NAMES = ("config.json", "tokenizer.json", "model.safetensors")
 

@@ -9,14 +9,14 @@ import pytest
 from sqlalchemy import update
 
 from genbench.errors import InputError
-from genbench.ledger.add import add
 from genbench.ledger.database import open_ledger
+from genbench.ledger.ingest import add
 from genbench.queue import tables
 from genbench.queue.database import Queue
 from genbench.queue.jobs import get_job, list_jobs
-from genbench.reports.best_text import best_text
+from genbench.reports.terminal.queue import best_text
 from genbench.watch.best import draw_best_again
-from genbench.watch.records import WatchRules
+from genbench.watch.watches import WatchRules
 from tests.ledger.synthetic import flat, make_run
 from tests.watch.conftest import write_checkpoint
 from tests.watch.test_watcher import polled

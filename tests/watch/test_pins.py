@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.watch.pins import clock_of, fingerprint, pin, pin_folder, release
+from genbench.watch.watcher import clock_of, fingerprint, pin, pin_folder, release
 from tests.watch.conftest import write_checkpoint
 
 

@@ -15,10 +15,9 @@ from genbench.errors import InputError
 from genbench.queue import tables
 from genbench.queue.database import Queue
 from genbench.queue.jobs import cancel_job, get_job, list_jobs, retry_job
-from genbench.watch.entries import get_watch, list_watches, remove_watch
-from genbench.watch.records import WatchRules
-from genbench.watch.suites import needs_tokenizer
+from genbench.watch.readiness import needs_tokenizer
 from genbench.watch.watcher import Watcher
+from genbench.watch.watches import WatchRules, get_watch, list_watches, remove_watch
 from tests.watch.conftest import write_checkpoint
 
 Rules = Callable[..., WatchRules]

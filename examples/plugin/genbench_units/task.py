@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from genbench.errors import ConfigError
 from genbench.protocols import Row, TaskInfo
-from genbench.tasks.single_turn import SingleTurn
+from genbench.tasks.base import SingleTurn
 from genbench.types import Ask, Message, Problem
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (

@@ -31,6 +31,6 @@ def __getattr__(name: str) -> Any:
     """Return the factory of the task that a page describes, so that the registry can name pages."""
     if not (FOLDER / f"{name}.yaml").is_file():
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from genbench.tasks.pagetask import page_factory  # noqa: PLC0415  tasks in Python read pages as well
+    from genbench.tasks.page.task import page_factory  # noqa: PLC0415  tasks in Python read pages as well
 
     return page_factory(page_path(name))

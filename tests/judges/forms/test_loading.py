@@ -13,7 +13,7 @@ from genbench.errors import ConfigError
 from genbench.judges.file import read_judge
 from genbench.judges.forms.loading import load_form
 from genbench.judges.judge import Judge
-from genbench.runs.judgecheck import check_judge
+from genbench.runs.judge_check import check_judge
 from tests.judges.conftest import Case, Server
 from tests.judges.judgefiles import ENGINE, sample
 

@@ -17,7 +17,7 @@ import pytest
 
 from genbench.tools.bfcl.world import World
 from genbench.types import Answer, Case, SampleId
-from genbench.verifiers.tool_loop import ToolLoopVerifier
+from genbench.verifiers.tools.conversations import ToolLoopVerifier
 from tests.tools.bfcl.mutants import Steps, mutants
 
 REPO = Path("data/hub/gorilla-llm/Berkeley-Function-Calling-Leaderboard")

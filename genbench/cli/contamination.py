@@ -1,0 +1,110 @@
+"""Commands that look for problems of benchmarks in what a model was trained on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from genbench.cli.app import DECIDE, app, examples
+from genbench.cli.options import (
+    AllowOption,
+    DataOption,
+    JsonOption,
+    LedgerOption,
+    LimitOption,
+    NotesOption,
+    TrustOption,
+)
+from genbench.cli.output import lazy_module, print_record
+from genbench.errors import InputError
+
+
+@app.command(
+    rich_help_panel=DECIDE,
+    epilog=examples(
+        "genbench overlap aime25 math500 --corpus sft/*.jsonl.zst",
+        "genbench overlap nightly.yaml --corpus sft/ --data-dir mirror --json > overlap.json",
+    ),
+)
+def overlap(
+    tasks: Annotated[
+        list[str], typer.Argument(metavar="TASK...", help="A built-in task, or a suite with all its tasks.")
+    ],
+    corpus: Annotated[
+        list[Path],
+        typer.Option(
+            "--corpus",
+            metavar="FILE",
+            help="A training file (.jsonl, .parquet, .txt; also .gz, .zst) or a folder of them. Repeatable; "
+            "further files may follow the tasks.",
+        ),
+    ] = [],  # noqa: B006
+    data_dir: DataOption = None,
+    limit: LimitOption = None,
+    n: Annotated[int, typer.Option("--n", help="Words of an n-gram. The default is that of GPT-3.")] = 13,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print no progress.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Search training files for questions of tasks.
+
+    Lists the file, the line, the problem and the matched text. Memory does not grow with the files.
+    """
+    chosen, files = lazy_module("runs.training_overlap").split_arguments(tasks, corpus)
+    record = lazy_module("runs.training_overlap").overlap(
+        chosen, files, mirror=data_dir, limit=limit, n=n, quiet=quiet
+    )
+    print_record(record, "reports.terminal.contamination:overlap_text", as_json)
+
+
+@app.command(
+    rich_help_panel=DECIDE,
+    epilog=examples(
+        "genbench contamination runs/n/base runs/n1/tuned runs/n2/tuned runs/n3/tuned",
+        "genbench contamination runs/n/base runs/n3/tuned --task gpqa_diamond --json",
+        "genbench contamination --track nightly runs/tonight/tuned",
+    ),
+)
+def contamination(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...",
+            help="The base, then runs of earlier models, then the model that is tested (RUN_DIR/<model>).",
+        ),
+    ],
+    track: Annotated[
+        str | None,
+        typer.Option(help="Take the base and the earlier runs from this track. RUN is then the tested one."),
+    ] = None,
+    ledger: LedgerOption = None,
+    notes: NotesOption = None,
+    task: Annotated[list[str], typer.Option("--task", help="Test only this task. Repeatable.")] = [],  # noqa: B006
+    allow: AllowOption = [],  # noqa: B006
+    data_dir: DataOption = None,
+    trust_run: TrustOption = [],  # noqa: B006
+    as_json: JsonOption = False,
+) -> None:
+    """Look for signs that a model has seen a task.
+
+    Counts problems that base never solves and the model always solves, against the same of earlier models.
+    Tests whether choice questions are solved more often in the dataset's order of options. No GPU is used.
+    """
+    kinds = lazy_module("runs.stored.trust").read_kinds(trust_run)
+    folder = lazy_module("runs.options").path_or_none(data_dir)
+    if track is not None:
+        runs = _runs_of(track, runs, ledger, notes)
+    record = lazy_module("runs.contamination").contamination(
+        runs, tasks=task, allow=allow, data_dir=folder, trusted=kinds
+    )
+    print_record(record, "reports.terminal.contamination:contamination_text", as_json)
+
+
+def _runs_of(track: str, runs: list[Path], ledger: str | None, notes: Path | None) -> list[Path]:
+    """Return the base of a track, its earlier runs, and the run that is tested."""
+    if len(runs) != 1:
+        raise InputError(f"--track {track}: name the tested run alone, found {len(runs)} runs")
+    with lazy_module("ledger.database").open_ledger(ledger, notes, create=False) as opened:
+        found: list[Path] = lazy_module("ledger.history").runs_before(opened, track, runs[0])
+    return found

@@ -1,0 +1,203 @@
+"""Draw samples turn by turn with the engines of a run, and pass on those that are complete."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from genbench.draw.capacity import Limit
+from genbench.draw.draw_order import Draw
+from genbench.draw.engine_lanes import Lane, draw_all
+from genbench.draw.engine_session import LaneContext
+from genbench.engines.likelihood import scoring
+from genbench.errors import RequestFailedError
+from genbench.models.requests import RequestMaker
+from genbench.protocols import Engine
+from genbench.types import Answer, Completion, FinishReason, Request, SampleId, ScoreRequest
+
+_SYNC_EVERY_S = 5.0
+
+
+class Sink(Protocol):
+    """Where completions are written."""
+
+    def append_completion(self, item: Completion) -> None:
+        """Write one completion."""
+        ...
+
+    def sync(self) -> None:
+        """Make sure that all that was written is on disk."""
+        ...
+
+
+Split = Callable[[Completion], Answer]
+Offer = Callable[[Draw, list[Completion]], None]
+Progress = Callable[[Completion], None]
+More = Callable[[], Awaitable[Sequence[Draw]]]
+CountTrace = Callable[[Completion, Answer], Awaitable[int | None]]
+
+
+@dataclass(slots=True)
+class Generation:
+    """What is drawn, with which engines, and where the completions go.
+
+    Args:
+        engines: by name, what makes each engine that works in parallel. Each call makes a new one.
+        stored: completions on disk of samples whose conversation is not complete. Turns drawn here are
+            added until it is, so that none is drawn twice if an engine dies.
+        split: completion -> answer, for the next turn and for the count of trace tokens.
+        offer: called with a sample whose conversation is complete. It must not block.
+        progress: called with each completion.
+        limit: how many samples an engine has in flight.
+        started: called with each engine that is up.
+        tell: called with lines for people.
+        count_trace: returns the tokens of a completion's trace, or None if they are unknown.
+        began: called when an engine begins with a sample.
+        facts: by name, what each engine reported. Filled when the engines are closed.
+        ran_dry: called when no sample waits any more. Another model may then use engines that are idle.
+        user: returns what a simulated user says. None: the engine says it, as ready responses do.
+    """
+
+    engines: Mapping[str, Callable[[], Engine]]
+    maker: RequestMaker
+    sink: Sink
+    split: Split
+    offer: Offer
+    progress: Progress
+    limit: Limit
+    attempt: int
+    stop: asyncio.Event
+    stored: dict[SampleId, list[Completion]]
+    started: Callable[[Engine], None]
+    tell: Callable[[str], None]
+    count_trace: CountTrace
+    began: Callable[[SampleId], None] = lambda sample: None
+    facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    ran_dry: Callable[[], None] = lambda: None
+    user: Callable[[Request], Awaitable[str]] | None = None
+
+    async def run(self, draws: Sequence[Draw], more: More | None = None) -> None:
+        """Draw all samples, or until `stop` is set.
+
+        Args:
+            more: returns what is drawn next, with the engines that are up. Nothing ends the drawing.
+
+        Raises:
+            EngineError: no engine is left. Each could not be started, or died three times with nothing
+                finished between.
+        """
+        tell = self.tell if len(self.engines) > 1 else _say_nothing
+        shared = LaneContext(self, self.limit, self.stop, tell, self.started, self.tell)
+        if more is None:
+            shared.ran_dry, shared.gives_way = self.ran_dry, True
+        lanes = [Lane(name, make, shared) for name, make in self.engines.items()]
+        syncer = asyncio.create_task(self._sync_often())
+        try:
+            while draws and not self.stop.is_set():
+                await draw_all(lanes, shared, draws)
+                draws = () if more is None else await more()
+        finally:
+            syncer.cancel()
+            await asyncio.gather(syncer, return_exceptions=True)
+            self.sink.sync()
+            for lane in lanes:
+                await lane.close()
+            self.facts |= {name: found for name, found in shared.facts.items() if found}
+
+    async def draw(self, engine: Engine, draw: Draw) -> None:
+        """Draw all turns of one sample that are not stored yet."""
+        self.began(draw.sample)
+        done = self.stored.setdefault(draw.sample, [])
+        replies = [self.split(completion).text for completion in done]
+        request = await self._next(draw, replies)
+        while request is not None:
+            completion = await self._complete(engine, request)
+            answer = self.split(completion)
+            seen = request.prompt if request.turn else None
+            of_trace = await self.count_trace(completion, answer)
+            replies.append(answer.text)
+            has_failed = completion.finish_reason == "error"
+            request = None if has_failed else await self._next(draw, replies)
+            ended = request is None and not has_failed and len(replies) < draw.problem.turns
+            completion = replace(completion, trace_tokens=of_trace, prompt=seen, final=ended)
+            self._keep(completion)
+            self.limit.note(draw, completion)
+            done.append(completion)
+        del self.stored[draw.sample]
+        self.offer(draw, done)
+
+    def _keep(self, completion: Completion) -> None:
+        self.sink.append_completion(completion)
+        self.progress(completion)
+
+    async def _next(self, draw: Draw, replies: list[str]) -> Request | None:
+        """Return the next request of a sample. The engine keeps working while a slow task is asked.
+
+        The task keeps what it found, so that the request is made from it at once.
+        """
+        if draw.task.is_slow:
+            await asyncio.to_thread(draw.task.task.ask, draw.problem, draw.sample_index, tuple(replies))
+        return self._request(draw, replies)
+
+    def _request(self, draw: Draw, replies: list[str]) -> Request | None:
+        return self.maker.request(draw.task, draw.problem, draw.sample_index, replies)
+
+    async def _complete(self, engine: Engine, request: Request) -> Completion:
+        if request.max_tokens == 0:
+            return unanswered(request, self.attempt, "", "length")
+        try:
+            if request.speaker == "user" and self.user is not None:
+                return unanswered(request, self.attempt, await self.user(request), "stop")
+            if isinstance(request, ScoreRequest):
+                return await scoring(engine, request).score(request, self.attempt)
+            return await engine.generate(request, self.attempt)
+        except RequestFailedError as error:
+            return failed(request, self.attempt, str(error))
+
+    def give_up(self, draw: Draw, why: str) -> None:
+        """Record a sample that no engine could draw. It becomes an engine_error."""
+        done = self.stored.pop(draw.sample, [])
+        replies = [self.split(completion).text for completion in done]
+        request = self._request(draw, replies)
+        if request is None:
+            raise AssertionError("a complete conversation is not drawn")
+        completion = failed(request, self.attempt, why)
+        self._keep(completion)
+        self.offer(draw, [*done, completion])
+
+    async def _sync_often(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(_SYNC_EVERY_S)
+            await loop.run_in_executor(None, self.sink.sync)
+
+
+def _say_nothing(line: str) -> None:
+    """Ignore a line. With a single engine the error that ends the run says the same."""
+
+
+def failed(request: Request, attempt: int, why: str) -> Completion:
+    """Return the completion of a request that the engine could not answer. Its sample is an engine_error."""
+    return unanswered(request, attempt, why, "error")
+
+
+def unanswered(request: Request, attempt: int, text: str, finish_reason: FinishReason) -> Completion:
+    """Return a completion without tokens: of an error, of a full context (length), or of a simulated user."""
+    return Completion(
+        sample=request.sample,
+        turn=request.turn,
+        seed=request.seed,
+        prompt_digest=request.prompt_digest,
+        text=text,
+        finish_reason=finish_reason,
+        prompt_tokens=len(request.token_ids),
+        completion_tokens=0,
+        trace_tokens=0,
+        max_tokens=request.max_tokens,
+        attempt=attempt,
+        seconds=None,
+        trace_opened=request.trace_opened,
+        prompt=request.prompt if request.turn else None,
+    )

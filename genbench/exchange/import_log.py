@@ -1,0 +1,482 @@
+"""Import of samples of other tools as a score file.
+
+lm-evaluation-harness, lighteval, Inspect, every_eval_ever, and genbench's own Parquet are read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from genbench.data.parquet import read_batches
+from genbench.errors import InputError
+from genbench.store.json_files import encode, lines_of, replace
+
+Line = dict[str, Any]
+_MOST_BYTES = 4 << 30
+"""Bytes of all files of an Inspect log once they are unpacked."""
+_LEAST_BOMB, _MOST_RATIO = 64 << 20, 100
+"""A log that unpacks to more bytes than the first, and so many times its own size, is refused. Logs unpack to
+five to twenty times their size."""
+_ZSTANDARD = 93
+"""The number of the compression in a zip file (APPNOTE 4.4.5)."""
+_ENCRYPTED = 1
+_HEADER = struct.Struct("<26sHH")
+"""The local header of a member: its last fields are the bytes of its name and of its extra field."""
+_MOST_PLAIN_BYTES = 2 << 30
+_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+"""Inspect's values of correct, incorrect, partial and no answer."""
+
+
+def read_inspect(source: Path) -> tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]:
+    """Return the head of an Inspect log (`.eval` or `.json`) and its samples.
+
+    Raises:
+        InputError: the file is no such log, or is packed in a way that this Python cannot read.
+    """
+    if zipfile.is_zipfile(source):
+        _check_size(source)
+        return _packed_head(source), _packed_samples(source)
+    try:
+        log = json.loads(_whole(source))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: not valid JSON: {error}") from error
+    if isinstance(log, dict) and "evaluation_results" in log:
+        named = (log.get("detailed_evaluation_results") or {}).get("file_path", "a file of JSON Lines")
+        raise InputError(
+            f"{source}: a record of every_eval_ever has only totals; import its samples: {named}"
+        )
+    if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
+        raise InputError(f"{source}: no 'eval': not a log of Inspect")
+    samples = log.get("samples")
+    if not isinstance(samples, list) or not samples:
+        raise InputError(f"{source}: the log has no samples (status {log.get('status')!r})")
+    return log, iter(samples)
+
+
+def _whole(source: Path) -> bytes:
+    """Return a log that is not packed. A file with holes could be larger than any memory."""
+    with source.open("rb") as file:
+        data = file.read(_MOST_PLAIN_BYTES + 1)
+    if len(data) > _MOST_PLAIN_BYTES:
+        raise InputError(
+            f"{source}: is larger than {_MOST_PLAIN_BYTES:,} bytes; write the log packed, as .eval"
+        )
+    return data
+
+
+def _check_size(source: Path) -> None:
+    """Raise InputError if a log is no zip archive, or becomes very large once it is unpacked."""
+    try:
+        with zipfile.ZipFile(source) as packed:
+            unpacked = sum(entry.file_size for entry in packed.infolist())
+    # NotImplementedError: zipfile's error for a newer version of the format.
+    except (ValueError, NotImplementedError, zipfile.BadZipFile) as error:
+        raise InputError(f"{source}: not a log of Inspect: {error}") from error
+    most = max(_LEAST_BOMB, min(_MOST_BYTES, _MOST_RATIO * source.stat().st_size))
+    if unpacked > most:
+        raise InputError(
+            f"{source}: unpacks to {unpacked:,} bytes, at most {most:,} are read; convert the log: "
+            "inspect log convert --to json"
+        )
+
+
+def _packed_head(source: Path) -> Mapping[str, Any]:
+    with zipfile.ZipFile(source) as packed:
+        names = set(packed.namelist())
+        name = next((one for one in ("header.json", "_journal/start.json") if one in names), None)
+        if name is None:
+            raise InputError(f"{source}: no header.json in it: not a log of Inspect")
+        return _member(source, packed, name)
+
+
+def _packed_samples(source: Path) -> Iterator[Mapping[str, Any]]:
+    with zipfile.ZipFile(source) as packed:
+        for name in sorted(packed.namelist()):
+            if name.startswith("samples/") and name.endswith(".json"):
+                yield _member(source, packed, name)
+
+
+def _member(source: Path, packed: zipfile.ZipFile, name: str) -> Mapping[str, Any]:
+    """Return one JSON file of a log.
+
+    Raises:
+        InputError: it is damaged, too large, or compressed by a method that this Python lacks.
+    """
+    try:
+        found = json.loads(_unpacked(packed, packed.getinfo(name)))
+    except NotImplementedError as error:  # zipfile's error for a method that it lacks
+        raise InputError(
+            f"{source}: {name} is compressed by a method that this Python cannot read ({error}); convert the "
+            "log: inspect log convert --to json"
+        ) from error
+    # RuntimeError: the member is encrypted, or the JSON is nested too deeply.
+    except (ValueError, RuntimeError, OSError, EOFError, zlib.error, zipfile.BadZipFile, KeyError) as error:
+        raise InputError(f"{source}: {name} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{source}: {name}: wanted a JSON object")
+    if name.endswith(("header.json", "start.json")):
+        _object(found.get("eval"), f"{source}: {name}: 'eval'")
+    return found
+
+
+def _unpacked(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Return the content of a member. Inspect packs with Zstandard, which zipfile reads since Python 3.14."""
+    if member.compress_type != _ZSTANDARD:
+        return packed.read(member)
+    assert packed.fp is not None
+    packed.fp.seek(member.header_offset)
+    header = packed.fp.read(_HEADER.size)
+    if len(header) < _HEADER.size or member.flag_bits & _ENCRYPTED:
+        raise zipfile.BadZipFile("its header is damaged, or it is encrypted")
+    _, name_bytes, extra_bytes = _HEADER.unpack(header)
+    packed.fp.seek(name_bytes + extra_bytes, os.SEEK_CUR)
+    data = packed.fp.read(member.compress_size)
+    found: bytes = pa.decompress(data, decompressed_size=member.file_size, codec="zstd", asbytes=True)
+    if zlib.crc32(found) != member.CRC:
+        raise zipfile.BadZipFile("its checksum is wrong")
+    return found
+
+
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    """Return a JSON object of a log. None is an empty one.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where} is {value!r:.80}, wanted a JSON object")
+    return value
+
+
+def _text(value: Any) -> str | None:
+    """Return an answer as text. Inspect allows any JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def inspect_metrics(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the scorers of a log. A scorer with several values has one name for each, `scorer/value`.
+
+    Raises:
+        InputError: a sample is no JSON object with scores by their scorers.
+    """
+    names: dict[str, None] = {}
+    for sample in samples:
+        scores = _object(_object(sample, "a sample").get("scores"), "'scores' of a sample")
+        for scorer, score in scores.items():
+            value = score.get("value") if isinstance(score, dict) else score
+            inner = value if isinstance(value, dict) else {None: value}
+            names |= dict.fromkeys(scorer if key is None else f"{scorer}/{key}" for key in inner)
+    return list(names)
+
+
+def inspect_lines(
+    source: Path, head: Mapping[str, Any], samples: Iterable[Mapping[str, Any]], metric: str, task: str | None
+) -> Iterator[Line]:
+    """Yield the lines of the score file for an Inspect log. An epoch is a sample.
+
+    A sample with an error has no score.
+
+    Raises:
+        InputError: a value is neither a number from 0 to 1 nor one of Inspect's letters, or a sample has no
+            id or no epoch from 1 on.
+    """
+    facts = _object(head.get("eval"), f"{source}: 'eval'")
+    config = _object(facts.get("model_generate_config"), f"{source}: 'eval.model_generate_config'")
+    seed = config.get("seed")
+    imported = {"from": "inspect", "lacks": [] if seed is not None else ["seeds"]}
+    name = task or str(facts.get("task") or source.stem)
+    for sample in samples:
+        scorer, _, key = metric.partition("/")
+        where = f"{source}: sample {sample.get('id')!r:.80}, epoch {sample.get('epoch')!r:.80}"
+        score = _object(_object(sample.get("scores"), where).get(scorer), f"{where}: '{scorer}'")
+        named, epoch = sample.get("id"), sample.get("epoch") or 1
+        if not isinstance(named, str | int) or not isinstance(epoch, int) or epoch < 1:
+            raise InputError(f"{where}: wanted an id, and a whole number from 1 on as the epoch")
+        yield {
+            "task": name,
+            "problem_id": str(named),
+            "sample_index": epoch - 1,
+            "score": None if sample.get("error") else _inspect_value(_inner(score.get("value"), key), where),
+            "answer": _text(score.get("answer")),
+            "imported": imported,
+        }
+
+
+def _inner(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else value
+
+
+def _inspect_value(value: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value = _LETTERS.get(value.strip().upper(), value)
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            value = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}.get(value.lower(), value)
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InputError(f"{where}: the score is {value!r:.80}, wanted 0 to 1, or C, I, P or N")
+    return float(value)
+
+
+def every_eval_lines(
+    source: Path, records: Iterable[tuple[int, Mapping[str, Any]]], task: str | None
+) -> Iterator[Line]:
+    """Yield the lines of the score file for samples of every_eval_ever. They record neither k nor seeds.
+
+    Raises:
+        InputError: a line has no score from 0 to 1.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    for number, record in records:
+        name, problem = str(record.get("evaluation_name")), str(record.get("sample_id"))
+        if task is not None and name != task:
+            continue
+        where = f"{source}:{number}"
+        score = _object(record.get("evaluation"), f"{where}: 'evaluation'").get("score")
+        if not isinstance(score, int | float) or not 0 <= score <= 1:
+            raise InputError(f"{where}: evaluation.score is {score!r:.80}, wanted a number from 0 to 1")
+        given = record.get("answer_attribution") or [{}]
+        if not isinstance(given, list):
+            raise InputError(f"{where}: 'answer_attribution' is {given!r:.80}, wanted a list")
+        yield {
+            "task": name,
+            "problem_id": problem,
+            "sample_index": seen[name, problem],
+            "score": float(score),
+            "answer": _text(_object(given[-1], f"{where}: 'answer_attribution'").get("extracted_value")),
+            "imported": {"from": "every_eval_ever", "lacks": ["k", "seeds"]},
+        }
+        seen[name, problem] += 1
+
+
+_STAMP = re.compile(r"_\d{4}-\d{2}-\d{2}T[\d:.-]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportChoice:
+    """The choice of what is imported from a file.
+
+    `metric` and `filter` (of lm-eval) are required if the file contains several. `task` selects a task of a
+    samples.parquet. For other files it replaces the task name that the file name gives.
+    """
+
+    task: str | None = None
+    metric: str | None = None
+    filter: str | None = None
+
+
+def import_scores(source: str | Path, output: str | Path, choice: ImportChoice | None = None) -> int:
+    """Write a score file from the samples of another tool. Return the number of its lines.
+
+    Args:
+        source: the file of the other tool.
+        output: the score file.
+        choice: what is read. None means the only metric and filter of the file.
+
+    Raises:
+        InputError: the source cannot be read, has no samples or has no known format, or `choice` does not
+            select one of its metrics and filters.
+    """
+    source, output = Path(source), Path(output)
+    try:
+        lines = _lines(source, choice or ImportChoice())
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise InputError(f"{source}: cannot be read: {error}") from error
+    if not lines:
+        raise InputError(f"{source}: has no samples")
+    replace(output, b"".join(encode(line) for line in lines))
+    return len(lines)
+
+
+def _lines(source: Path, choice: ImportChoice) -> list[Line]:
+    if source.suffix in (".eval", ".json"):
+        return _inspect(source, choice)
+    if source.suffix != ".parquet":
+        records = list(_records(source))
+        if records and "evaluation_name" in records[0][1]:
+            return list(every_eval_lines(source, records, choice.task))
+        return list(_lm_eval(source, records, choice))
+    columns = set(pq.read_schema(source).names)
+    if {"task", "problem_id", "sample_index", "score"} <= columns:
+        return list(_own(source, choice))
+    if columns & {"metric", "metrics"}:
+        return list(_lighteval(source, choice))
+    raise InputError(
+        f"{source}: neither lighteval details ('metric') nor samples.parquet; its columns are "
+        f"{', '.join(sorted(columns))}"
+    )
+
+
+def _records(source: Path) -> Iterator[tuple[int, Line]]:
+    with source.open("rb") as file:
+        for number, text in lines_of(file, source):
+            if not text.strip():
+                continue
+            try:
+                record = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{source}:{number}: not valid JSON: {error}") from error
+            if not isinstance(record, dict) or not {"doc_id", "evaluation_name"} & record.keys():
+                raise InputError(
+                    f"{source}:{number}: no 'doc_id': not a samples file of lm-eval (nor 'evaluation_name', "
+                    "as in every_eval_ever)"
+                )
+            yield number, record
+
+
+def _inspect(source: Path, choice: ImportChoice) -> list[Line]:
+    """Return the lines of the score file for a log of Inspect."""
+    head, found = read_inspect(source)
+    samples = list(found)
+    metric = _one_of(source, "metric", inspect_metrics(samples), choice.metric)
+    return list(inspect_lines(source, head, samples, metric, choice.task))
+
+
+def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for a samples file of lm-eval.
+
+    lm-eval writes each document once for each filter, with one score for each metric.
+    """
+    filters = dict.fromkeys(str(record.get("filter", "none")) for _, record in records)
+    wanted = _one_of(source, "filter", filters, choice.filter)
+    kept = [(n, record) for n, record in records if str(record.get("filter", "none")) == wanted]
+    metric = _one_of(source, "metric", _lm_eval_metrics(kept), choice.metric)
+    task = choice.task or _STAMP.sub("", source.stem.removeprefix("samples_"))
+    seen: Counter[str] = Counter()
+    for number, record in kept:
+        found = record.get("doc")
+        doc: Line = found if isinstance(found, dict) else {}
+        problem = str(doc.get("problem_id", record["doc_id"]))
+        index = doc.get("sample_index") if "problem_id" in doc else None
+        line = {
+            "task": task,
+            "problem_id": problem,
+            "sample_index": seen[problem] if index is None else index,
+            "score": _score(record.get(metric), f"{source}:{number}", metric),
+            "answer": _answer(record.get("filtered_resps")),
+        }
+        if index is None:  # a log of lm-eval itself, and not one that genbench exported
+            line["imported"] = {"from": "lm-eval", "lacks": ["k", "seeds"]}
+        seen[problem] += 1
+        yield line
+
+
+def _lm_eval_metrics(records: Sequence[tuple[int, Line]]) -> dict[str, None]:
+    """Return the names of the metrics that have a number on each line.
+
+    Files of older versions do not list their metrics. Every key with a number is then taken for one.
+    """
+    names: dict[str, None] = {}
+    for _, record in records:
+        listed = record.get("metrics")
+        for name in listed if isinstance(listed, list) else record:
+            if name == "doc_id" or not isinstance(name, str):
+                continue
+            if isinstance(record.get(name), int | float) or (isinstance(listed, list) and name in record):
+                names.setdefault(name)
+    return {name: None for name in names if not any(isinstance(r.get(name), list) for _, r in records)}
+
+
+def _answer(found: Any) -> str | None:
+    """Return the extracted text, or None if there is none.
+
+    Multiple choice by likelihood has pairs in its place, which are not answers.
+    """
+    first = found[0] if isinstance(found, list) and found else found
+    return first if isinstance(first, str) else None
+
+
+def _lighteval(source: Path, choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for `details_<task>|<shots>_<time>.parquet` of lighteval.
+
+    The file has one row for each document, with its metrics in a struct.
+    """
+    names = pq.read_schema(source).names
+    column = "metric" if "metric" in names else "metrics"
+    wanted = [name for name in ("doc", column) if name in names]
+    rows = [
+        _lighteval_row(source, number, row, column)
+        for number, row in enumerate(
+            row for batch in read_batches(source, wanted) for row in batch.to_pylist()
+        )
+    ]
+    metrics = dict.fromkeys(name for row in rows for name, value in row[column].items() if _is_number(value))
+    metric = _one_of(source, "metric", metrics, choice.metric)
+    task = choice.task or _STAMP.sub("", source.stem.removeprefix("details_")).replace("|", "_")
+    ids = [str(row["doc"].get("id") or "") for row in rows]
+    named = all(ids) and len(set(ids)) == len(ids)
+    for number, row in enumerate(rows):
+        yield {
+            "task": task,
+            "problem_id": ids[number] if named else str(number),
+            "sample_index": 0,
+            "score": _score(row[column].get(metric), f"{source}: row {number}", metric),
+            "imported": {"from": "lighteval", "lacks": ["k", "seeds"]},
+        }
+
+
+def _lighteval_row(source: Path, number: int, row: Line, column: str) -> Line:
+    """Return a row with mappings for its document and its metrics.
+
+    Raises:
+        InputError: one of them is something else.
+    """
+    found = {name: row.get(name) or {} for name in ("doc", column)}
+    for name, value in found.items():
+        if not isinstance(value, Mapping):
+            raise InputError(f"{source}: row {number}: '{name}' is no struct; not details of lighteval")
+    return found
+
+
+def _own(source: Path, choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for samples.parquet or a dataset of `genbench export --to hf`."""
+    columns = ["task", "problem_id", "sample_index", "score", "extracted"]
+    for batch in read_batches(source, columns):
+        for row in batch.to_pylist():
+            if choice.task is None or row["task"] == choice.task:
+                if not isinstance(row["task"], str) or not isinstance(row["problem_id"], str):
+                    raise InputError(f"{source}: 'task' and 'problem_id' must be texts")
+                yield {**{key: row[key] for key in columns[:4]}, "answer": row["extracted"]}
+
+
+def _one_of(source: Path, what: str, found: Mapping[str, Any] | Iterable[str], wanted: str | None) -> str:
+    names = list(found)
+    if wanted is not None and wanted in names:
+        return wanted
+    if wanted is None and len(names) == 1:
+        return names[0]
+    if not names:
+        raise InputError(f"{source}: it has no {what}, wanted at least one with a number on each line")
+    listed = ", ".join(names)
+    asked = f"no {what} '{wanted}'" if wanted is not None else f"{len(names)} {what}s"
+    raise InputError(f"{source}: {asked}; it has: {listed}; choose one with --{what}")
+
+
+def _score(value: Any, where: str, metric: str) -> float | None:
+    if value is None:
+        return None
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise InputError(f"{where}: '{metric}' is {value!r}, wanted a number from 0 to 1")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)

@@ -1,0 +1,452 @@
+"""The nightly gate: tonight's run and its track's history in one decision.
+
+Tonight's run is compared with the base task by task, from the sums of their problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from genbench.analysis.records import Count, Interval, Share
+from genbench.errors import InputError
+from genbench.ledger.database import Ledger
+from genbench.ledger.history import track_history
+from genbench.ledger.ingest import add
+from genbench.ledger.records import Night, TaskSeries, TrackHistory
+from genbench.ledger.run_facts import read_facts
+from genbench.policy.config import BY_SUITE, EVERY_TASK, Policy, Rule, TaskPolicy, Tier
+from genbench.stats.paired import Paired, paired
+from genbench.stats.pool import pool
+from genbench.stats.scores import Floats, Ints, Scores
+from genbench.stats.signflip import sign_flip
+from genbench.store.json_record import JsonRecord
+
+
+class GatedTask(JsonRecord):
+    """One task of tonight's run against the base. Differences are fractions of 1."""
+
+    tier: Tier = Field(description="critical, supporting or advisory")
+    rule: Rule = Field(description="not_worse or proven, see the policy")
+    state: Literal["held", "failed", "missing", "no base"] = Field(
+        description="missing: the run lacks the task; no base: the base was not drawn under these terms"
+    )
+    n: Count | None = Field(description="problems that both runs have scored")
+    base: Share | None = Field(description="score of the base on them")
+    tonight: Share | None = Field(description="score of tonight's run on them")
+    difference: float | None = Field(description="tonight - base")
+    margin: float = Field(description="loss that is acceptable")
+    level: Share | None = Field(description="chance of a false alarm of this task tonight; null if untested")
+    lower: float | None = Field(
+        description="one-sided 95% lower bound of the difference, with excluded samples against tonight"
+    )
+    p: Share | None = Field(
+        description="one-sided p value of a loss above the margin, by sign flips: a loss is shown at `level`"
+    )
+    ci: Interval | None = Field(description="95% interval for new questions")
+    gain: bool = Field(description="whether the 95% interval is above 0; never a reason")
+
+
+class GatedChange(JsonRecord):
+    """An open change of the track's history."""
+
+    id: str = Field(description="name of the change")
+    task: str | None = Field(description="the task; null for all gating tasks together")
+    tier: Tier = Field(description="tier of the task, or of the pooled difference")
+    since: str = Field(description="night or step at which it most likely began")
+    found: str = Field(description="night or step at which it was found")
+    size: float = Field(description="after minus before, a fraction of 1, after search")
+    ci: Interval = Field(description="its 95% interval, after search")
+    counts: bool = Field(description="whether tonight's run is after it")
+
+
+class PooledTonight(JsonRecord):
+    """The pooled difference of the critical tasks tonight."""
+
+    tasks: tuple[str, ...] = Field(description="the tasks")
+    difference: float | None = Field(description="inverse-variance mean of their differences")
+    p_regression: Share = Field(description="one-sided p value of a drop")
+    level: Share = Field(description="level of its test")
+    failed: bool = Field(description="whether a drop is shown")
+
+
+class NightlyGate(JsonRecord):
+    """Tonight's run and its track's history in one decision."""
+
+    format: Literal[1] = Field(description="version of this record")
+    track: str = Field(description="the track")
+    run: str = Field(description="uid of tonight's run")
+    path: str | None = Field(description="its folder")
+    label: str = Field(description="its night or step")
+    model: str = Field(description="name of the model")
+    base: str | None = Field(description="uid of the base")
+    policy: str = Field(description="name of the policy")
+    alpha: Share = Field(description="chance of a false alarm tonight: yearly budget / runs in a year")
+    tasks: dict[str, GatedTask] = Field(description="by name")
+    pooled: PooledTonight | None = Field(description="null with fewer than two critical tasks")
+    changes: tuple[GatedChange, ...] = Field(description="open drops of the track")
+    verdict: Literal["pass", "fail"] = Field(description="the decision")
+    reasons: tuple[str, ...] = Field(description="why it fails, in words; empty if it passes")
+    remarks: tuple[str, ...] = Field(description="what is shown and does not decide")
+    exit_code: Literal[0, 1] = Field(description="0 pass, 1 fail; 2 (could not be asked) leaves no JSON")
+
+
+@dataclass(frozen=True, slots=True)
+class Tonight:
+    """The tasks of tonight's run, and their pooled difference. `absent` are required tasks that it lacks."""
+
+    tasks: Mapping[str, GatedTask]
+    pooled: PooledTonight | None
+
+
+def tonight(history: TrackHistory, uid: str, policy: Policy, alpha: float) -> Tonight:
+    """Compare a run with the base of its track.
+
+    Critical and supporting tasks and the pooled difference share `alpha`: half goes to the tasks in equal
+    parts, the other half to the pooled difference.
+
+    Args:
+        uid: a point of the track.
+        alpha: chance of a false alarm on an unchanged model, over everything that can fail the gate.
+    """
+    own = {name: series for name, series in history.series.items() if uid in series.uids}
+    asked = {name: policy.of(name, series.gating) for name, series in own.items()}
+    deciding = [name for name, task in asked.items() if task.tier != "advisory"]
+    critical = [name for name, task in asked.items() if task.tier == "critical"]
+    pools = len(critical) > 1 and policy.pooled != "advisory"
+    share = (alpha / 2 if pools else alpha) / max(1, len(deciding))
+    pairs = {name: _pair(series, uid) for name, series in own.items()}
+    tasks = {
+        name: _gated(asked[name], pairs[name], share if name in deciding else None) for name in sorted(own)
+    }
+    tasks |= {
+        name: _absent(task) for name, task in policy.tasks.items() if task.is_required and name not in own
+    }
+    known = {name: pair for name in critical if (pair := pairs[name]) is not None}
+    return Tonight(tasks, _pooled(known, alpha / 2) if pools else None)
+
+
+def _pair(series: TaskSeries, uid: str) -> Paired | None:
+    """Return the paired difference of a run to its base, or None if the base has no equal draw."""
+    epoch = next(epoch for epoch in series.epochs if uid in epoch.uids)
+    if epoch.base_sums is None or epoch.base_counts is None:
+        return None
+    row = epoch.uids.index(uid)
+    k = int(series.ks[series.uids.index(uid)])
+    base = scores_of(epoch.base_sums, epoch.base_counts, int(epoch.base_counts.max(initial=1)))
+    return paired(base, scores_of(epoch.sums[row], epoch.counts[row], k), groups=epoch.groups)
+
+
+def scores_of(sums: Floats, counts: Ints, k: int) -> Scores:
+    """Return scores with given sums and counts for each problem, k samples each.
+
+    A sum of whole numbers becomes ones and zeros. Another sum becomes equal parts, which keeps the mean.
+    Samples above the count are excluded.
+    """
+    k = max(k, int(counts.max(initial=0)), 1)
+    column = np.arange(k)[None, :]
+    whole = np.isclose(sums, np.rint(sums))[:, None]
+    means = np.divide(sums, counts, out=np.zeros(len(sums)), where=counts > 0)[:, None]
+    values = np.where(whole, (column < np.rint(sums)[:, None]).astype(np.float64), means)
+    values = np.where(column < counts[:, None], values, np.nan)
+    return Scores(np.clip(values, 0.0, 1.0), np.full(len(sums), k, dtype=np.int64))
+
+
+def _gated(asked: TaskPolicy, found: Paired | None, level: float | None) -> GatedTask:
+    """Return the decision on one task, by its intervals."""
+    if found is None or found.clusters is None or found.base is None or found.difference is None:
+        return _undecided(asked, "no base")
+    margin = _margin(asked, found.base)
+    # Flipping signs of what exceeds the margin inverts the test: -margin is then outside the interval.
+    p = sign_flip(found.clusters.totals + margin * found.clusters.sizes).p_regression
+    if asked.rule == "proven":
+        failed = found.lower is None or found.lower <= -margin
+    else:
+        failed = level is not None and p <= level
+    return GatedTask(
+        tier=asked.tier,
+        rule=asked.rule,
+        state="failed" if failed else "held",
+        n=found.n - found.left_out,
+        base=found.base,
+        tonight=found.tuned,
+        difference=found.difference,
+        margin=margin,
+        level=level,
+        lower=found.lower,
+        p=p,
+        ci=found.ci,
+        gain=found.ci is not None and found.ci[0] > 0,
+    )
+
+
+def _margin(asked: TaskPolicy, base: float) -> float:
+    """Return the acceptable loss as a fraction of 1."""
+    if asked.relative is not None:
+        return asked.relative / 100 * base
+    return (asked.margin or 0.0) / 100
+
+
+def _absent(asked: TaskPolicy) -> GatedTask:
+    return _undecided(asked, "missing")
+
+
+def _undecided(asked: TaskPolicy, state: str) -> GatedTask:
+    """Return the record of a task without a difference."""
+    empty = dict.fromkeys(("n", "base", "tonight", "difference", "level", "lower", "p", "ci"))
+    return GatedTask.model_validate(
+        {
+            "tier": asked.tier,
+            "rule": asked.rule,
+            "state": state,
+            "margin": (asked.margin or 0.0) / 100,
+            "gain": False,
+            **empty,
+        }
+    )
+
+
+def _pooled(tasks: Mapping[str, Paired], level: float) -> PooledTonight:
+    """Return the pooled difference of the critical tasks."""
+    found = pool(tasks)
+    return PooledTonight(
+        tasks=tuple(found.tasks),
+        difference=found.difference,
+        p_regression=found.p_regression,
+        level=level,
+        failed=found.p_regression <= level,
+    )
+
+
+Detect = Callable[[Ledger, str], object]
+"""Searches a track for changes and writes them to the ledger, see genbench.trend.detect."""
+
+
+def nightly_gate(
+    ledger: Ledger,
+    run: Path,
+    track: str | None = None,
+    *,
+    policy: Policy | None = None,
+    detect: Detect,
+) -> NightlyGate:
+    """Decide on tonight's run. A run that the ledger does not know yet is added first.
+
+    The gate fails if a task is shown to be worse than the base beyond its margin, if a drop of the track is
+    open and the run is after it, or if the run itself failed. Tonight's tests share a chance of a false alarm
+    of the yearly budget over the runs of a year.
+
+    Args:
+        track: the run's track. None means that of its manifest.
+        policy: tiers and margins. None means that the suite's gating tasks are critical.
+
+    Raises:
+        InputError: the run is unfinished or in another track, or the track has no base.
+    """
+    facts = read_facts(run)
+    outcome = add(ledger, [run])[0]
+    if outcome.outcome == "refused":
+        raise InputError(outcome.detail)
+    if facts.state not in ("finished", "failed"):
+        raise InputError(f"{run}: the run is {facts.state}; the command that started it continues it")
+    name = _track_of(run, facts.uid, ledger, track, None if facts.track is None else facts.track.name)
+    detect(ledger, name)
+    history = track_history(ledger, name, tasks=())
+    night = _night(history, facts.uid, run)
+    history = replace(history, series=_series_since(ledger, history, night))
+    chosen = policy or _default_policy(history)
+    alarms = chosen.alarms_per_year or history.track.alarms_per_year
+    alpha = min(0.05, alarms / history.track.nights_per_year)
+    if night.state == "failed":
+        return _record(history, night, chosen, alpha, Tonight({}, None), changes=())
+    if history.base is None:
+        raise InputError(
+            f"track {name}: its base {history.track.base_uid or ''} is not in the ledger; add its folder, or "
+            f'name another one with: genbench ledger base {name} UID --reason "…"'
+        )
+    found = tonight(history, night.uid, chosen, alpha)
+    return _record(history, night, chosen, alpha, found, changes=tuple(_changes(history, night, chosen)))
+
+
+def _series_since(ledger: Ledger, history: TrackHistory, night: Night) -> Mapping[str, TaskSeries]:
+    """Return the series from a night on, with the sums of problems. Those of earlier nights are not read."""
+    later = {point.position for point in history.points if point.position >= night.position}
+    return track_history(ledger, history.track.name, last=max(1, len(later))).series
+
+
+def _track_of(run: Path, uid: str, ledger: Ledger, asked: str | None, own: str | None) -> str:
+    """Return the track of a run.
+
+    Raises:
+        InputError: it has none, or not the one that was asked for.
+    """
+    name = asked or own
+    if name is None:
+        raise InputError(
+            f"{run}: belongs to no track; draw it with `genbench run --night`, or say where it belongs: "
+            f"genbench ledger add {run} --track NAME --night DATE"
+        )
+    history = track_history(ledger, name, tasks=())
+    if not any(night.uid == uid for night in (*history.points, *history.anchors, *history.others)):
+        raise InputError(f"{run}: is not in track {name}" + (f", its manifest says {own}" if own else ""))
+    return name
+
+
+def _night(history: TrackHistory, uid: str, run: Path) -> Night:
+    nights = (*history.points, *history.anchors, *history.others)
+    night = next(night for night in nights if night.uid == uid)
+    if night.role == "anchor":
+        raise InputError(
+            f"{run}: is an anchor, the base's model drawn again; ask for the watched model of the night"
+        )
+    return night
+
+
+def _default_policy(history: TrackHistory) -> Policy:
+    gating = any(series.gating for series in history.series.values())
+    return BY_SUITE if gating else EVERY_TASK
+
+
+def _changes(history: TrackHistory, night: Night, policy: Policy) -> Iterator[GatedChange]:
+    """Yield the open drops of a track."""
+    nights = {item.uid: item for item in (*history.points, *history.anchors)}
+    for change in history.changes:
+        first = nights.get(change.first_uid)
+        if change.state != "open" or change.direction != "drop":
+            continue
+        tier = policy.pooled if change.task is None else policy.of(change.task, change.gating).tier
+        found = nights.get(change.found_uid)
+        since = first.position if first else change.found_position
+        yield GatedChange(
+            id=change.id,
+            task=change.task,
+            tier=tier,
+            since=first.label if first else "?",
+            found=found.label if found else "?",
+            size=change.size,
+            ci=change.ci,
+            counts=night.position >= since,
+        )
+
+
+def _record(
+    history: TrackHistory,
+    night: Night,
+    policy: Policy,
+    alpha: float,
+    found: Tonight,
+    *,
+    changes: tuple[GatedChange, ...],
+) -> NightlyGate:
+    reasons = [*_run_reasons(night), *_reasons(found, changes, policy)]
+    return NightlyGate(
+        format=1,
+        track=history.track.name,
+        run=night.uid,
+        path=night.path,
+        label=night.label,
+        model=night.model,
+        base=history.base.uid if history.base else None,
+        policy=policy.name,
+        alpha=alpha,
+        tasks=dict(found.tasks),
+        pooled=found.pooled,
+        changes=changes,
+        verdict="fail" if reasons else "pass",
+        reasons=tuple(reasons),
+        remarks=tuple(_remarks(found.tasks, found.pooled, changes, policy)),
+        exit_code=1 if reasons else 0,
+    )
+
+
+def _run_reasons(night: Night) -> list[str]:
+    if night.state != "failed":
+        return []
+    return [f"the run failed: {line}" for line in night.failed] or ["the run failed"]
+
+
+def _reasons(found: Tonight, changes: tuple[GatedChange, ...], policy: Policy) -> Iterator[str]:
+    """Yield why the gate fails."""
+    supporting: list[str] = []
+    for name, task in found.tasks.items():
+        words = _task_words(name, task)
+        if words is None or task.tier == "advisory":
+            continue
+        if task.tier == "critical" or task.state == "missing":
+            yield words
+        else:
+            supporting.append(words)
+    if found.pooled is not None and found.pooled.failed and policy.pooled == "critical":
+        yield _pooled_words(found.pooled)
+    for change in changes:
+        if change.counts and change.tier == "critical":
+            yield _change_words(change)
+        elif change.counts and change.tier == "supporting":
+            supporting.append(_change_words(change))
+    if len(supporting) > policy.supporting_failures:
+        yield from (f"{words} (supporting)" for words in supporting)
+
+
+def _task_words(name: str, task: GatedTask) -> str | None:
+    """Return why a task fails, or None if it passes."""
+    if task.state == "missing":
+        return f"{name}: required, and the run lacks it"
+    if task.state == "no base":
+        return (
+            f"{name}: the base was not drawn under tonight's terms; draw it in this track, so that the gate "
+            "has something to compare with"
+        )
+    if task.state == "held" or task.difference is None:
+        return None
+    margin = f" beyond the margin of {100 * task.margin:.2g}" if task.margin else ""
+    if task.rule == "proven":
+        lower = "unknown" if task.lower is None else f"{100 * task.lower:+.1f}"
+        return (
+            f"{name}: a loss of {100 * task.margin:.2g} points is not excluded (difference "
+            f"{100 * task.difference:+.1f}, lower bound {lower})"
+        )
+    return f"{name}: {100 * task.difference:+.1f} points against the base{margin}, p = {task.p:.2g}"
+
+
+def _pooled_words(pooled: PooledTonight) -> str:
+    moved = "" if pooled.difference is None else f" {100 * pooled.difference:+.2f} points,"
+    return f"pooled over {len(pooled.tasks)} tasks:{moved} p = {pooled.p_regression:.2g}"
+
+
+def _change_words(change: GatedChange) -> str:
+    what = change.task or "pooled over the gating tasks"
+    low, high = (100 * bound for bound in change.ci)
+    return (
+        f"{what}: dropped {100 * change.size:+.1f} points [{low:+.1f}, {high:+.1f}] with {change.since} and "
+        f"has not recovered ({change.id}, after search)"
+    )
+
+
+def _remarks(
+    tasks: Mapping[str, GatedTask],
+    pooled: PooledTonight | None,
+    changes: tuple[GatedChange, ...],
+    policy: Policy,
+) -> Iterator[str]:
+    """Yield what is shown and does not decide."""
+    for name, task in tasks.items():
+        words = _task_words(name, task)
+        if words is not None and task.tier == "advisory":
+            yield f"{words} (advisory)"
+        if task.gain and task.difference is not None:
+            yield f"{name}: {100 * task.difference:+.1f} points better than the base"
+    failing = [name for name, task in tasks.items() if task.tier == "supporting" and task.state == "failed"]
+    if failing and len(failing) <= policy.supporting_failures:
+        yield f"{', '.join(failing)}: failed; the policy accepts {policy.supporting_failures} of them"
+    if pooled is not None and pooled.failed and policy.pooled != "critical":
+        yield f"{_pooled_words(pooled)} ({policy.pooled})"
+    for change in changes:
+        if not change.counts:
+            yield f"{_change_words(change)}; this run is before it"
+        elif change.tier == "advisory":
+            yield f"{_change_words(change)} (advisory)"

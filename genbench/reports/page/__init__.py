@@ -1,0 +1,1 @@
+"""The page report.html: what it shows, its plots, its templates and the texts of its samples."""

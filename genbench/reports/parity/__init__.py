@@ -1,0 +1,1 @@
+"""Parity cards, which measure again what others report: their state, texts and committed pages."""

@@ -1,0 +1,1 @@
+"""Texts of commands for the terminal: one module for each command or group of commands."""

@@ -1,0 +1,116 @@
+"""Signs of contamination for the terminal: in stored runs, and in training files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from genbench.reports.explanations import signed
+from genbench.reports.numbers import p_text, points
+from genbench.reports.terminal.table import aligned
+from genbench.runs.contamination import Contamination, ContaminationTask
+from genbench.runs.training_overlap import Overlap, OverlapTask
+from genbench.safetext.printable import printable
+
+_HEAD = ("task", "k", "never", "flips", "earlier", "p", "order base", "order tuned", "p order", "sign")
+_RIGHT = frozenset(_HEAD) - {"task", "sign"}
+_SHOWN = 10
+
+
+def contamination_text(record: Contamination) -> str:
+    """Return the record as text: a table of tasks, then what each figure rests on."""
+    tasks = record.tasks
+    parts = [
+        *(f"let through: {line}" for line in record.allowed),
+        f"base:    {record.base}",
+        *(f"earlier: {path}" for path in record.earlier),
+        f"tested:  {record.tuned}",
+        "",
+        aligned(_HEAD, [_row(name, task) for name, task in tasks.items()], _RIGHT),
+        "",
+        "never: problems that base solves in at most 1 of 64 samples. flips: those of them that the tested\n"
+        "model solves in at least 15 of 16. earlier: the same of the earlier runs. p: so many flips, if the\n"
+        "model flips as often as the earlier ones. order: points by which the score rises from the reversed\n"
+        "order of options to the dataset's. p order: a larger rise than in base.\n"
+        "Both p are adjusted by Holm's method. A clean model gets a sign in at most about "
+        f"{100 * record.alpha:g} % of records.",
+        *(line for name, task in tasks.items() for line in _details(name, task)),
+    ]
+    return printable("\n".join(parts))
+
+
+def _row(name: str, task: ContaminationTask) -> tuple[str, ...]:
+    flips, order = task.flips, task.order
+    k = f"{task.k_base}/{task.k_tuned}"
+    counted = flips.missing is None
+    return (
+        name,
+        k,
+        str(flips.chances) if counted else "-",
+        str(flips.count) if counted else "-",
+        f"{flips.earlier_count}/{flips.earlier_chances}" if counted and flips.earlier_runs else "-",
+        p_text(flips.p_adjusted),
+        "-" if order.base_effect is None else signed(order.base_effect),
+        "-" if order.tuned_effect is None else signed(order.tuned_effect),
+        p_text(order.p_adjusted),
+        "SUSPICIOUS" if task.suspicious else "none",
+    )
+
+
+def _details(name: str, task: ContaminationTask) -> Iterator[str]:
+    """Yield the flipped problems, and what could not be tested."""
+    flips, order = task.flips, task.order
+    if flips.problems:
+        more = len(flips.problems) - _SHOWN
+        rest = f" and {more} more" if more > 0 else ""
+        share = "" if flips.share_of_gain is None else f"; {points(flips.share_of_gain)} % of the gain"
+        yield f"\n{name}: flipped: {', '.join(flips.problems[:_SHOWN])}{rest}{share}"
+    if flips.missing is not None:
+        yield f"{name}: flips are not counted: {flips.missing}"
+    elif flips.p is None:
+        yield f"{name}: no earlier run to compare the flips with: name runs of earlier models after the base"
+    if order.missing is not None:
+        yield f"{name}: the order of options is not tested: {order.missing}"
+
+
+_HEAD_OF_OVERLAP = ("task", "problems", "searched", "found", "half or more", "lines")
+
+
+def overlap_text(record: Overlap) -> str:
+    """Return the record as text: a table of tasks, and the first hits of each."""
+    rows = [
+        (name, str(task.problems), str(task.searched), str(task.found), str(task.mostly), str(task.lines))
+        for name, task in record.tasks.items()
+    ]
+    speed = 60 * record.bytes / max(record.seconds, 1e-9) / 1e9
+    parts = [
+        aligned(_HEAD_OF_OVERLAP, rows, set(_HEAD_OF_OVERLAP) - {"task"}),
+        "",
+        f"found: problems with an n-gram of {record.n} words in a training file "
+        f"({record.normalisation}; texts of {record.shortest} to {record.n - 1} words as a whole).",
+        "half or more: problems of which one line has at least half of the n-grams of a part.",
+        *(line for name, task in record.tasks.items() for line in _hits(name, task)),
+        "",
+        f"{len(record.corpus)} files, {record.bytes:,} bytes, {record.seconds:.1f} s, {speed:.2f} GB/min",
+        *(
+            f"warning: {file.unreadable} lines of {file.path} were not searched; the first: "
+            f"{file.first_unreadable}"
+            for file in record.corpus
+            if file.unreadable
+        ),
+    ]
+    return printable("\n".join(parts))
+
+
+def _hits(name: str, task: OverlapTask) -> Iterator[str]:
+    """Yield the hits of a task with the largest share first."""
+    if not task.hits:
+        return
+    yield f"\n{name}"
+    for hit in task.hits[:_SHOWN]:
+        yield (
+            f"  problem {hit.problem_id}, {hit.part}: {100 * hit.share:.0f}% ({hit.ngrams} n-grams) in "
+            f"{hit.file}:{hit.line}\n    {hit.text}"
+        )
+    more = len(task.hits) - _SHOWN
+    if more > 0:
+        yield f"  and {more} more (--json lists them)"

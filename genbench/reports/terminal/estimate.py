@@ -1,0 +1,275 @@
+"""How sure a score is, for the terminal: estimates, measured noise, rankings, and plans of power."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from genbench.analysis.estimation_record import EstimatedTask, Estimation
+from genbench.analysis.noise_record import NoiseMeasurement, TaskNoise
+from genbench.analysis.ranking_record import RankedModel, RankedTask, Ranking
+from genbench.analysis.records import EstimateRecord
+from genbench.reports.explanations import signed
+from genbench.reports.numbers import interval, points
+from genbench.reports.terminal.table import aligned
+from genbench.runs.power import NightsPlan, PlannedTask, PowerPlan
+from genbench.safetext.printable import printable
+
+
+def estimate_text(estimation: Estimation) -> str:
+    """Return the estimates as text, in points of 100."""
+    lines = [f"{estimation.kind} {estimation.path}"]
+    for name, task in estimation.tasks.items():
+        lines.append("")
+        lines += [_sentence(name, item) for item in task.metrics.values()]
+        lines += _notices(task)
+        for column, rows in task.strata.items():
+            body = [_stratum(label, row) for label, row in rows.items()]
+            lines.append(f"  by {column}:")
+            lines.append(aligned((column, "n", "value", "95% CI"), body, {"n", "value"}, indent="    "))
+    return printable("\n".join(lines))
+
+
+def _sentence(name: str, item: EstimateRecord) -> str:
+    """Return a sentence with a metric's value and its intervals in points of 100."""
+    if item.value is None:
+        return f"{name} {item.metric} is missing: {item.missing}"
+    size = f"{item.n} x {item.k}"
+    text = (
+        f"{name} {item.metric} = {points(item.value)} (95% CI {interval(item.ci)}; question "
+        f"population, {item.ci_method}; {size})."
+    )
+    if not item.rerun_ci:
+        return text
+    return f"{text} A re-run on these questions: {interval(item.rerun_ci)} ({item.rerun_ci_method})."
+
+
+def _notices(task: EstimatedTask) -> Iterator[str]:
+    """Yield the notices on a task's samples: ragged, excluded, and counts by status."""
+    if task.ragged:
+        yield "  warning: ragged: problems have unequal numbers of samples; the mean of their means is taken"
+    if task.excluded:
+        between = ""
+        if task.bounds:
+            low, high = (points(bound) for bound in task.bounds)
+            between = f"; with them between {low} and {high}"
+        yield f"  {task.excluded} of {task.samples} samples are excluded{between}"
+    if task.status_counts:
+        counts = ", ".join(f"{status} {count}" for status, count in task.status_counts.items())
+        yield f"  {counts}"
+
+
+def _stratum(label: str, row: EstimateRecord) -> tuple[str, ...]:
+    """Return the cells of one stratum."""
+    value = "missing" if row.value is None else points(row.value)
+    return (label, str(row.n), value, interval(row.ci))
+
+
+_HEAD = ("task", "n x k", "difference", "band (95%)", "samples changed", "")
+_RIGHT = frozenset({"n x k", "difference", "band (95%)", "samples changed"})
+
+
+def noise_text(measured: NoiseMeasurement) -> str:
+    """Return the bands as text, in points of 100."""
+    rows = [_row(name, task) for name, task in measured.tasks.items()]
+    return printable(
+        "\n".join(
+            [
+                *(f"let through: {line}" for line in measured.allowed),
+                f"one model run twice, {_source(measured)}",
+                "",
+                aligned(_HEAD, rows, _RIGHT),
+                "",
+                "band: 95% of re-runs of this model differ by at most so many points of 100.",
+                f"stored in noise.json of {' and '.join(measured.runs)}; `genbench compare` shows it",
+            ]
+        )
+    )
+
+
+def _source(measured: NoiseMeasurement) -> str:
+    """Return the source of the noise: the engine with one run seed, sampling with two."""
+    first, second = measured.run_seeds
+    if measured.same_seed:
+        return f"one run seed ({first}): the engine's own non-determinism"
+    return f"run seeds {first} and {second}: the noise of sampling"
+
+
+def _row(name: str, task: TaskNoise) -> tuple[str, ...]:
+    """Return the cells of one task."""
+    k = task.k_first if task.k_first == task.k_second else f"{task.k_first}/{task.k_second}"
+    return (
+        name,
+        f"{task.n} x {k}",
+        signed(task.difference),
+        f"±{points(task.band)}",
+        "-" if task.changed_samples is None else f"{100 * task.changed_samples:.1f}%",
+        "" if task.expected else "outside its band: a 1 in 20 chance, or the runs are not alike",
+    )
+
+
+def power_text(plan: PowerPlan) -> str:
+    """Return the plan as text, in points of 100."""
+    grid = sorted({cell.k for task in plan.tasks.values() for cell in task.mde_at})
+    head = ("task", "n x k", "finds", "in the gate", *(f"k={k}" for k in grid), "endless k")
+    rows = [_power_row(name, task, grid) for name, task in plan.tasks.items()]
+    parts = [
+        aligned(head, rows, set(head) - {"task"}),
+        "",
+        *(f"{name}: {_advice(task, plan.detect)}" for name, task in plan.tasks.items()),
+        "",
+        "Smallest drop in points of 100 that a one-sided test finds with 80% power: at 5%; in the gate at "
+        f"{100 * plan.gate_alpha:.2g}%, the strictest level that Holm may ask of a task.",
+        f"k=N: the same with N samples a problem of {_drawn(plan)}; endless k: of both. Variances:",
+        *(f"  {name}: {task.components.source}" for name, task in plan.tasks.items()),
+        *_caution(plan),
+        *(_nights(plan.nights, plan.detect) if plan.nights else ()),
+        *_adaptive(plan),
+    ]
+    return printable("\n".join(parts))
+
+
+def _nights(plan: NightsPlan, detect: float) -> list[str]:
+    """Return what a track of nights finds: a row for each task, and one for the pooled line."""
+    grid = [cell.nights for cell in next(iter(plan.tasks.values())).drop_in]
+    head = ("found within nights:", *map(str, grid), f"{points(detect)} points in {plan.nights}", "needs")
+    named = {**plan.tasks, **({"all gating tasks alike": plan.pooled} if plan.pooled else {})}
+    rows = [
+        (
+            name,
+            *(points(cell.drop) for cell in task.drop_in),
+            f"{task.chance:.0%}",
+            "more than 40" if task.nights_needed is None else str(task.nights_needed),
+        )
+        for name, task in named.items()
+    ]
+    alarms = "false alarm" if plan.alarms_per_year == 1 else "false alarms"
+    return [
+        "",
+        aligned(head, rows, set(head[1:])),
+        f"Drops in points of 100 that a track finds with 80% probability, at {plan.alarms_per_year:g} "
+        f"{alarms} in {plan.nights_per_year:g} nights. `needs`: nights for {points(detect)} points.",
+    ]
+
+
+def _adaptive(plan: PowerPlan) -> list[str]:
+    """Return the table of what an adaptive run will cost, or nothing if it was not asked for."""
+    if not plan.adaptive:
+        return []
+    head = ("if", "samples", "REGRESSED", "NON_INFERIOR", *plan.tasks)
+    rows = [
+        (
+            _drops(night.drops),
+            *(f"{share:.0%}" for share in (night.share, night.regressed, night.non_inferior)),
+            *(f"{night.tasks[name]:.0%}" for name in plan.tasks),
+        )
+        for night in plan.adaptive
+    ]
+    sure = "" if plan.base else " No base is stored, so no problem is taken as sure: name it with --base."
+    return [
+        "",
+        "run --adaptive, expected share of the samples, in all and by task:",
+        aligned(head, rows, set(head) - {"if"}),
+        "Simulated nights with normal errors. NON_INFERIOR: every gating task of 100 problems or more."
+        + sure,
+    ]
+
+
+def _drops(drops: dict[str, float]) -> str:
+    """Return what really happened in words."""
+    if not drops:
+        return "nothing changed"
+    points_lost = points(max(drops.values()))
+    if len(drops) > 1:
+        return f"all tasks -{points_lost}"
+    return f"{next(iter(drops))} -{points_lost}"
+
+
+def _caution(plan: PowerPlan) -> list[str]:
+    """Return what an assumed correlation is worth, or nothing if all are measured."""
+    if all("measured from" in task.components.source for task in plan.tasks.values()):
+        return []
+    return [
+        "rho, the correlation of base and tuned, is assumed. Real version steps had 0.5 to 0.8: drops found "
+        "were then up to 3 times larger. Measure it with --base RUN --tuned EARLIER_RUN."
+    ]
+
+
+def _drawn(plan: PowerPlan) -> str:
+    """Return the runs whose k varies in the columns."""
+    return "both runs" if plan.base is None else "the tuned run, with the stored base"
+
+
+def _power_row(name: str, task: PlannedTask, grid: list[int]) -> tuple[str, ...]:
+    """Return the cells of one task: the drop as planned, in the gate, and at each k of the grid."""
+    at = {cell.k: points(cell.mde) for cell in task.mde_at}
+    gate = "-" if task.mde_gate is None else points(task.mde_gate)
+    k = task.k_tuned if task.k_base == task.k_tuned else f"{task.k_base}/{task.k_tuned}"
+    cells = (at.get(k, "-") for k in grid)
+    return (name, f"{task.n} x {k}", points(task.mde), gate, *cells, points(task.mde_floor))
+
+
+def _advice(task: PlannedTask, detect: float) -> str:
+    """Return how to find the wanted drop: by the plan, by more samples, or only by more problems."""
+    wanted, more = points(detect), f"{task.problems_needed:,} problems like these at this k"
+    if task.finds:
+        return f"finds a drop of {wanted} points as planned"
+    if task.k_needed is not None:
+        return f"finds {wanted} points with k = {task.k_needed:,}, or with {more}"
+    if task.mde_floor <= detect:
+        return f"more samples of only tuned do not find {wanted} points: draw more of the base too, or {more}"
+    return f"no number of samples finds {wanted} points on {task.n} problems: only more problems do ({more})"
+
+
+_HEAD_OF_RANKS = (
+    "model",
+    "strength",
+    "95% CI",
+    "beats reference",
+    "95% CI of it",
+    "pairs",
+    "won",
+    "tied",
+    "lost",
+)
+_RIGHT_OF_RANKS = frozenset({"strength", "beats reference", "pairs", "won", "tied", "lost"})
+
+
+def rank_text(ranking: Ranking) -> str:
+    """Return the ranking as text."""
+    parts = [f"let through: {line}" for line in ranking.allowed]
+    for name, task in ranking.tasks.items():
+        parts += _task(name, task)
+    parts.append(
+        "strength: log odds over the reference (Bradley-Terry, ties as half a win each, intervals clustered\n"
+        "by problem). beats reference: the chance of winning a pair, in points of 100."
+    )
+    return printable("\n".join(parts))
+
+
+def _task(name: str, task: RankedTask) -> Iterator[str]:
+    """Yield the lines of one task."""
+    pin = ", UNPINNED" if task.judge.unpinned else ""
+    over = f"{task.pairs} pairs over {task.problems} problems"
+    yield f"{name}: {over}, judge {task.judge.name} {task.judge.digest}{pin}"
+    if task.missing:
+        yield f"  no strengths: {task.missing}"
+    if task.itself:
+        yield f"  {task.itself} run(s) were compared with their own answers and left out"
+    if task.models:
+        yield f"  reference: {task.reference}"
+        yield aligned(
+            _HEAD_OF_RANKS, [_rank_row(model) for model in task.models], _RIGHT_OF_RANKS, indent="  "
+        )
+    yield ""
+
+
+def _rank_row(model: RankedModel) -> tuple[str, ...]:
+    """Return the cells of one model."""
+    return (
+        model.name,
+        "-" if model.strength is None else f"{model.strength:+.2f}",
+        "-" if model.ci is None else f"[{model.ci[0]:+.2f}, {model.ci[1]:+.2f}]",
+        "-" if model.beats_reference is None else points(model.beats_reference),
+        interval(model.beats_reference_ci),
+        *(str(count) for count in (model.pairs, model.wins, model.ties, model.losses)),
+    )

@@ -1,0 +1,250 @@
+"""Results of runs as a table for the terminal: value, both intervals, statuses, tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from genbench.analysis.corpus_record import CorpusRecord
+from genbench.analysis.joinedalarms import joined_alarms
+from genbench.analysis.mean_records import GroupRecord
+from genbench.analysis.results_record import InstructionsRecord, Results, TaskResults
+from genbench.reports.adaptive_looks import adaptive_text
+from genbench.reports.benchmark_groups import TaskLine, fold_lines, groups_of, task_line
+from genbench.reports.judge import judged_lines
+from genbench.reports.likelihood import likelihood_lines
+from genbench.reports.numbers import interval, points
+from genbench.reports.terminal.table import aligned
+from genbench.store.manifest import PublishedRecord
+
+
+def corpus_lines(records: Mapping[str, CorpusRecord] | None) -> list[str]:
+    """Return one line for each corpus metric, in points of 100 with its 95 % interval."""
+    return [_line(name, item) for name, item in (records or {}).items()]
+
+
+def _line(name: str, item: CorpusRecord) -> str:
+    if item.value is None:
+        return f"{name}: missing: {item.missing}"
+    bounds = "" if item.ci is None else f" [{100 * item.ci[0]:.2f}, {100 * item.ci[1]:.2f}]"
+    better = ", lower is better" if item.lower_is_better else ""
+    empty = f"; {item.empty} samples without an answer count as empty" if item.empty else ""
+    return f"{name} (corpus{better}): {100 * item.value:.2f}{bounds}{empty}"
+
+
+_HEAD = ("model", "task", "metric", "value", "95% CI", "re-run", "n x k", "status counts")
+_RIGHT = frozenset({"value", "re-run", "n x k"})
+
+
+_SHOWN_ALARMS = 6
+
+
+def run_table(
+    results: Mapping[str, Results],
+    folders: Mapping[str, Path],
+    *,
+    brief: bool = False,
+    width: int | None = None,
+) -> str:
+    """Return the table of a run with one row per model and task, and the notices on its tasks.
+
+    A group has two rows instead of those of its tasks: the mean over its tasks and over its problems.
+    What needs attention comes first, the worst at the top.
+
+    Args:
+        brief: leave out notices on tasks that only add to the table, such as further metrics.
+        width: columns of the terminal. In a narrow one the counts of statuses are under each row.
+    """
+    rows = [row for model, result in results.items() for row in _rows(model, result)]
+    parts = [aligned(_HEAD, rows, _RIGHT, width=width, below=_HEAD[-1:]), _legend(results)]
+    parts += _attention(results)
+    for result in results.values():
+        parts += ["\n".join(adaptive_text(result.adaptive))] if result.adaptive else []
+    parts += [_totals(model, result, folders.get(model)) for model, result in results.items()]
+    parts += [line for model, result in results.items() for line in _notices(model, result, brief)]
+    return "\n".join(part for part in parts if part)
+
+
+def _attention(results: Mapping[str, Results]) -> list[str]:
+    """Return the lines on what needs attention, the worst first, and how many were left out."""
+    found = joined_alarms(results)
+    if not found:
+        return []
+    more = len(found) - _SHOWN_ALARMS
+    left_out = [f"  … and {more} more"] if more > 0 else []
+    return ["", "Needs attention:", *(f"  {alarm}" for alarm in found[:_SHOWN_ALARMS]), *left_out]
+
+
+def _rows(model: str, result: Results) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a model: its groups where their first task is, and its other tasks."""
+    grouped = {task: name for name, group in result.groups.items() for task in group.tasks}
+    for name, task in result.tasks.items():
+        if name not in grouped:
+            yield _row(model, name, task, ragged=result.adaptive is not None)
+        elif result.groups[grouped[name]].tasks[0] == name:
+            yield from _group_rows(model, grouped[name], result.groups[grouped[name]])
+
+
+def _group_rows(model: str, name: str, group: GroupRecord) -> Iterator[tuple[str, ...]]:
+    count = len(group.tasks)
+    for kind, mean, of in (
+        ("macro", group.macro, f"mean of {count} tasks"),
+        ("micro", group.micro, "all problems"),
+    ):
+        value = "missing" if mean is None else points(mean.value)
+        size = "-" if mean is None else str(mean.n)
+        yield (model, name, kind, value, interval(mean.ci if mean else None), "-", size, of)
+
+
+def _row(model: str, name: str, task: TaskResults, *, ragged: bool) -> tuple[str, ...]:
+    value = "missing" if task.value is None else points(task.value)
+    rerun = task.rerun_ci
+    spread = f"±{points((rerun[1] - rerun[0]) / 2)}" if rerun else "-"
+    size = f"{task.n} x {task.samples / max(task.n, 1):.2g}" if ragged else f"{task.n} x {task.k}"
+    counts = ", ".join(f"{status} {count}" for status, count in task.status_counts.items())
+    return (model, name, task.metric, value, interval(task.ci), spread, size, counts)
+
+
+def _legend(results: Mapping[str, Results]) -> str:
+    methods = {
+        re.sub(r" = [\d.]+", "", task.ci_method.partition(" (")[0])
+        for result in results.values()
+        for task in result.tasks.values()
+        if task.ci
+    }
+    shown = "; ".join(sorted(methods))
+    return f"\nPoints of 100. 95% CI: question population ({shown}). re-run: the same checkpoint again."
+
+
+def _totals(model: str, result: Results, folder: Path | None) -> str:
+    totals = result.totals
+    speed = f", {totals.tokens_per_s:,.0f} tokens/s" if totals.tokens_per_s else ""
+    drawn = f"{totals.samples:,} samples ({totals.drawn_now:,} drawn now, {totals.reused_now:,} on disk)"
+    lines = [f"{model}: {drawn}{speed}" + (f" -> {folder}" if folder else "")]
+    return "\n".join(lines + _account(model, result))
+
+
+def _account(model: str, result: Results) -> list[str]:
+    """Return tokens by kind, GPU time and cost, as far as they are known. Older runs have none."""
+    totals = result.totals
+    words: list[str] = []
+    if totals.tokens is not None:
+        counts = {kind: getattr(totals.tokens, kind) for kind in ("prompt", "trace", "answer")}
+        parts = [f"{count:,} {kind}" for kind, count in counts.items() if count is not None]
+        words += [" + ".join(parts) + " tokens"] if parts else []
+    if totals.gpu_busy is not None:
+        words.append(f"GPU busy {totals.gpu_busy:.0%} of the drawing")
+    if totals.cost is not None:
+        each = ", ".join(
+            f"{name} {task.cost:.2f}" for name, task in result.tasks.items() if task.cost is not None
+        )
+        words.append(f"{totals.cost:.2f} {totals.currency} ({each})")
+    return [f"{model}: {'; '.join(words)}"] if words else []
+
+
+def _notices(model: str, result: Results, brief: bool) -> list[str]:
+    warnings = [task_line(model, warning, result.tasks) for warning in result.warnings]
+    lines = [f"warning: {line.text}" for line in fold_lines(warnings, groups_of(result))]
+    if result.trust_remote_code:
+        lines.append(f"warning: {model}: the model's own code was run (trust_remote_code)")
+    if result.test_uses:
+        lines.append(f"{model}: tasks of role test have been used {result.test_uses} time(s) in this folder")
+    if result.shard:
+        lines.append(f"{model}: shard {result.shard} only; join the parts: genbench merge")
+    stated = [TaskLine("", name, line) for name, task in result.tasks.items() for line in task_notices(task)]
+    lines += [f"{model}/{line.text}" for line in fold_lines(stated, groups_of(result))]
+    for name, task in result.tasks.items():
+        lines += [f"{model}/{name}: {line}" for line in _further(task, brief)]
+    for name, group in result.groups.items():
+        if group.published and not brief:
+            lines.append(f"{model}/{name} ({group.mean}): {_published(group.published)}")
+    return lines + [f"FAILED: {model}: {line}" for line in result.failed]
+
+
+def _published(scores: Sequence[PublishedRecord]) -> str:
+    """Return what others report, in one line."""
+    shown = ", ".join(
+        f"{item.model} {points(item.value)}{f' ({item.mean})' if item.mean else ''}" for item in scores
+    )
+    return f"published: {shown} (sources and decodings: in the report)"
+
+
+def task_notices(task: TaskResults) -> list[str]:
+    """Return the notices that change how a task's score is read, without its name."""
+    lines: list[str] = []
+    if task.missing:
+        lines.append(f"{task.metric} is missing: {task.missing}")
+    if task.n < task.of:
+        lines.append(f"{task.n} of {task.of} problems")
+    if task.excluded:
+        bounds = task.bounds
+        between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
+        lines.append(f"{task.excluded} of {task.samples} samples excluded (defects of ours){between}")
+    if task.forgeable:
+        lines.append(forgeable_words(task.forgeable))
+    if task.clamped:
+        lines.append(f"max_tokens was lowered to the context for {task.clamped} samples")
+    return lines
+
+
+def _further(task: TaskResults, brief: bool) -> list[str]:
+    """Return what else is known of a task, without its name. With `brief` only what the suite asked for."""
+    lines = [_published(task.published)] if task.published and not brief else []
+    if task.macro:
+        lines.append(
+            f"mean over {task.macro.parts} values of {task.macro.by}: {points(task.macro.value)} "
+            f"{interval(task.macro.ci)}"
+        )
+    lines += _other_metrics(task, brief)
+    lines += _measures(task)
+    lines += corpus_lines(task.corpus)
+    lines += likelihood_lines(task.likelihood, brief=brief) if task.likelihood else []
+    if not brief:
+        lines += _instructions(task.instructions) if task.instructions else []
+    lines += judged_lines(task.judge) if task.judge else []
+    return lines
+
+
+def forgeable_words(count: int) -> str:
+    """Return the notice on samples that passed tests which a hostile program could fake."""
+    return f"{count} samples passed tests that a hostile program could fake (`forgeable` in their detail)"
+
+
+def _other_metrics(task: TaskResults, brief: bool) -> list[str]:
+    """Return the metrics other than the headline one, which say more only if k > 1.
+
+    With `brief` only those that the suite asked for, not the ones that every task has.
+    """
+    usual = {f"{name}@{task.k}" for name in ("avg", "pass", "maj")} if brief else set()
+    shown = [
+        f"{item.metric} {points(item.value)} {interval(item.ci)}"
+        for name, item in task.metrics.items()
+        if name != task.metric and task.k > 1 and item.value is not None and item.metric not in usual
+    ]
+    return [", ".join(shown)] if shown else []
+
+
+def _measures(task: TaskResults) -> list[str]:
+    """Return the verifier's further measures, such as the share of right cells of a grid."""
+    shown = [
+        f"{name} {points(item.value)} {interval(item.ci)}"
+        for name, item in (task.parts or {}).items()
+        if item.value is not None
+    ]
+    return [", ".join(shown)] if shown else []
+
+
+def _instructions(record: InstructionsRecord) -> list[str]:
+    lines: list[str] = []
+    for turn, accuracies in enumerate(record.turns):
+        shown = ", ".join(
+            f"{name.removesuffix('_acc').replace('_', ' ')} {points(item.value)} {interval(item.ci)}"
+            for name, item in accuracies.items()
+            if item.value is not None
+        )
+        lines.append(f"turn {turn + 1}: {shown}" if turn else shown)
+    if record.mean_of_turns is not None:
+        mean = points(record.mean_of_turns)
+        lines.append(f"mean of the four over turns (as Multi-IF is published): {mean}")
+    return lines

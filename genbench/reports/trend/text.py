@@ -1,0 +1,176 @@
+"""A track for the terminal: its sentence, its changes, and a line for each task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from genbench.reports.explanations import signed
+from genbench.reports.numbers import interval, points
+from genbench.reports.terminal.table import aligned
+from genbench.safetext.printable import printable
+from genbench.trend.record import AlarmBudget, BestCheckpoint, Trend, TrendChange, TrendColumns, TrendTask
+from genbench.trend.sentence import change_words
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_GAP = "·"
+_BREAK = "│"
+
+
+def sparkline(values: Sequence[float | None], breaks: Sequence[bool] = (), width: int = 40) -> str:
+    """Return one block for each of the newest `width` values, between the smallest and the largest of them.
+
+    A value that is None becomes a dot. A line that never moves stays in the middle.
+
+    Args:
+        breaks: whether a new epoch begins at each value. A bar is put before it.
+    """
+    shown, marks = values[-width:], [*breaks, *[False] * (len(values) - len(breaks))][-width:]
+    known = [value for value in shown if value is not None]
+    if not known:
+        return _GAP * len(shown)
+    low, high = min(known), max(known)
+    cells: list[str] = []
+    for value, mark in zip(shown, marks, strict=True):
+        cells.append(_BREAK if mark and cells else "")
+        cells.append(_GAP if value is None else _block(value, low, high))
+    return "".join(cells)
+
+
+def _block(value: float, low: float, high: float) -> str:
+    if high - low < 1e-9:
+        return _BLOCKS[3]
+    return _BLOCKS[min(len(_BLOCKS) - 1, int((value - low) / (high - low) * len(_BLOCKS)))]
+
+
+def trend_text(trend: Trend) -> str:
+    """Return the record as text. Scores and differences are in points of 100."""
+    lines = [trend.sentence, ""]
+    if trend.newest is not None:
+        lines += [*_tasks(trend), "", *_changes(trend), *_best(trend), *_footer(trend)]
+    lines += [f"not used: {line}" for line in trend.unused]
+    return printable("\n".join(lines).rstrip())
+
+
+def epoch_starts(columns: TrendColumns) -> list[bool]:
+    """Return whether each point is the first of a new epoch."""
+    pairs = zip((columns.epoch[:1] + columns.epoch)[: len(columns.epoch)], columns.epoch, strict=True)
+    return [before != now for before, now in pairs]
+
+
+def is_shown_by_difference(columns: TrendColumns) -> bool:
+    """Return whether a task is drawn as its difference to the base. Otherwise its score is drawn."""
+    known = [value for value in columns.value if value is not None]
+    return sum(value is not None for value in columns.difference) * 2 >= len(known) > 0
+
+
+def _tasks(trend: Trend) -> Iterator[str]:
+    head = ("task", "trend", "now", "re-run", "to base", "95% CI", "since last")
+    rows = [_row(task) for task in trend.tasks]
+    yield aligned(head, rows, {"now", "re-run", "to base", "95% CI", "since last"})
+    base = "no base is pinned" if trend.base is None else f"base: {trend.base.model} ({trend.base.label})"
+    yield f"{base}. Trend: difference to the base; │ new terms or data, · no score."
+    for task in trend.tasks:
+        if task.moved_here_only and task.since_last is not None:
+            yield (
+                f"{task.task} moved {signed(task.since_last)} points since the last run on these questions. "
+                "That it holds on others is not shown."
+            )
+
+
+def _row(task: TrendTask) -> tuple[str, ...]:
+    columns = task.points
+    line = columns.difference if is_shown_by_difference(columns) else columns.value
+    value, difference = columns.value[-1], columns.difference[-1]
+    low, high = columns.difference_low[-1], columns.difference_high[-1]
+    rerun_low, rerun_high = columns.rerun_low[-1], columns.rerun_high[-1]
+    half = None if rerun_low is None or rerun_high is None else (rerun_high - rerun_low) / 2
+    return (
+        task.task + ("" if task.gating and task.tested else " (watched)" if task.tested else " (not tested)"),
+        sparkline(line, epoch_starts(columns)),
+        "-" if value is None else points(value),
+        "-" if half is None else f"±{points(half)}",
+        "-" if difference is None else signed(difference),
+        "-" if low is None or high is None else interval((low, high)),
+        "-" if task.since_last is None else signed(task.since_last),
+    )
+
+
+def _changes(trend: Trend) -> Iterator[str]:
+    for change in trend.changes[:10]:
+        yield f"{change.state:<10} {change_words(change)}{_note(change)}"
+        if change.state == "open":
+            yield f"           {evidence_words(change)}"
+            yield f"           genbench trend {trend.track} --explain {change.id} --note WHY   (or --dismiss)"
+    if len(trend.changes) > 10:
+        yield f"and {len(trend.changes) - 10} older changes (--json has all)"
+    if trend.changes:
+        yield ""
+
+
+def evidence_words(change: TrendChange) -> str:
+    """Return how sure a change is, and where it may have begun."""
+    began = ", ".join(run.label for run in change.suspects[:5]) or change.first.label
+    more = f" and {len(change.suspects) - 5} more" if len(change.suspects) > 5 else ""
+    return (
+        f"z {change.z:.1f} (needed {change.threshold:.1f}), found on {change.found.label}; began on {began}"
+        f"{more}. Size after search: somewhat too large on average."
+    )
+
+
+def _note(change: TrendChange) -> str:
+    return f' ("{change.note}", {change.by})' if change.note else ""
+
+
+def best_words(best: BestCheckpoint) -> str:
+    """Return the best checkpoint of one task, and the newest against it and the one before."""
+    text = (
+        f"{best.task}: best {best.best.label} with {points(best.value)}; without the luck of the best of "
+        f"{best.checkpoints}, {points(best.shrunk)} (luck of equal checkpoints: {points(best.luck)}). "
+        f"{best.not_worse} {'other is' if best.not_worse == 1 else 'others are'} not shown to be worse."
+    )
+    for name, difference, bounds in (
+        ("previous", best.difference_to_previous, best.previous_ci),
+        ("best", best.difference_to_best, best.best_ci),
+    ):
+        if difference is not None:
+            text += f" Newest minus {name}: {signed(difference)} {interval(bounds)}."
+    return text
+
+
+def _best(trend: Trend) -> Iterator[str]:
+    yield from (best_words(best) for best in trend.best)
+    if trend.best:
+        yield ""
+
+
+def budget_words(budget: AlarmBudget) -> str:
+    """Return what the thresholds promise."""
+    if budget.threshold is None:
+        return "No gating task has the 20 problems that alarms need."
+    count = f"{budget.alarms_per_year:g} false alarm{'' if budget.alarms_per_year == 1 else 's'} a year"
+    text = f"Budget: {count} in {budget.series} gating series (z {budget.threshold:.2f})"
+    if budget.watch_threshold is not None:
+        text += f", as many in {budget.watched} watched ones (z {budget.watch_threshold:.2f})"
+    return f"{text}."
+
+
+def house_words(trend: Trend) -> str | None:
+    """Return whether machine and engine moved, or None for a track that has no anchor."""
+    anchor = trend.anchor
+    due = f" Draw the base's model again: {anchor.due}." if anchor.due else ""
+    if anchor.state == "not drawn" or anchor.run is None or anchor.difference is None:
+        return due.strip() or None
+    size = f"{signed(anchor.difference)} points, z {anchor.z:.1f}"
+    return f"House: the base's model, drawn again on {anchor.run.label}, {anchor.state} ({size}).{due}"
+
+
+def _footer(trend: Trend) -> Iterator[str]:
+    yield budget_words(trend.budget)
+    house = house_words(trend)
+    if house:
+        yield house
+    if trend.missing:
+        more = f" and {len(trend.missing) - 7} earlier ones" if len(trend.missing) > 7 else ""
+        yield f"missing nights: {', '.join(trend.missing[-7:])}{more}"
+    for note in trend.notes[-5:]:
+        yield f"{note.label} {note.kind}: {note.text} ({note.by})"

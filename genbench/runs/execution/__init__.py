@@ -1,0 +1,1 @@
+"""Execute a run: prepare its jobs, draw, verify, score, and write its folder."""

@@ -1,0 +1,99 @@
+"""The work of one command on one model, prepared before the run folder is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from genbench.analysis.adaptiveplan import begun, plan_warnings
+from genbench.analysis.sides import Side
+from genbench.data.shard import Shard
+from genbench.draw.length_estimates import Lengths
+from genbench.judges.session import JudgeSession
+from genbench.models.prepared import PreparedModel
+from genbench.store.contract import digest
+from genbench.store.manifest import AdaptivePlan, AdaptiveRecord, TrackRecord
+from genbench.suite.suitefile import Suite
+from genbench.tasks.loaded_task import LoadedTask
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveJob:
+    """What an adaptive run needs beyond its own folder.
+
+    `base` is the stored run. `whole` are the tasks with the problems of all shards. `finish` says that tasks
+    draw on after another one REGRESSED.
+    """
+
+    base: Side
+    whole: Sequence[LoadedTask]
+    plan: AdaptivePlan
+    finish: bool = False
+
+    @property
+    def record(self) -> AdaptiveRecord:
+        """Return the record of the run before its first draw."""
+        return begun(self.plan)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return the reservations about the plan."""
+        return plan_warnings(self.base, self.plan)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The work of one command on one model.
+
+    `origin` has the data folder, limit and tasks, so that `genbench score` can read the same data again.
+    """
+
+    suite: Suite
+    tasks: Sequence[LoadedTask]
+    model: PreparedModel
+    path: Path
+    origin: Mapping[str, Any]
+    machine: Mapping[str, Any]
+    """The facts about this machine. They are read once for all jobs of a command."""
+    quiet: bool = False
+    lengths: Lengths | None = None
+    """The expected lengths that order the queue. None means each task's max_tokens."""
+    earlier: Sequence[Path] = ()
+    """Run folders of the same model and suite, from which samples are taken over if nothing about them
+    changed. The newest is first."""
+    notes: Sequence[str] = ()
+    """Lines for people, printed when the run begins."""
+    reused: bool = False
+    """Whether the folder is a stored run that `--reuse` named. If it is complete, nothing in it is
+    changed."""
+
+    track: TrackRecord | None = None
+    """The run's place in a track. None if it belongs to none."""
+
+    stop_on_degenerate: bool = False
+    """Whether the run ends if the first samples are empty, padding or one token repeated."""
+    interim: bool = False
+    """Whether estimates of unfinished tasks are printed now and then."""
+
+    shard: Shard | None = None
+    """The part of a job array that is drawn, or None for everything."""
+    adaptive: AdaptiveJob | None = None
+    """The plan and the base of an adaptive run, or None if all samples are drawn."""
+
+    @property
+    def is_night(self) -> bool:
+        """Return whether the run is a night of a track. A night takes over nothing from earlier runs."""
+        return self.track is not None and self.track.kind == "night"
+
+    @property
+    def deferred(self) -> bool:
+        """Return whether some verdicts wait for a judge that loads after all models under test are closed."""
+        return bool(JudgeSession(self.suite, self.tasks, self.path).deferred)
+
+    @property
+    def run_id(self) -> str:
+        """Return the run's name in seeds of resampling. It is equal for equal model, terms and run seed."""
+        terms = {**self.model.terms, "decoding": None}
+        return digest([self.suite.name, self.model.identity, terms, self.suite.config.decoding.seed])[:12]

@@ -1,0 +1,295 @@
+"""Pre-flight checks of a run, which take seconds and start no engine.
+
+They cover the identity of each model, prompts that do not fit its context, engines, verifiers, disk space,
+and cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from genbench.engines.kv_cache import kv_bytes_per_token
+from genbench.engines.plugin_guard import engine_kind
+from genbench.errors import GenbenchError
+from genbench.judges.session import JudgeSession
+from genbench.models.prepare import prepare_model, sized_tasks
+from genbench.models.prepared import PreparedModel
+from genbench.runs.execution.simulated_users import SimulatedUsers
+from genbench.runs.execution.verifier_setup import load_verifiers, verifier_specs
+from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
+from genbench.suite.config import TaskEntry
+from genbench.suite.suitefile import Suite, located
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.tasks.loading import load_task, selected_entries
+from genbench.verifiers.pool.pool import VerifierPool
+
+_LONG = 4_096
+"""Tokens of a prompt from which its reading takes more time than its answer."""
+_PREFILL = 20_000
+"""Prompt tokens per second of a small model on one GPU. It is assumed, not measured on this machine."""
+
+
+def model_lines(suite: Suite, name: str, tasks: Sequence[LoadedTask]) -> list[str]:
+    """Return what there is to say about a model. Warnings begin with an exclamation mark.
+
+    Raises:
+        ConfigError: the model cannot be used.
+        PromptError: a prompt does not fit its context.
+    """
+    model = prepare_model(suite, name, tasks)
+    lines = [f"{model.identity}, trace format {model.reasoning.format.name}"]
+    tasks = sized_tasks(tasks, model.measure)
+    context = model.settings.max_model_len
+    if context is not None:
+        lines += _budget(model, tasks, context)
+    return lines + [f"!{warning}" for warning in model.warnings]
+
+
+def _budget(model: PreparedModel, tasks: Sequence[LoadedTask], context: int) -> list[str]:
+    """Compare the longest prompt with the context. Raise PromptError if a prompt does not fit."""
+    longest = clamped = total = 0
+    for task in tasks:
+        for problem in task.problems:
+            request = model.maker.request(task, problem, 0, ())
+            if request is not None:
+                longest = max(longest, len(request.token_ids))
+                clamped += request.clamped
+                total += task.k * len(request.token_ids)
+    if not longest:
+        return [f"context {context:,}; the server makes the prompts' tokens, so none can be measured"]
+    tail = f"; max_tokens is lowered to the context for {clamped} problems" if clamped else ""
+    line = ("!" if clamped else "") + f"context {context:,}, longest prompt {longest:,} tokens{tail}"
+    return [line] if longest < _LONG else [line, _long_words(model, longest, total)]
+
+
+def _long_words(model: PreparedModel, longest: int, total: int) -> str:
+    """Return the time of reading all prompts, and the memory of the longest one."""
+    hours = total / _PREFILL / 3600
+    words = f"prompts {total / 1e6:,.1f} million tokens, about {hours:,.1f} h at {_PREFILL:,} tokens/s"
+    each = kv_bytes_per_token(getattr(model.settings, "own_config", {}))
+    if each is None:
+        return words
+    return f"{words}; the KV cache of the longest prompt takes {each * longest / 2**30:,.2f} GiB at the most"
+
+
+def check_engine(suite: Suite) -> str:
+    """Check that the suite's engine can run here. Return a description of what was found.
+
+    Raises:
+        ConfigError: a key under `engine:` is wrong.
+        UnavailableError: something must be installed.
+    """
+    with located(suite):
+        return engine_kind(suite.config.engine, suite.folder).check()
+
+
+def check_users(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
+    """Check the models that play simulated users. Return a line for each task that has one.
+
+    Raises:
+        ConfigError: a task does not say who plays its user, or the model is not the pinned one.
+        DataError: the model cannot be downloaded.
+    """
+    users = SimulatedUsers(tasks, suite.folder, Path())
+    return [f"user of {task}: {_who(record)}" for task, record in users.records.items()]
+
+
+def _who(record: Mapping[str, Any]) -> str:
+    """Return the identity of a local model, or the name and address of a served one."""
+    return str(record.get("identity") or f"{record['model']} at {record['base_url']}")
+
+
+DEFAULT_SPEED = 5_000.0
+"""Completion tokens per second of a small model on one GPU. It is assumed, not measured on this machine."""
+DEFAULT_MEAN_TOKENS = 4_000
+"""Completion tokens of one sample of a small reasoning model. A longer limit does not make answers longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostAssumptions:
+    """What an estimate of a run's time rests on.
+
+    `speed` is completion tokens per second over all requests. `mean_tokens` is the completion tokens of one
+    sample, at most the task's `max_tokens`.
+    """
+
+    speed: float = DEFAULT_SPEED
+    mean_tokens: int = DEFAULT_MEAN_TOKENS
+
+    @classmethod
+    def given(cls, speed: float | None, mean_tokens: int | None) -> CostAssumptions:
+        """Return the assumptions of a command. None is the default."""
+        return cls(speed or DEFAULT_SPEED, mean_tokens or DEFAULT_MEAN_TOKENS)
+
+
+def expected_tokens(tasks: Sequence[LoadedTask], mean_tokens: int) -> int:
+    """Return the completion tokens of all samples, of one model."""
+    return sum(
+        task.k
+        * sum(problem.likely_turns or problem.turns for problem in task.problems)
+        * _mean(task, mean_tokens)
+        for task in tasks
+    )
+
+
+def _mean(task: LoadedTask, mean_tokens: int) -> int:
+    """Return the completion tokens of one reply."""
+    return min(mean_tokens, task.decoding.max_tokens)
+
+
+def cost_words(
+    tasks: Sequence[LoadedTask], models: int, assumed: CostAssumptions, *, of: int | None = None
+) -> str:
+    """Return the estimate in words: samples, tokens, hours, and the tokens at the most.
+
+    Args:
+        models: the number of models that the suite runs, one after the other.
+        of: the number of tasks that are run, if the rows of some could not be read.
+    """
+    samples = models * sum(task.samples for task in tasks)
+    tokens = models * expected_tokens(tasks, assumed.mean_tokens)
+    most = models * sum(task.samples * task.decoding.max_tokens * _turns(task) for task in tasks)
+    part = f"of the {len(tasks)} of {of} tasks whose rows are there: " if of and of > len(tasks) else ""
+    if all(task.is_scored for task in tasks):
+        return f"{part}{samples:,} samples; their texts are scored, and no tokens are drawn"
+    likely, longest = (
+        f"{_amount(count)} tokens and {_time(count / assumed.speed)}" for count in (tokens, most)
+    )
+    limited = any(task.decoding.max_tokens < assumed.mean_tokens for task in tasks if not task.is_scored)
+    at_most = " (or max_tokens, if that is less)" if limited else ""
+    rests_on = f"{assumed.mean_tokens:,} tokens a reply{at_most} and {assumed.speed:,.0f} tokens/s"
+    return (
+        f"{part}{samples:,} samples; about {likely} at {rests_on} (--mean-tokens, --speed); "
+        f"{longest} at the most"
+    )
+
+
+def _turns(task: LoadedTask) -> int:
+    return max((problem.turns for problem in task.problems), default=1)
+
+
+def _amount(tokens: int) -> str:
+    return f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens / 1e3:,.0f} thousand"
+
+
+def _time(seconds: float) -> str:
+    """Return a time in hours, or in minutes if it is less than one hour."""
+    return f"{seconds / 3600:,.1f} h" if seconds >= 3600 else f"{seconds / 60:,.0f} min"
+
+
+_MIRROR_IT, _OF_TASK = " To mirror it", "genbench mirror TASK "
+"""Words of the message about rows that cannot be had. See `how_to_mirror`."""
+_BYTES_PER_TOKEN = 5
+"""Bytes of completions.jsonl per completion token: about 4 characters of English, and JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of a pre-flight check."""
+
+    state: Literal["ok", "warning", "error"]
+    what: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.state:7}  {self.what}: {self.detail}"
+
+
+def check_suite(options: RunOptions, cost: CostAssumptions | None = None) -> list[Check]:
+    """Check everything that a run of the suite needs, except the start of its engine. Report all errors.
+
+    Args:
+        cost: the speed and the length of answers from which the time of the run is estimated.
+    """
+    check_options(options)
+    suite, chosen = open_suite(options)
+    checks = [
+        Check("ok", "suite", f"{suite.path}: {_count(chosen, 'model')}, {_count(suite.config.tasks, 'task')}")
+    ]
+    tasks: list[LoadedTask] = []
+    entries = selected_entries(suite, options.tasks, options.with_test)
+    found: list[Check] = []
+    for entry in entries:
+        found += _attempt(f"task {entry.label}", partial(_check_task, suite, entry, options, tasks))
+    checks += _with_one_mirror(found, str(options.suite))
+    checks += _attempt("verifiers", lambda: asyncio.run(_check_verifiers(suite, tasks)))
+    checks += _attempt("engine", lambda: [check_engine(suite)])
+    checks += _attempt("simulated users", lambda: check_users(suite, tasks))
+    for name in chosen:
+        checks += _attempt(f"model {name}", partial(model_lines, suite, name, tasks))
+    if tasks:
+        words = cost_words(tasks, len(chosen), cost or CostAssumptions(), of=len(entries))
+        checks.append(Check("ok", "cost", words))
+    checks.append(_check_disk(tasks, len(chosen), Path(options.run_dir or "runs")))
+    return checks
+
+
+def _count(things: Sized, name: str) -> str:
+    """Return `1 model` or `15 tasks`."""
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
+
+
+def _attempt(what: str, work: Callable[[], list[str]]) -> list[Check]:
+    try:
+        return [
+            Check(
+                "warning" if text.startswith("!") else "ok",
+                what,
+                text.removeprefix("!").removeprefix(f"{what}: "),
+            )
+            for text in work()
+        ]
+    except GenbenchError as error:
+        return [Check("error", what, str(error).removeprefix(f"{what}: "))]
+
+
+def _with_one_mirror(checks: Sequence[Check], suite: str) -> list[Check]:
+    """Return the checks of the tasks, which say how to mirror the suite once instead of once a task."""
+    named = [
+        replace(item, detail=item.detail.replace(_OF_TASK, f"genbench mirror {suite} ")) for item in checks
+    ]
+    lacking = [item for item in named if item.state == "error" and _MIRROR_IT in item.detail]
+    if len(lacking) < 2:
+        return named
+    short = [
+        replace(item, detail=item.detail.partition(_MIRROR_IT)[0]) if item in lacking else item
+        for item in named
+    ]
+    advice = (
+        f"the rows of {len(lacking)} tasks are lacking. To mirror them, run on a machine with network: "
+        f"genbench mirror {suite} --to DIR, copy DIR, and give --data-dir DIR. Datasets that are gated need "
+        "`hf auth login` first"
+    )
+    return [*short, Check("error", "data", advice)]
+
+
+def _check_task(suite: Suite, entry: TaskEntry, options: RunOptions, tasks: list[LoadedTask]) -> list[str]:
+    task = load_task(suite, entry, data_dir(options), options.limit)
+    tasks.append(task)
+    digest = str(task.provenance.get("digest"))[:12]
+    lines = [f"{len(task.problems)} problems x k {task.k} = {task.samples:,} samples, data digest {digest}"]
+    return lines + ([f"!{task.provenance['warning']}"] if task.provenance.get("warning") else [])
+
+
+async def _check_verifiers(suite: Suite, tasks: Sequence[LoadedTask]) -> list[str]:
+    judges = JudgeSession(suite, tasks, Path())
+    async with VerifierPool(workers=1, load_timeout_s=suite.config.verify.load_timeout_s) as pool:
+        verified = await load_verifiers(pool, verifier_specs(tasks, judges), tasks, judges)
+    lines = [f"{name}: {item.version}" for name, item in verified.items()]
+    warnings = [item.warning for item in verified.values() if item.warning]
+    return lines + [f"!{warning}" for warning in (*warnings, *judges.warnings)]
+
+
+def _check_disk(tasks: Sequence[LoadedTask], models: int, folder: Path) -> Check:
+    """Compare the largest size of the completions with the free disk space."""
+    most = models * sum(task.samples * task.decoding.max_tokens * _BYTES_PER_TOKEN for task in tasks)
+    place = next(parent for parent in (folder.resolve(), *folder.resolve().parents) if parent.exists())
+    free = shutil.disk_usage(place).free
+    detail = f"{free / 1e9:,.1f} GB free at {place}, completions take {most / 1e9:,.1f} GB at the most"
+    return Check("ok" if most < free else "warning", "disk", detail)

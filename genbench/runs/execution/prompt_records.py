@@ -1,0 +1,123 @@
+"""The questions of a run as lines of problems.jsonl and asks.jsonl."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Container
+from pathlib import Path
+from typing import Any, Self
+
+from genbench.analysis.samples import ask_records
+from genbench.generators.recipe import text_digest
+from genbench.runs.execution.job import Job
+from genbench.store.contract import digest
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.types import Problem, ScoreRequest
+
+Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+"""A task's lines of problems.jsonl, and those of asks.jsonl."""
+
+
+def prompt_records(job: Job, task: LoadedTask) -> Asked:
+    """Render every first-turn prompt.
+
+    Return the records of the problems and of their asks. A prompt that does not fit raises an error.
+    """
+    records: list[dict[str, Any]] = []
+    seen: list[dict[str, Any]] = []
+    for problem in task.problems:
+        requests = [job.model.maker.request(task, problem, index, ()) for index in range(task.k)]
+        first = requests[0]
+        if first is None:
+            raise AssertionError("a problem has a first turn")
+        records.append(
+            {
+                "problem_id": problem.problem_id,
+                "prompt_digest": first.prompt_digest,
+                "reference_digest": digest(task.reference(problem, 0))[:16],
+                "prompt_tokens": len(first.token_ids) or None,
+                "max_tokens": first.max_tokens,
+                "turns": problem.turns,
+                "strata": dict(problem.strata),
+                "group": problem.group,
+            }
+        )
+        found = [task.reference(problem, index) for index in range(task.k)]
+        scored = _scored(task, problem) if isinstance(first, ScoreRequest) else None
+        seen += ask_records(problem.problem_id, found, requests, _recipe(task, problem), scored)
+    return records, seen
+
+
+def _recipe(task: LoadedTask, problem: Problem) -> dict[str, Any] | None:
+    """Return what a generated prompt is made from, with a digest of its texts."""
+    if problem.recipe is None:
+        return None
+    ask = task.ask(problem, 0, ())
+    assert ask is not None
+    return {**problem.recipe, "digest": text_digest(ask.messages)}
+
+
+def _scored(task: LoadedTask, problem: Problem) -> dict[str, Any] | None:
+    """Return the texts that a model scores, for exports. Documents are their own prompt."""
+    ask = task.ask(problem, 0, ())
+    if ask is None or ask.scoring is None or ask.scoring.is_document:
+        return None
+    choices = ask.scoring.choices
+    found: dict[str, Any] = {"delimiter": choices[0].delimiter, "texts": [choice.text for choice in choices]}
+    contexts = [choice.context for choice in choices]
+    return found if len(set(contexts)) == 1 else {**found, "contexts": contexts}
+
+
+class SpooledPrompts:
+    """The records of a run's tasks, compressed in a file without a name until the context ends.
+
+    Those of half a million problems take a gigabyte.
+
+    Args:
+        folder: where the file is. The folder of temporary files may be memory.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed when the context ends)
+        self._places: dict[str, tuple[int, int]] = {}
+
+    def add(self, task: str, asked: Asked) -> None:
+        """Keep the records of a task."""
+        pack = zlib.compress(json.dumps(asked).encode(), level=1)
+        self._places[task] = self._file.seek(0, os.SEEK_END), len(pack)
+        self._file.write(pack)
+
+    def of(self, task: str) -> Asked:
+        """Return the records of a task."""
+        place, size = self._places[task]
+        self._file.seek(place)
+        records, asks = json.loads(zlib.decompress(self._file.read(size)))
+        return records, asks
+
+    @property
+    def tasks(self) -> list[str]:
+        """Return the names of the tasks, in the order in which they were added."""
+        return list(self._places)
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of all compressed records."""
+        return sum(size for _, size in self._places.values())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def records_of_problems(asked: Asked, kept: Container[str]) -> Asked:
+    """Return the records of these problems. The other problems are left out of the run."""
+    records, asks = asked
+    return (
+        [record for record in records if record["problem_id"] in kept],
+        [ask for ask in asks if ask["problem_id"] in kept],
+    )

@@ -1,0 +1,266 @@
+"""Verification of completions, while samples are drawn or from the files on disk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from genbench.errors import RunFolderError
+from genbench.runs.signals import StopSwitch
+from genbench.store.folder import RunFolder
+from genbench.store.manifest import AdaptiveRecord, drawn_ids
+from genbench.store.sample_index import DrawnSamples
+from genbench.store.stored_run import StoredTask
+from genbench.tasks.generated import GeneratedTask
+from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
+from genbench.types import (
+    OURS,
+    Answer,
+    Case,
+    Completion,
+    Finding,
+    Message,
+    Problem,
+    SampleId,
+    Status,
+    Verdict,
+)
+
+_WINDOW = 2048
+"""Samples that may wait for a verifier in memory. Others wait in completions.jsonl."""
+
+
+class Verify(Protocol):
+    """A function that verifies one case of a task. It never raises because of what a model wrote."""
+
+    async def __call__(self, task: str, case: Case) -> Finding: ...
+
+
+Split = Callable[[Completion], Answer]
+OnVerdict = Callable[[Verdict], None]
+
+
+class Scorer:
+    """A scorer, which turns complete samples into lines of verdicts.jsonl.
+
+    `offer` never blocks the engine. If verifiers fall behind by more than a window, samples are left to
+    `catch_up`, which reads them from completions.jsonl.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        tasks: Mapping[str, VerifiedTask],
+        verify: Verify,
+        split: Split,
+        on_verdict: OnVerdict,
+        *,
+        stored: Mapping[str, StoredTask],
+    ) -> None:
+        self._folder, self._tasks, self._verify = folder, tasks, verify
+        self._split, self._on_verdict, self._stored = split, on_verdict, stored
+        self._running: set[asyncio.Task[None]] = set()
+        self._slot = asyncio.Event()
+        self._failure: BaseException | None = None
+
+    def offer(
+        self, task: str, problem: Problem, sample_index: int, completions: Sequence[Completion]
+    ) -> None:
+        """Start to verify one complete sample, unless too many wait already."""
+        if len(self._running) < _WINDOW:
+            self._start(task, problem, sample_index, completions)
+
+    def _start(
+        self, task: str, problem: Problem, sample_index: int, completions: Sequence[Completion]
+    ) -> None:
+        running = asyncio.create_task(self._score(task, problem, sample_index, tuple(completions)))
+        self._running.add(running)
+        running.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._slot.set()
+        if not task.cancelled() and task.exception() is not None:
+            self._failure = self._failure or task.exception()
+
+    async def _score(
+        self, task: str, problem: Problem, sample_index: int, completions: tuple[Completion, ...]
+    ) -> None:
+        verified = self._tasks[task]
+        answers = tuple(self._split(completion) for completion in completions)
+        if any(completion.finish_reason == "error" for completion in completions):
+            finding = Finding(0.0, "engine_error", detail={"why": completions[-1].text})
+        else:
+            finding = await self._verify(task, case_of(verified.task, problem, sample_index, answers))
+        verdict = verdict_of(
+            SampleId(task, problem.problem_id, sample_index), answers, finding, verified.verifier
+        )
+        self._folder.append_verdict(verdict)
+        self._on_verdict(verdict)
+
+    async def drain(self) -> None:
+        """Wait for all samples that were offered.
+
+        Raises:
+            RunFolderError: a verdict could not be written.
+        """
+        while self._running:
+            await asyncio.wait(self._running)
+        if self._failure is not None:
+            raise self._failure
+
+    async def catch_up(self) -> None:
+        """Verify every complete sample on disk that has no verdict of the current verifier."""
+        await self.drain()
+        for verified in self._tasks.values():
+            for problem, index, completions in unverified(self._stored[verified.task.name], verified):
+                # asyncio.wait on the window would check each of its tasks at every step.
+                while len(self._running) >= _WINDOW:
+                    self._slot.clear()
+                    await self._slot.wait()
+                self._start(verified.task.name, problem, index, completions)
+            await self.drain()
+            self._stored[verified.task.name].forget_ids()
+
+    async def cancel(self) -> None:
+        """Cancel the current verifications. They are made when the run is continued."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+
+def readers_of(
+    folder: RunFolder, tasks: Iterable[LoadedTask], adaptive: AdaptiveRecord | None = None
+) -> dict[str, StoredTask]:
+    """Return the readers of the tasks that a command works on.
+
+    Args:
+        adaptive: the looks of an adaptive run. Only their samples are read then.
+    """
+    return {task.name: _reader(folder, task, adaptive) for task in tasks}
+
+
+def _reader(folder: RunFolder, task: LoadedTask, adaptive: AdaptiveRecord | None) -> StoredTask:
+    ids = [problem.problem_id for problem in task.problems]
+    groups = {problem.problem_id: {"group": problem.group} for problem in task.problems}
+    counts = None if adaptive is None else adaptive.counts(task.name, groups)
+    limit = task.decoding.max_tokens
+    return StoredTask(folder, task.name, drawn_ids(ids, counts), task.k, limit, counts=counts)
+
+
+def all_readers(folder: RunFolder, tasks: Iterable[LoadedTask]) -> dict[str, StoredTask]:
+    """Return readers that also read the fresh samples with which an adaptive run confirms a drop."""
+    return readers_of(folder, (replace(task, k=2 * task.k) for task in tasks))
+
+
+def unverified(stored: StoredTask, verified: VerifiedTask) -> Iterator[tuple[Problem, int, list[Completion]]]:
+    """Yield the complete samples without a verdict, in file order.
+
+    The completions are not read if every sample has a verdict.
+    """
+    known = DrawnSamples()
+    for verdict in stored.verdicts():
+        known.add(verdict.sample.problem_id, verdict.sample.sample_index, 0)
+    if known.count == verified.task.samples:
+        return
+    for problem, index, completions in conversations(stored.completions(), verified.problems):
+        if not known.has(problem.problem_id, index, 0):
+            yield problem, index, completions
+
+
+def conversations(
+    completions: Iterable[Completion], problems: Mapping[str, Problem]
+) -> Iterator[tuple[Problem, int, list[Completion]]]:
+    """Yield whole samples. Problems outside the limit and incomplete conversations are left out."""
+    open_turns: defaultdict[SampleId, dict[int, Completion]] = defaultdict(dict)
+    for completion in completions:
+        problem = problems.get(completion.sample.problem_id)
+        if problem is None:
+            continue
+        turns = open_turns[completion.sample]
+        turns[completion.turn] = completion
+        ended = completion.final or len(turns) == problem.turns
+        if ended or completion.finish_reason == "error":
+            del open_turns[completion.sample]
+            yield problem, completion.sample.sample_index, [turns[turn] for turn in sorted(turns)]
+
+
+def stale_verifiers(folder: RunFolder, verified: VerifiedTask) -> set[str]:
+    """Return the digests of other verifiers among the task's verdicts."""
+    return {verdict.verifier for verdict in folder.verdicts(verified.task.name)} - {verified.verifier}
+
+
+def case_of(task: LoadedTask, problem: Problem, sample_index: int, answers: Sequence[Answer]) -> Case:
+    """Return the verifier's case of a sample.
+
+    Raises:
+        RunFolderError: there are more turns on disk than the task asks.
+    """
+    if isinstance(task.task, GeneratedTask):  # no rule needs the question, which may have megabytes
+        sample = SampleId(task.name, problem.problem_id, sample_index)
+        return Case(sample, tuple(answers), task.reference(problem, sample_index))
+    replies = [answer.text for answer in answers]
+    ask = task.ask(problem, sample_index, replies[:-1])
+    if ask is None:
+        raise RunFolderError(f"task {task.name}, problem {problem.problem_id}: more turns on disk than asked")
+    sample = SampleId(task.name, problem.problem_id, sample_index)
+    reference = task.reference(problem, sample_index, replies)
+    return Case(sample, tuple(answers), reference, _question(ask.messages))
+
+
+def _question(messages: Sequence[Message]) -> str:
+    """Return the question: the user's message, or the whole conversation up to the last answer."""
+    said = [message for message in messages if message.role != "system"]
+    if len(said) == 1:
+        return said[0].content
+    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in said)
+
+
+def verdict_of(sample: SampleId, answers: Sequence[Answer], finding: Finding, verifier: str) -> Verdict:
+    """Return the verdict of a sample. Its status is the first one that applies."""
+    last = answers[-1]
+    status, score = _status(answers, finding)
+    return Verdict(
+        sample=sample,
+        score=score,
+        status=status,
+        extracted=finding.extracted,
+        detail=finding.detail,
+        parts=finding.parts,
+        verifier=verifier,
+        trace_status=last.trace_status,
+        truncated=any(answer.truncated for answer in answers),
+    )
+
+
+def _status(answers: Sequence[Answer], finding: Finding) -> tuple[Status, float | None]:
+    if finding.reason in OURS:
+        return finding.reason, None
+    unclosed = any(answer.trace_status == "unclosed" for answer in answers)
+    if unclosed and (len(answers) == 1 or finding.score == 0):
+        return "unclosed_trace", 0.0
+    if finding.score >= 1:
+        return "correct", 1.0
+    if finding.score > 0:
+        return "partial", finding.score
+    if any(answer.truncated for answer in answers):
+        return "truncated", 0.0
+    return finding.reason, 0.0
+
+
+async def catch_up(scorer: Scorer, switch: StopSwitch) -> None:
+    """Make the missing verdicts, until all are made or the run is stopped."""
+    stop = switch.attach(asyncio.get_running_loop())
+    work = asyncio.create_task(scorer.catch_up())
+    waiter = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait({work, waiter}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            work.result()
+    finally:
+        work.cancel()
+        waiter.cancel()
+        await asyncio.gather(work, waiter, return_exceptions=True)

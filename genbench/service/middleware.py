@@ -1,0 +1,302 @@
+"""The checks of every request: the Host header, the size of the body, the caller and the rate.
+
+A caller is known by a token, by the session of a browser, or by a proxy that knows its users. Answers have
+entity tags, so a client that has the same answer already gets none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import time
+from collections import OrderedDict, deque
+from urllib.parse import urlsplit
+
+from fastapi.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from genbench.service.bundle import MOST_BYTES
+from genbench.service.context import Service
+from genbench.service.responses import problem
+from genbench.service.tokens import Caller, caller_named, caller_of, has_tokens
+
+SAFE = frozenset({"GET", "HEAD"})
+FORMS = "/forms/"
+"""Where forms are sent to. Nothing else may be written without a token in the request itself."""
+USER_HEADER = "x-forwarded-user"
+
+
+def authenticate(service: Service, scope: Scope, headers: Headers) -> Caller | None:
+    """Return who makes a request, or None if it needs a token.
+
+    Sessions and proxies let a browser act for its user without the user's doing. So they may only read, and
+    send forms from our own pages.
+    """
+    kind, _, value = headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer":
+        return caller_of(service.queue, value.strip())
+    reads = scope["method"] in SAFE
+    if kind.lower() == "basic" and reads:
+        return caller_of(service.queue, _password(value))
+    if reads or (scope["path"].startswith(FORMS) and is_own_page(headers)):
+        found = _of_proxy(service, scope, headers) or _of_session(service, headers)
+        if found is not None:
+            return found
+    # Behind a proxy, requests of strangers come from this machine too.
+    if reads and not service.proxies and not has_tokens(service.queue):
+        return Caller("anyone on this machine", "read")
+    return None
+
+
+def is_own_page(headers: Headers) -> bool:
+    """Return whether a browser says that one of our own pages sent the request."""
+    origin, host = headers.get("origin", ""), headers.get("host", "")
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or parts.netloc.lower() != host.lower():
+        return False
+    return headers.get("sec-fetch-site", "same-origin") == "same-origin"
+
+
+def _of_proxy(service: Service, scope: Scope, headers: Headers) -> Caller | None:
+    client = (scope.get("client") or ("",))[0]
+    user = headers.get(USER_HEADER, "")
+    if client not in service.proxies or not user or len(user) > 100 or not user.isprintable():
+        return None
+    return Caller(user, service.proxy_scope)
+
+
+def _of_session(service: Service, headers: Headers) -> Caller | None:
+    name = service.sessions.name_of(headers.get("cookie", ""))
+    return None if name is None else caller_named(service.queue, name)
+
+
+def _password(value: str) -> str:
+    try:
+        return base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")[2]
+    except (binascii.Error, ValueError):
+        return ""
+
+
+MOST_BODY = 256 << 10
+"""The largest body of a request, in bytes. A bundle of a run may be larger."""
+PUSH = "/api/v1/runs/push"
+LOGIN_FORM = f"{FORMS}login"
+_OPEN = frozenset({"/api/v1/health", "/login", "/style.css"})
+_BODY_S = 30.0
+"""Seconds in which a body must have arrived."""
+_BODY_WORDS = {
+    413: "the body is larger than {} bytes",
+    408: f"the body did not arrive within {_BODY_S:g} seconds",
+}
+_CLIENTS = 1000
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+"""The content security policy of every response that has no own one: nothing runs, nothing is loaded."""
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    # With no-referrer, Chromium sends `Origin: null` with our own forms, like those of other pages.
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+class Guard:
+    """An ASGI middleware that refuses what must not reach the application.
+
+    Reading is open as long as no token was made, because the service then listens on this machine only.
+    Writing needs a bearer token, which browsers never send by themselves, or a form of our own pages.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app, self._service = app, service
+        self._seen: OrderedDict[str, deque[float]] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check one request, and pass it on or answer it."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        send = _with_headers(send)
+        refused = await self._refuse(scope)
+        if refused is None and scope["method"] not in SAFE:
+            read = await _read_body(receive, _most_body(scope))
+            if isinstance(read, int):
+                refused = problem(read, _BODY_WORDS[read].format(_most_body(scope)))
+            else:
+                receive = _replayed(read, receive)
+        await (refused or self._app)(scope, receive, send)
+
+    async def _refuse(self, scope: Scope) -> ASGIApp | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if _name(host) not in self._service.hosts:
+            return problem(400, f"Host '{host[:100]}' is not served here; see serve --trusted-host")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > _most_body(scope):
+            return problem(413, _BODY_WORDS[413].format(_most_body(scope)))
+        caller = await run_in_threadpool(authenticate, self._service, scope, headers)
+        if caller is None and not _is_open(scope, headers):
+            return _unknown(scope, headers)
+        client = scope.get("client") or ("", 0)
+        if self._is_too_fast(caller.name if caller and caller.scope else str(client[0])):
+            return problem(429, "too many requests in a second; wait a little", {"Retry-After": "1"})
+        scope.setdefault("state", {})["caller"] = caller
+        return None
+
+    def _is_too_fast(self, client: str) -> bool:
+        now = time.monotonic()
+        times = self._seen.setdefault(client, deque())
+        self._seen.move_to_end(client)
+        while len(self._seen) > _CLIENTS:
+            self._seen.popitem(last=False)
+        while times and now - times[0] > 1.0:
+            times.popleft()
+        if len(times) >= self._service.most_per_second:
+            return True
+        times.append(now)
+        return False
+
+
+def _most_body(scope: Scope) -> int:
+    """Return the largest body of a request to this path, in bytes."""
+    return MOST_BYTES if scope["path"] == PUSH else MOST_BODY
+
+
+def _name(host: str) -> str:
+    """Return a Host header without its port."""
+    try:
+        parts = urlsplit(f"//{host}")
+        name = parts.hostname or ""
+        _ = parts.port
+    except ValueError:
+        return ""
+    return f"[{name}]" if ":" in name else name
+
+
+def _is_open(scope: Scope, headers: Headers) -> bool:
+    """Return whether a request needs no caller: health, and showing a token to begin a session."""
+    path = scope["path"]
+    return path in _OPEN or (path == LOGIN_FORM and is_own_page(headers))
+
+
+def _unknown(scope: Scope, headers: Headers) -> ASGIApp:
+    """Return the answer to somebody without a token: a browser that reads gets the page to show one."""
+    if scope["method"] in SAFE and "text/html" in headers.get("accept", ""):
+        return RedirectResponse("/login", 303)
+    if scope["path"].startswith(FORMS):
+        return problem(403, "forms are sent from our own pages by somebody who has a session; see /login")
+    how = "send a token: Authorization: Bearer TOKEN (genbench token add makes one)"
+    return problem(401, how, {"WWW-Authenticate": 'Bearer realm="genbench"'})
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("Content-Security-Policy", POLICY)
+        await send(message)
+
+    return sent
+
+
+async def _read_body(receive: Receive, most: int) -> bytes | int:
+    """Return the body of a request, or the status that refuses it: 413 too large, 408 too slow or cut off."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_BODY_S):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return 408
+                body += message.get("body", b"")
+                if len(body) > most:
+                    return 413
+                if not message.get("more_body"):
+                    return bytes(body)
+    except TimeoutError:
+        return 408
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a receiver that gives a body that was read already, and then what else comes."""
+    is_given = False
+
+    async def received() -> Message:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return received
+
+
+_PREFIX = "/api/"
+
+
+class EntityTags:
+    """An ASGI middleware that gives JSON answers to GET an ETag, and answers 304 to those who have it.
+
+    Other answers pass as they come, such as the stream of a job's events.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["method"] != "GET" or not scope["path"].startswith(_PREFIX):
+            await self._app(scope, receive, send)
+            return
+        known = Headers(scope=scope).get("if-none-match", "")
+        await self._app(scope, receive, _Tagging(send, known).send)
+
+
+class _Tagging:
+    """One answer: its start is kept until its body is complete, if it is JSON."""
+
+    def __init__(self, send: Send, known: str) -> None:
+        self._send, self._known = send, known
+        self._start: Message | None = None
+        self._parts: list[bytes] = []
+
+    async def send(self, message: Message) -> None:
+        """Pass on one part of the answer, or keep it."""
+        if message["type"] == "http.response.start" and _is_tagged(message):
+            self._start = message
+        elif self._start is None:
+            await self._send(message)
+        else:
+            self._parts.append(message.get("body", b""))
+            if not message.get("more_body"):
+                await self._finish(self._start, b"".join(self._parts))
+
+    async def _finish(self, start: Message, body: bytes) -> None:
+        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        headers = MutableHeaders(raw=list(start["headers"]))
+        headers["ETag"] = tag
+        headers["Cache-Control"] = "private, no-cache"
+        if tag in {item.strip().removeprefix("W/") for item in self._known.split(",")}:
+            del headers["content-length"]
+            start, body = {**start, "status": 304}, b""
+        await self._send({**start, "headers": headers.raw})
+        await self._send({"type": "http.response.body", "body": body})
+
+
+def _is_tagged(start: Message) -> bool:
+    kind = Headers(raw=start["headers"]).get("content-type", "")
+    return start["status"] == 200 and kind.startswith("application/json")

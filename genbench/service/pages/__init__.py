@@ -1,0 +1,1 @@
+"""Pages for people, made on the server, and the forms on them."""

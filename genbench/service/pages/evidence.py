@@ -1,0 +1,227 @@
+"""Pages of one task of a track, of a change, of two runs side by side, and of the cost of runs.
+
+The evidence about a change is what else changed with it, and which problems moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy import func, select
+
+from genbench.analysis.compare import compare
+from genbench.errors import InputError
+from genbench.ledger import tables
+from genbench.ledger.database import Ledger
+from genbench.ledger.differences import compare_scores
+from genbench.ledger.history import track_history
+from genbench.ledger.records import Epoch, Night, TrackHistory
+from genbench.reports.explanations import headline
+from genbench.reports.trend.page import trend_chart
+from genbench.reports.trend.text import evidence_words
+from genbench.service.context import service
+from genbench.service.queries import Name, has_verdicts, require_change, run_folder
+from genbench.service.responses import NotFoundError, page
+from genbench.stats.scores import Floats
+from genbench.trend.record import TrendChange
+from genbench.trend.sentence import change_words
+
+_NIGHTS = 14
+"""Runs before and after a change whose problems are compared."""
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class MovedProblem:
+    """A problem's mean score before and after a change, as fractions of 1."""
+
+    task: str
+    problem_id: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """The evidence about a change."""
+
+    differences: tuple[str, ...]
+    """What else differs between the first run after it and the run before it."""
+    moved: tuple[MovedProblem, ...]
+    """The problems that moved most in its direction."""
+    nights: tuple[int, int]
+    """Runs before and after it that were compared, at most."""
+
+
+def find_suspects(ledger: Ledger, track: str, change: TrendChange) -> Suspects:
+    """Return the evidence about a change.
+
+    Raises:
+        InputError: the track is gone.
+    """
+    tasks = None if change.task is None else (change.task,)
+    history = track_history(ledger, track, tasks=tasks)
+    runs = {night.uid: night for night in history.points}
+    first, before = runs.get(change.first.uid), runs.get(change.last_before.uid)
+    differences = tuple(_differences(before, first)) if first and before else ()
+    moved = [item for task in history.series.values() for item in _moved(history, task.task, change)]
+    sign = 1 if change.direction == "drop" else -1
+    moved.sort(key=lambda item: sign * (item.after - item.before))
+    shown = tuple(item for item in moved[:_SHOWN] if sign * (item.after - item.before) < 0)
+    return Suspects(differences, shown, (_NIGHTS, _NIGHTS))
+
+
+def _differences(before: Night, after: Night) -> Iterator[str]:
+    """Yield what differs between two runs besides their scores."""
+    if before.identity != after.identity:
+        yield f"the weights: {before.model} ({before.identity[:19]}) → {after.model} ({after.identity[:19]})"
+    else:
+        yield "the weights are the same"
+    if before.terms_digest != after.terms_digest:
+        yield "the terms of decoding"
+    names = sorted(before.packages.keys() | after.packages.keys())
+    for name in names:
+        old, new = before.packages.get(name, "absent"), after.packages.get(name, "absent")
+        if old != new:
+            yield f"package {name}: {old} → {new}"
+    if before.circumstances_digest != after.circumstances_digest:
+        yield "the circumstances: GPU, driver, parallel sizes … (see genbench compare)"
+
+
+def _moved(history: TrackHistory, task: str, change: TrendChange) -> Iterator[MovedProblem]:
+    """Yield the problems of one task with their means before and after a change."""
+    for epoch in history.series[task].epochs:
+        if change.first.uid not in epoch.uids:
+            continue
+        row = epoch.uids.index(change.first.uid)
+        before = _means(epoch, range(max(0, row - _NIGHTS), row))
+        after = _means(epoch, range(row, min(len(epoch.uids), row + _NIGHTS)))
+        for name, old, new in zip(epoch.problem_ids, before, after, strict=True):
+            if not np.isnan(old) and not np.isnan(new):
+                yield MovedProblem(task, name, float(old), float(new))
+
+
+def _means(epoch: Epoch, rows: range) -> Floats:
+    """Return the mean score of each problem over some nights. NaN is a problem without a scored sample."""
+    chosen = slice(rows.start, rows.stop)
+    counts = epoch.counts[chosen].sum(axis=0)
+    sums = epoch.sums[chosen].sum(axis=0)
+    means: Floats = np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return means
+
+
+@dataclass(frozen=True, slots=True)
+class CostLine:
+    """The sums of one track in one month. `cost` is None if no run of them has a price."""
+
+    month: str
+    track: str
+    runs: int
+    hours: float
+    tokens: int
+    cost: float | None
+    currency: str
+
+
+def cost_lines(ledger: Ledger, months: int = 12) -> list[CostLine]:
+    """Return the sums of the newest months, new to old, by track and currency."""
+    run, track = tables.run, tables.track
+    month = func.substr(run.c.created, 1, 7)
+    query = (
+        select(
+            month.label("month"),
+            track.c.name,
+            func.count(),
+            func.coalesce(func.sum(run.c.seconds), 0),
+            func.coalesce(func.sum(run.c.tokens), 0),
+            func.sum(run.c.cost),
+            func.coalesce(run.c.currency, ""),
+        )
+        .join(track, track.c.id == run.c.track_id)
+        .group_by(month, track.c.name, func.coalesce(run.c.currency, ""))
+        .order_by(month.desc(), track.c.name)
+    )
+    with ledger.read() as connection:
+        rows = connection.execute(query).all()
+    known = sorted({row[0] for row in rows}, reverse=True)[:months]
+    return [
+        CostLine(row[0], row[1], int(row[2]), float(row[3]) / 3600, int(row[4]), row[5], row[6])
+        for row in rows
+        if row[0] in known
+    ]
+
+
+router = APIRouter()
+_POINTS = 120
+Uid = Annotated[str, Query(max_length=100, description="uid of a run")]
+
+
+@router.get("/tracks/{track}/series/{task}")
+def series_page(request: Request, track: Name, task: Name) -> HTMLResponse:
+    """Return the page of one task of a track: its chart, its changes and its newest runs."""
+    own = service(request)
+    try:
+        trend = own.trends.task(own.ledger, track, task, _POINTS)
+    except InputError as error:
+        raise NotFoundError(str(error)) from error
+    (found,) = trend.tasks
+    changes = [change for change in trend.changes if change.task == task]
+    return page(
+        request,
+        "series.html.j2",
+        trend=trend,
+        task=found,
+        chart=trend_chart(task, found.points, changes),
+        changes=[(change, change_words(change)) for change in changes],
+    )
+
+
+@router.get("/tracks/{track}/changes/{change}")
+def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
+    """Return the page of a change: its evidence, what else changed, and which problems moved."""
+    own = service(request)
+    require_change(own.ledger, track, change)
+    trend = own.trends.trend(own.ledger, track, _POINTS)
+    found = next(item for item in trend.changes if item.id == change)
+    shown = next((item for item in trend.tasks if item.task == found.task), None)
+    return page(
+        request,
+        "change.html.j2",
+        trend=trend,
+        change=found,
+        words=change_words(found),
+        evidence=evidence_words(found),
+        chart="" if shown is None else trend_chart(shown.task, shown.points, [found]),
+        suspects=find_suspects(own.ledger, track, found),
+    )
+
+
+@router.get("/compare")
+def compare_page(request: Request, base: Uid = "", tuned: Uid = "") -> HTMLResponse:
+    """Return the page of two runs side by side, paired by problem.
+
+    Runs whose samples are not kept, or were pushed without them, are compared by the ledger's scores.
+    """
+    ledger = service(request).ledger
+    record = kept = sentence = None
+    if base and tuned:
+        folders = [run_folder(ledger, uid) for uid in (base, tuned)]
+        if all(map(has_verdicts, folders)):
+            record = compare(*folders)
+            sentence = headline(record)
+        else:
+            kept = compare_scores(ledger, base, tuned)
+    return page(
+        request, "compare.html.j2", base=base, tuned=tuned, record=record, sentence=sentence, kept=kept
+    )
+
+
+@router.get("/cost")
+def cost_page(request: Request) -> HTMLResponse:
+    """Return the page of time, tokens and money by month and track."""
+    return page(request, "cost.html.j2", lines=cost_lines(service(request).ledger))

@@ -1,0 +1,195 @@
+"""Pages of the team: the overview, tracks, runs, the queue, jobs, watches and the log-in.
+
+They need no JavaScript and load nothing from elsewhere. The overview has for each track one sentence, open
+changes, missing nights and the queue.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+
+from genbench.errors import InputError
+from genbench.ledger.listing import ListedTrack
+from genbench.queue.jobs import count_jobs, get_job, job_events, list_jobs, list_workers, log_lines
+from genbench.queue.messages import Message, list_messages
+from genbench.queue.records import Job
+from genbench.queue.schedules import list_schedules
+from genbench.reports.trend.page import trend_page
+from genbench.reports.trend.text import sparkline
+from genbench.service.api.jobs import Number
+from genbench.service.context import Service, service
+from genbench.service.queries import Name, read_runs, read_tracks, require_track, run_folder
+from genbench.service.responses import GoneError, NotFoundError, page, style_sheet
+from genbench.trend.record import Trend, TrendChange, TrendTask
+from genbench.trend.sentence import change_words
+from genbench.watch.watches import list_watches
+
+_POINTS = 30
+_TASKS = 12
+"""Tasks of a track that are shown. The page of the track has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLine:
+    """One task of a track: its newest values, and a line of how it went."""
+
+    task: TrendTask
+    spark: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrackBlock:
+    """One track: its sentence, what needs a decision, and its first tasks."""
+
+    listed: ListedTrack
+    trend: Trend
+    opened: tuple[tuple[TrendChange, str], ...]
+    """Open changes with their words. Drops of gating tasks come first."""
+    tasks: tuple[TaskLine, ...]
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing needs a decision."""
+        return not self.opened and not self.trend.missing
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The first page."""
+
+    tracks: tuple[TrackBlock, ...]
+    counts: dict[str, int]
+    failed: tuple[Job, ...]
+    running: tuple[Job, ...]
+    messages: tuple[Message, ...]
+
+
+def overview(own: Service) -> Overview:
+    """Return what the first page shows. Tracks with open drops come first."""
+    blocks = [_block(own, listed) for listed in read_tracks(own.ledger)]
+    return Overview(
+        tracks=tuple(sorted(blocks, key=_urgency)),
+        counts=count_jobs(own.queue),
+        failed=tuple(list_jobs(own.queue, states=("failed",), limit=5)),
+        running=tuple(list_jobs(own.queue, states=("running",), limit=20)),
+        messages=tuple(list_messages(own.queue, limit=5)),
+    )
+
+
+def _urgency(block: TrackBlock) -> tuple[int, str]:
+    drops = sum(change.gating and change.direction == "drop" for change, _ in block.opened)
+    return (-drops, block.listed.name)
+
+
+def _block(own: Service, listed: ListedTrack) -> TrackBlock:
+    trend = own.trends.trend(own.ledger, listed.name, _POINTS)
+    opened = [change for change in trend.changes if change.state == "open"]
+    opened.sort(key=lambda change: (not change.gating, change.direction != "drop", -abs(change.z)))
+    lines = [TaskLine(task, _spark(task)) for task in trend.tasks[:_TASKS]]
+    return TrackBlock(listed, trend, tuple((item, change_words(item)) for item in opened), tuple(lines))
+
+
+def _spark(task: TrendTask) -> str:
+    points = task.points
+    known = any(value is not None for value in points.difference)
+    epochs = points.epoch
+    breaks = [row > 0 and epochs[row] != epochs[row - 1] for row in range(len(epochs))]
+    return sparkline(points.difference if known else points.value, breaks, _POINTS)
+
+
+router = APIRouter()
+_INLINE_STYLE = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
+)
+_SANDBOX = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data:; base-uri 'none'; form-action 'none'"
+)
+"""A stored report comes from a run folder, perhaps of a stranger: it runs without the service's origin."""
+
+
+@router.get("/")
+def home(request: Request) -> HTMLResponse:
+    """Return the first page: what happened, whether it is real, and what to do."""
+    return page(request, "monday.html.j2", page=overview(service(request)))
+
+
+@router.get("/style.css")
+def style(request: Request) -> Response:
+    """Return the style sheet of all pages."""
+    return PlainTextResponse(style_sheet(request), media_type="text/css")
+
+
+@router.get("/tracks/{track}")
+def trackpage(request: Request, track: Name) -> HTMLResponse:
+    """Return the page of a track."""
+    own = service(request)
+    require_track(own.ledger, track)
+    text = trend_page(own.trends.trend(own.ledger, track, 60))
+    return HTMLResponse(text, headers={"Content-Security-Policy": _INLINE_STYLE})
+
+
+@router.get("/tracks/{track}/runs")
+def runspage(request: Request, track: Name) -> HTMLResponse:
+    """Return the list of a track's newest runs."""
+    own = service(request)
+    require_track(own.ledger, track)
+    return page(request, "runs.html.j2", track=track, runs=read_runs(own.ledger, track, 0, 200))
+
+
+@router.get("/runs/{uid}")
+def runpage(request: Request, uid: Name) -> HTMLResponse:
+    """Return the report of a run, without the rights of this service."""
+    path = run_folder(service(request).ledger, uid) / "report.html"
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        raise GoneError(
+            f"run {uid} has no report.html; make it with: genbench report {path.parent}"
+        ) from None
+    return HTMLResponse(text, headers={"Content-Security-Policy": _SANDBOX})
+
+
+@router.get("/queue")
+def queuepage(request: Request) -> HTMLResponse:
+    """Return the page of the queue: jobs, workers, schedules and messages."""
+    own = service(request)
+    queue = own.queue
+    return page(
+        request,
+        "queue.html.j2",
+        suites=sorted(own.suites),
+        jobs=list_jobs(queue, limit=100),
+        workers=list_workers(queue),
+        schedules=list_schedules(queue),
+        messages=list_messages(queue, limit=20),
+    )
+
+
+@router.get("/jobs/{number}")
+def jobpage(request: Request, number: Number) -> HTMLResponse:
+    """Return the page of a job: events and the end of its log."""
+    queue = service(request).queue
+    try:
+        job = get_job(queue, number)
+    except InputError as error:
+        raise NotFoundError(str(error)) from error
+    return page(request, "job.html.j2", job=job, events=job_events(queue, number), log=log_lines(job, 200))
+
+
+watches_router = APIRouter()
+
+
+@watches_router.get("/watches")
+def watches_page(request: Request) -> HTMLResponse:
+    """Return the page of watches: each checkpoint with its state, and why."""
+    return page(request, "watches.html.j2", watches=list_watches(service(request).queue, checkpoints=100))
+
+
+@watches_router.get("/login")
+def login_page(request: Request) -> HTMLResponse:
+    """Return the page on which somebody shows a token."""
+    return page(request, "login.html.j2")

@@ -1,0 +1,146 @@
+"""Answers that are made in one place: pages from templates, and errors in the form of RFC 9457.
+
+The detail of an error is the message of the command line.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+import jinja2
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from genbench.errors import GenbenchError, InputError, NotComparableError
+from genbench.queue.jobs import QueueFullError
+from genbench.reports.page.templates import page_environment, template_source
+from genbench.safetext.printable import printable
+from genbench.service.context import service
+from genbench.service.tokens import Caller
+
+
+def page_templates() -> jinja2.Environment:
+    """Return the templates of the pages."""
+    environment = page_environment()
+    assert environment.loader is not None
+    environment.loader = jinja2.ChoiceLoader([jinja2.PackageLoader("genbench.service"), environment.loader])
+    return environment
+
+
+def page(request: Request, name: str, **values: Any) -> HTMLResponse:
+    """Return the page of a template."""
+    templates: jinja2.Environment = request.app.state.templates
+    found: Caller | None = request.state.caller
+    known = {
+        "user": found.name if found else None,
+        "may": lambda scope: found is not None and found.may(scope),
+        "form_token": service(request).sessions.form_token(found.name) if found else "",
+    }
+    return HTMLResponse(templates.get_template(name).render(**known, **values))
+
+
+def style_sheet(request: Request) -> str:
+    """Return the style sheet of all pages."""
+    templates: jinja2.Environment = request.app.state.templates
+    names = ("report.css", "trend.css", "service.css")
+    return "".join(template_source(templates, name) for name in names)
+
+
+MEDIA = "application/problem+json"
+_RETRY_S = 60
+
+
+class Problem(BaseModel):
+    """What went wrong with a request (RFC 9457)."""
+
+    type: str = Field(description="always about:blank: `status` says the kind")
+    title: str = Field(description="the name of the status")
+    status: int = Field(description="the status of the response")
+    detail: str = Field(description="what is wrong and what to do, as the command line says it")
+
+
+class NotFoundError(InputError):
+    """The thing that a path names is not there."""
+
+
+class ForbiddenError(InputError):
+    """The service does not let clients do this."""
+
+
+class GoneError(InputError):
+    """The thing was there, and its files were deleted."""
+
+
+class ConflictError(InputError):
+    """The request contradicts an earlier one, or the state of what it changes."""
+
+
+def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    """Return the response for an error."""
+    title = HTTPStatus(status).phrase
+    body = Problem(type="about:blank", title=title, status=status, detail=printable(detail))
+    return JSONResponse(body.model_dump(), status, headers, media_type=MEDIA)
+
+
+def install(app: FastAPI) -> None:
+    """Make an application answer every error as a problem."""
+    app.add_exception_handler(GenbenchError, _on_genbench)
+    app.add_exception_handler(RequestValidationError, _on_validation)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_defect)
+
+
+def _on_genbench(request: Request, error: Exception) -> Response:
+    status = genbench_status(error)
+    headers = {"Retry-After": str(_RETRY_S)} if status == 429 else None
+    return _answer(request, status, str(error), headers)
+
+
+_STATUSES: tuple[tuple[type[Exception], int], ...] = (
+    (NotFoundError, 404),
+    (ForbiddenError, 403),
+    (GoneError, 410),
+    (ConflictError, 409),
+    (NotComparableError, 409),
+    (QueueFullError, 429),
+    (InputError, 422),
+)
+"""The status of each kind of error. The first kind that fits counts."""
+
+
+def genbench_status(error: Exception) -> int:
+    """Return the status for an error of genbench."""
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
+
+
+def _on_validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first: Any = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    status = 400 if first["type"] in ("json_invalid",) else 422
+    return _answer(request, status, f"{where}: {first['msg']}")
+
+
+def _on_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _answer(request, error.status_code, str(error.detail), dict(error.headers or {}))
+
+
+def _on_defect(request: Request, error: Exception) -> Response:
+    """Answer an error that nobody foresaw, or a full disk. The server then logs the traceback."""
+    cause = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+    return _answer(request, 500, f"the service failed ({cause}); its log says where")
+
+
+def _answer(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+    """Return the response for an error: a page for a browser, and a problem for a program."""
+    if "text/html" not in request.headers.get("accept", "") or request.url.path.startswith("/api/"):
+        return problem(status, detail, headers)
+    found = page(request, "error.html.j2", title=HTTPStatus(status).phrase, detail=detail)
+    found.status_code = status
+    found.headers.update(headers or {})
+    return found

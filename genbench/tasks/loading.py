@@ -1,0 +1,221 @@
+"""Loading of a suite's tasks, by name or from their entry, with their rows read and limited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from genbench.data.hub import load_rows
+from genbench.data.local import RecentFile
+from genbench.data.subset import nested_subset
+from genbench.errors import ConfigError, nearest
+from genbench.protocols import HubDataset, Row, Task
+from genbench.suite.config import Decoding, TaskEntry
+from genbench.suite.shipped import resolve
+from genbench.suite.suitefile import Suite, check_k
+from genbench.tasks.base import Conversation, SingleTurn
+from genbench.tasks.factory import (
+    check_metrics,
+    check_reference,
+    check_scored,
+    check_verifier,
+    entry_place,
+    make_task,
+    with_folders,
+)
+from genbench.tasks.generated import GeneratedTask
+from genbench.tasks.imported import ImportedTask
+from genbench.tasks.loaded_task import AskCache, CompactProblems, LoadedTask
+from genbench.tasks.page.task import PageTask
+from genbench.tasks.plugin_guard import CheckedTask
+from genbench.types import Problem
+
+_FIELDS_HINT = "; data.fields says which column is which, as in {question: problem, reference: answer}"
+
+
+@runtime_checkable
+class _RowsInFile(Protocol):
+    """A task that names the file of its rows."""
+
+    rows_file: Path
+
+
+def task_rows(
+    suite: Suite, entry: TaskEntry, task: Task, data_dir: Path | None, recent: RecentFile
+) -> tuple[list[Row], dict[str, Any]]:
+    """Return a task's rows and their provenance.
+
+    Args:
+        recent: the file that the task before has read.
+
+    Raises:
+        ConfigError: the task has neither rows of its own nor a dataset.
+        DataError: the rows cannot be used.
+    """
+    if entry.data is not None and entry.data.path is not None:
+        # `genbench perplexity` makes a task of this kind, whose column is an option of the command.
+        hint = _FIELDS_HINT if entry.task is None and entry.kind != "likelihood" else ""
+        return recent.load(resolve(entry.data.path, suite.folder), _columns(task), hint)
+    if isinstance(task, ImportedTask):
+        return task.rows()
+    if isinstance(task, CheckedTask) and task.has_rows:
+        return task.rows()
+    if isinstance(task, GeneratedTask):
+        return [], task.record()
+    if isinstance(task, _RowsInFile):
+        return recent.load(task.rows_file, _columns(task))
+    dataset = task.info.dataset
+    if dataset is None:
+        raise ConfigError(f"{entry_place(suite, entry)}: it names no dataset; add info.dataset or rows()")
+    return load_rows(dataset, data_dir)
+
+
+@runtime_checkable
+class _NeedsTexts(Protocol):
+    """A task that needs further datasets: the texts of generated rows, or documents of functions."""
+
+    @property
+    def sources(self) -> Mapping[str, HubDataset]: ...
+
+    def with_texts(self, rows: Mapping[str, Sequence[Row]]) -> Task: ...
+
+
+def with_texts(task: Task, data_dir: Path | None) -> Task:
+    """Return a task with the rows of the further datasets that it needs, if there are any.
+
+    Raises:
+        DataError: the rows of a dataset cannot be used.
+    """
+    if not isinstance(task, _NeedsTexts):
+        return task
+    return task.with_texts({name: load_rows(data, data_dir)[0] for name, data in task.sources.items()})
+
+
+def with_examples(task: Task, data_dir: Path | None) -> Task:
+    """Return the task with the rows of its exemplars, if its prompt has exemplars of another split.
+
+    Raises:
+        DataError: the rows cannot be used.
+    """
+    if not isinstance(task, PageTask) or task.example_data is None:
+        return task
+    rows, _ = load_rows(task.example_data, data_dir)
+    return task.with_examples(rows)
+
+
+def _columns(task: Task) -> tuple[str, ...]:
+    """Return the columns that a task of the suite reads. Other columns are not part of the data digest."""
+    columns: tuple[str, ...] = getattr(task, "columns", ())
+    return columns
+
+
+_MOST_UNASKED = 20
+"""Rows that cannot be asked of which the manifest keeps the reason."""
+
+
+def problems_of(task: Task, rows: Sequence[Row]) -> tuple[list[Problem], tuple[str, ...]]:
+    """Return the problems of a task, and one message for each row that cannot be asked."""
+    if isinstance(task, SingleTurn | Conversation | PageTask):
+        found = task.readings(rows)
+        return found.problems, found.unasked
+    return task.problems(rows), ()
+
+
+def with_unasked(record: Mapping[str, Any], unasked: tuple[str, ...], name: str) -> dict[str, Any]:
+    """Return the record of the rows with those that cannot be asked: their number, and the first of them."""
+    if not unasked:
+        return dict(record)
+    said = (
+        f"task {name}: {len(unasked)} of {record['rows']} rows cannot be asked and are left out; the first "
+        f"is {unasked[0].removeprefix(f'task {name}, ')}"
+    )
+    warning = f"{record['warning']}; {said}" if record.get("warning") else said
+    shown = [text.removeprefix(f"task {name}, ") for text in unasked[:_MOST_UNASKED]]
+    return {**record, "warning": warning, "unasked": len(unasked), "unasked_rows": shown}
+
+
+def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list[TaskEntry]:
+    """Return the entries that this command runs.
+
+    Raises:
+        ConfigError: `only` names no task of the suite, or nothing is left.
+    """
+    names = [entry.label for entry in suite.config.tasks]
+    for name in only:
+        if name not in names:
+            raise ConfigError(f"{suite.path}: no task '{name}'{nearest(name, names)}")
+    chosen = [entry for entry in suite.config.tasks if not only or entry.label in only]
+    kept = [entry for entry in chosen if with_test or entry.role != "test"]
+    if not kept:
+        raise ConfigError(f"{suite.path}: every task left has role 'test'; add --with-test to run them")
+    return kept
+
+
+def load_all(
+    suite: Suite, entries: Iterable[TaskEntry], data_dir: Path | None, limit: int | None
+) -> list[LoadedTask]:
+    """Read several tasks, see `load_task`.
+
+    They have one cache of asks, whose budget is for all of them. Tasks of one file that follow one another
+    share its texts. Beyond a number of problems the rows are packed.
+    """
+    recent, asked, compact = RecentFile(), AskCache(), CompactProblems()
+    tasks: list[LoadedTask] = []
+    for entry in entries:
+        task = load_task(suite, entry, data_dir, limit, recent)
+        tasks.append(replace(task, problems=compact.of(task.problems), asked=asked))
+    return tasks
+
+
+def load_task(
+    suite: Suite,
+    entry: TaskEntry,
+    data_dir: Path | None,
+    limit: int | None,
+    recent: RecentFile | None = None,
+) -> LoadedTask:
+    """Read one task's rows and make its problems. Checks that need no rows come first.
+
+    Args:
+        recent: the file that the task before has read. Tasks of one file share its texts in memory.
+
+    Raises:
+        ConfigError: an unknown name, or wrong options or metrics.
+        DataError: its rows cannot be used.
+    """
+    entry = with_folders(suite, entry)
+    task = make_task(suite, entry)
+    decoding = suite.config.decoding_of(entry)
+    k = entry.k or task.info.k
+    if task.info.is_scored:
+        check_scored(suite, entry, k)
+        decoding = Decoding(temperature=0.0, top_p=1.0, max_tokens=1, seed=decoding.seed)
+    check_k(k, decoding, entry_place(suite, entry))
+    check_verifier(suite, entry, task)
+    check_metrics(suite, entry, task, k)
+    check_reference(suite, entry, task)
+    task = with_texts(task, data_dir)
+    rows, provenance = task_rows(suite, entry, task, data_dir, recent or RecentFile())
+    task = with_examples(task, data_dir)
+    problems, unasked = problems_of(task, rows)
+    ids = [problem.problem_id for problem in problems]
+    kept = set(nested_subset(ids, _smaller(limit, entry.limit)))
+    return LoadedTask(
+        entry=entry,
+        task=task,
+        k=k,
+        decoding=decoding,
+        problems=tuple(problem for problem in problems if problem.problem_id in kept),
+        left_out=frozenset(ids) - kept,
+        provenance=with_unasked(provenance, unasked, task.info.name),
+        where=entry_place(suite, entry),
+        folder=str(suite.folder),
+        row_ids=tuple(ids) if len(ids) == len(rows) else (),
+    )
+
+
+def _smaller(left: int | None, right: int | None) -> int | None:
+    given = [value for value in (left, right) if value is not None]
+    return min(given) if given else None

@@ -1,0 +1,424 @@
+"""The model of a task page: the YAML file that describes one benchmark, its columns and its prompt
+template.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import Formatter
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, ValidationError, model_validator
+
+from genbench.errors import ConfigError, DataError, nearest
+from genbench.protocols import PublishedScore, Row
+from genbench.stats.likelihood import Rule
+from genbench.suite.block import Strict
+from genbench.suite.config import DecodingOverride, Turn
+from genbench.tasks.choice_options import LETTERS, Order
+from genbench.tasks.kinds import KINDS, LIKELIHOOD, Kind
+from genbench.tasks.rows.instructions import instructions
+
+InstructionColumns = tuple[str | None, str | None]
+"""The columns of one turn's instruction ids and of their arguments."""
+
+
+class Fields(Strict):
+    """The meaning of the columns of a row."""
+
+    question: str = "question"
+    id: str | None = Field(None, description="column of problem ids; default: the row number, from 0")
+    reference: str | dict[str, str] | None = Field(
+        None, description="column of the reference, or several columns by name"
+    )
+    aliases: str | None = Field(
+        None, description="column with more accepted answers: a list of texts, or one as JSON"
+    )
+    options: str | tuple[str, ...] = Field(
+        "options", description="column with a list of options, or one column for each option"
+    )
+    instructions: str | None = Field(None, description="IFEval's column of instruction ids")
+    kwargs: str | None = Field(None, description="IFEval's column of the instructions' arguments")
+    group: str | None = None
+    strata: dict[str, str] | tuple[str, ...] = ()
+
+
+def read_fields(given: dict[str, Any], kind: Kind, where: str) -> Fields:
+    """Return the columns that a suite names, with the defaults of the kind.
+
+    A kind requires the column `reference`. Without a kind, `reference: null` means that there is none.
+
+    Raises:
+        ConfigError: an unknown key, a wrong value, or instructions in a kind that has none.
+    """
+    for key in given:
+        if key not in Fields.model_fields:
+            raise ConfigError(f"{where}: data.fields has no '{key}'{nearest(key, Fields.model_fields)}")
+    try:
+        fields = Fields.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"][:1])
+        raise ConfigError(f"{where}: data.fields.{key}: {first['msg']}, found {first['input']!r}") from error
+    if fields.instructions is not None and not kind.lists_instructions:
+        raise ConfigError(f"{where}: data.fields.instructions belongs to the kinds {_instructed_kinds()}")
+    waived = kind not in KINDS.values() and "reference" in given
+    if kind.wants_reference and not waived and fields.reference is None and fields.instructions is None:
+        return fields.model_copy(update={"reference": "reference"})
+    return fields
+
+
+def instruction_columns(
+    fields: Fields, turns: Sequence[Turn], kind: Kind, where: str
+) -> tuple[InstructionColumns, ...]:
+    """Return the instruction columns of every turn.
+
+    Raises:
+        ConfigError: a turn names some, but the kind has no instructions.
+    """
+    for turn in turns:
+        if not kind.lists_instructions and (turn.instructions or turn.kwargs):
+            raise ConfigError(f"{where}: turns: instructions belong to the kinds {_instructed_kinds()}")
+    return ((fields.instructions, fields.kwargs), *((turn.instructions, turn.kwargs) for turn in turns))
+
+
+def _instructed_kinds() -> str:
+    return ", ".join(name for name, kind in KINDS.items() if kind.lists_instructions)
+
+
+def read_instructions(row: Row, columns: InstructionColumns, where: str) -> list[dict[str, Any]]:
+    """Return the instructions of one turn of a row, or an empty list if it has none.
+
+    Raises:
+        DataError: ids and arguments do not match.
+    """
+    ids_column, kwargs_column = columns
+    if ids_column is None:
+        return []
+    ids = row[ids_column]
+    kwargs = row[kwargs_column] if kwargs_column else [{}] * len(ids)
+    return instructions(ids, kwargs, where) if ids or kwargs else []
+
+
+def read_options(
+    row: Row, columns: str | tuple[str, ...], where: str, *, repeated: bool = False
+) -> tuple[str, ...]:
+    """Return the texts of a row's options, in the order of the data.
+
+    Args:
+        repeated: whether two options may be the same text, as in a few rows of published benchmarks.
+
+    Raises:
+        DataError: fewer than 2 or more than 26, an empty one, or two that are the same text.
+    """
+    found = row[columns] if isinstance(columns, str) else [row[column] for column in columns]
+    if not isinstance(found, list | tuple) or not 2 <= len(found) <= len(LETTERS):
+        raise DataError(f"{where}: wanted 2 to {len(LETTERS)} options, found {found!r}")
+    texts = tuple(read_text(option, f"{where}: an option").strip() for option in found)
+    if len(set(texts)) < len(texts) and not repeated:
+        raise DataError(f"{where}: two options are the same text: {list(texts)}")
+    return texts
+
+
+def right_option(reference: Any, options: tuple[str, ...], where: str) -> int:
+    """Return the index of the right option. A reference is a letter, the option's text or its index.
+
+    A list of one reference is that reference, and an index may be written as text (MixEval's `["1"]`).
+
+    Raises:
+        DataError: it is none of these, or it is one option's letter and the text of another.
+    """
+    if isinstance(reference, list | tuple) and len(reference) == 1:
+        return right_option(reference[0], options, where)
+    if isinstance(reference, int) and not isinstance(reference, bool) and 0 <= reference < len(options):
+        return reference
+    text = reference.strip() if isinstance(reference, str) else None
+    found = {options.index(text)} if text in options else set()
+    if text and len(text) == 1 and text in LETTERS[: len(options)]:
+        found.add(LETTERS.index(text))
+    if not found and text and text.isdecimal() and text.isascii() and int(text) < len(options):
+        found.add(int(text))
+    if len(found) != 1:
+        how = "names two options" if found else "is no letter, text or place (from 0) of an option"
+        raise DataError(f"{where}: reference {reference!r} {how}; options: {list(options)}")
+    return found.pop()
+
+
+def read_text(value: Any, what: str) -> str:
+    """Return a cell as text.
+
+    Raises:
+        DataError: the cell is null or blank. `what` names the cell in the message.
+    """
+    if value is None or (isinstance(value, str) and not value.strip()):
+        raise DataError(f"{what} is empty")
+    return str(value)
+
+
+def with_aliases(reference: Any, aliases: Any, where: str) -> list[Any]:
+    """Return the accepted answers of a row: its reference, then its aliases, each once.
+
+    Args:
+        aliases: the cell of the column: a list, a list as JSON, or nothing.
+
+    Raises:
+        DataError: the cell is something else.
+    """
+    if isinstance(aliases, str) and aliases.strip():
+        try:
+            aliases = json.loads(aliases)
+        except ValueError as error:
+            raise DataError(f"{where}: aliases are no JSON list: {error}; found {aliases!r:.100}") from None
+    aliases = [] if aliases is None or aliases == "" else aliases
+    if not isinstance(aliases, list | tuple) or not all(
+        isinstance(item, str | int | float) for item in aliases
+    ):
+        raise DataError(f"{where}: aliases are {aliases!r:.100}, wanted a list of texts")
+    given = (
+        reference if isinstance(reference, list | tuple) else [] if reference in (None, "") else [reference]
+    )
+    return list(dict.fromkeys((*given, *aliases)))
+
+
+DEFAULT_PROTOCOL = "genbench"
+"""The protocol in which a page asks without an overlay: genbench's own words."""
+
+Family = Literal[
+    "knowledge",
+    "science",
+    "maths",
+    "reasoning",
+    "reading",
+    "code",
+    "instructions",
+    "chat",
+    "multilingual",
+    "puzzles",
+    "safety",
+    "tools",
+    "long_context",
+    "other",
+]
+Target = r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$"
+
+
+class PageHub(Strict):
+    """Where the rows are on the hub, and which rows are the pinned ones."""
+
+    repo: str
+    config: str = "default"
+    configs: tuple[str, ...] = Field((), description="several configs, which are joined in this order")
+    config_column: str = Field("config", description="column that each row gets with the name of its config")
+    split: str = "test"
+    revision: str | None = Field(None, description="commit on the hub")
+    rows: int | dict[str, int] | None = Field(None, description="number of rows, or the number by config")
+    digest: str | None = Field(None, description="SHA-256 over `columns` of all rows")
+    gated: bool = False
+    columns: tuple[str, ...] = Field(min_length=1, description="columns that are read, in digest order")
+    files: tuple[str, ...] = Field((), description="files of a split that only a loading script lists")
+
+
+class PageFields(Fields):
+    """The meaning of the columns. Unlike in a suite, the right option may have a fixed place."""
+
+    right: int | None = Field(None, ge=0, description="place of the right option, from 0, in every row")
+    also: str | None = Field(None, description="column with the places of further right options, from 0")
+
+
+class TextTable(Strict):
+    """A text of the prompt that depends on a column."""
+
+    by: str = Field(description="the column")
+    values: dict[str, str] = Field(description="the text for each value of the column")
+    other: str | None = Field(None, alias="else", description="the text for all other values")
+
+
+class Examples(Strict):
+    """Exemplars that are rows of another split. The prompt shows them as `{examples}`."""
+
+    split: str
+    columns: tuple[str, ...] = Field(min_length=1, description="columns that are read, in digest order")
+    by: str | None = Field(None, description="only rows whose column has the value of the question's row")
+    count: int = Field(5, ge=0)
+    text: str = Field(description="the text of one exemplar, with {column} and {options}")
+    options: str = Field("options", description="the column of its options")
+    row: str | None = Field(None, pattern=Target, description="module:function that completes a row")
+
+
+class Scored(Strict):
+    """How a model scores given texts, for kind likelihood. `fields.options` names their columns."""
+
+    metric: Rule = Field("acc", description="what makes the score of a problem, and the headline")
+    choices: tuple[str, ...] = Field((), description="the same texts for every row, such as no and yes")
+    letters: bool = Field(False, description="whether letters are scored, with the texts in the prompt")
+    contexts: str | None = Field(None, description="column with one context for each text")
+    delimiter: str = Field(" ", description="what separates context and text")
+    prior: str | None = Field(None, description="context without the question, for acc_pmi")
+    counted: str | None = Field(None, description="column whose bytes and words count for the text")
+    window: int | None = Field(None, ge=2, description="tokens of a document that are scored at a time")
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the text is a document, which is scored in windows."""
+        return self.metric == "byte_probability"
+
+
+class PublishedBlock(Strict):
+    """Scores of one source with one decoding, in points of 100 by model."""
+
+    source: str
+    decoding: str
+    scores: dict[str, float]
+    k: int | None = Field(None, ge=1, description="samples of each problem")
+    n: int | None = Field(None, ge=1, description="problems")
+    mean: Literal["macro"] | None = Field(
+        None, description="`macro`: mean over the page's `macro` stratum; default: over all problems"
+    )
+    protocol: str | None = Field(None, description="shown only under this protocol; default: always")
+    options: dict[str, Any] = Field(default_factory=dict, description="shown only with these options")
+
+    def as_scores(self) -> Iterator[PublishedScore]:
+        """Yield the scores as fractions of 1."""
+        for model, value in self.scores.items():
+            yield PublishedScore(
+                model, round(value / 100, 6), self.source, self.decoding, self.n, self.k, self.mean
+            )
+
+
+class PageShot(Strict):
+    """One exemplar for base models: the columns that fill the prompt, and the answer."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    answer: str
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Return the columns that fill the prompt."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+Overlay = dict[str, Any]
+"""Keys that replace those of the page. Mappings are merged, and null removes a key."""
+
+
+class Page(Strict):
+    """One benchmark: its data, its prompt, its verifier, and what others report for it."""
+
+    like: str | None = Field(
+        None, description="a built-in page whose keys this one has, unless it replaces them"
+    )
+    summary: str = Field(min_length=1, description="one line for lists")
+    paper: str | None = None
+    family: Family = "other"
+    languages: tuple[str, ...] = ("en",)
+    version: str = Field("1", description="changes if the prompt, the references or the grading change")
+    licence: str = "not stated"
+    unverified: tuple[str, ...] = Field((), description="keys of the page whose facts nobody checked")
+    hub: PageHub = Field(PageHub(repo="", columns=("-",)), description="not for generated tasks")
+    row: str | None = Field(None, pattern=Target, description="module:function that completes a row")
+    where: dict[str, tuple[Any, ...]] = Field(
+        default_factory=dict, description="columns, with the values of rows that belong to the task"
+    )
+    most: dict[str, float] = Field(
+        default_factory=dict, description="columns, with the largest value of rows that belong to the task"
+    )
+    kind: str | None = None
+    fields: PageFields = PageFields()
+    strip: bool = Field(True, description="whether white space around shown texts is removed")
+    prompt: str | None = Field(None, description="default: the prompt of the kind")
+    system: str | None = None
+    texts: dict[str, TextTable] = Field(
+        default_factory=dict, description="placeholders that depend on a column"
+    )
+    options_as: str = Field("{letter}) {text}", description="how one option is shown, on a line of its own")
+    examples: Examples | None = None
+    scored: Scored | None = Field(None, description="the texts that are scored, for kind likelihood")
+    turns_before: tuple[tuple[str, str], ...] = Field(
+        (), description="exemplars as earlier turns of the chat"
+    )
+    order: Order = Field("per_sample", description="the order of options, for kind choice")
+    verifier: dict[str, Any] = Field(
+        default_factory=dict, description="`use` names another verifier; the other keys are options"
+    )
+    metrics: tuple[str, ...] | None = None
+    headline: str = "avg@k"
+    k: int = Field(1, ge=1)
+    decoding: DecodingOverride = Field(DecodingOverride(), description="advice, which is only shown")
+    chance: Annotated[float, Field(ge=0, le=1)] | str | None = Field(
+        None, description="score of blind guessing, or the column that has it for each row"
+    )
+    macro: str | None = Field(None, description="stratum whose values count alike in the macro mean")
+    shots: tuple[PageShot, ...] = ()
+    published: tuple[PublishedBlock, ...] = ()
+    options: dict[str, dict[str, Overlay]] = Field(
+        default_factory=dict, description="what a suite may set; the first value is the default"
+    )
+    protocols: dict[str, Overlay] = Field(default_factory=dict)
+    source: str | None = Field(None, description="where a protocol's words are from")
+    python: str | None = Field(None, pattern=Target, description="module:function that makes the whole task")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.kind is None) == (self.python is None):
+            raise ValueError("give either 'kind' or 'python'")
+        if self.python is None and not self.hub.repo:
+            raise ValueError("give 'hub' with the repository of the rows")
+        if self.kind is not None and self.kind not in KINDS:
+            raise ValueError(f"kind: no kind is called '{self.kind}'; valid: {', '.join(KINDS)}")
+        if (self.kind == LIKELIHOOD) != (self.scored is not None):
+            raise ValueError("'scored' belongs to kind likelihood, which needs it")
+        if self.hub.configs and not isinstance(self.hub.rows, dict | None):
+            raise ValueError("hub.rows: with several configs, give the number of rows by config")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A parsed template: literal texts, each followed by the name of the column to fill in (or None)."""
+
+    pieces: tuple[tuple[str, str | None], ...]
+
+    @classmethod
+    def parse(cls, text: str, where: str) -> Self:
+        """Parse a template. `where` names it in messages.
+
+        Raises:
+            ConfigError: braces do not match, or a placeholder is empty or not a name.
+        """
+        doubled = "; double the braces that are text, as in \\boxed{{}}"
+        try:
+            parsed = [(literal, name, spec, how) for literal, name, spec, how in Formatter().parse(text)]
+        except ValueError as error:
+            raise ConfigError(f"{where}: {error}{doubled}") from error
+        for _, name, spec, how in parsed:
+            if name is not None and (not name.strip() or spec or how):
+                written = name + (f"!{how}" if how else "") + (f":{spec}" if spec else "")
+                raise ConfigError(f"{where}: '{{{written}}}' is no placeholder{doubled}")
+        return cls(tuple((literal, name) for literal, name, _, _ in parsed))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the placeholders, each once, in order."""
+        return tuple(dict.fromkeys(name for _, name in self.pieces if name is not None))
+
+    def render(self, values: Mapping[str, Any], where: str) -> str:
+        """Return the text with its values. Placeholders in values are not filled in.
+
+        Raises:
+            DataError: a value is missing or null. `where` names the row in the message.
+        """
+        found: list[str] = []
+        for literal, name in self.pieces:
+            found.append(literal)
+            if name is None:
+                continue
+            if name not in values:
+                hint = nearest(name, map(str, values))
+                raise DataError(f"{where}: the prompt's placeholder {{{name}}} is no column of the row{hint}")
+            if values[name] is None:
+                raise DataError(f"{where}: column '{name}', which the prompt shows, is null")
+            found.append(str(values[name]))
+        return "".join(found)

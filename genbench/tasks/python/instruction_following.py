@@ -1,0 +1,190 @@
+"""IFBench (Pyatkin et al. 2025), and Multi-IF (He et al. 2024) with instructions that accumulate over three
+turns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from genbench.errors import ConfigError, DataError, nearest
+from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.tasks.base import Conversation
+from genbench.tasks.page.task import page_facts
+from genbench.tasks.rows.instructions import COLUMNS, METRICS, instructions, pose, read
+from genbench.types import Ask, Message, Problem
+
+Version = Literal["300", "294"]
+Revision = Literal["head", "2025-07"]
+
+PROMPTS: dict[str, int] = {"300": 300, "294": 294}
+DIGESTS = {"300": "95a199f29ee473cadefc68f64898b82e80b9a5c885bacae50cf97a0dae3e38d1"}
+"""Measured on the hub's rows. No public copy of the 294 rows was available to measure."""
+TELLING_KEY = "268"
+TELLING_IDS = {"294": "custom:csv_city", "300": "words:vowel"}
+"""The first text of the row that tells the versions apart. In the older file one prompt contains the text
+of the six that follow it, because of an error in a spreadsheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class IFBench:
+    """IFBench's prompts in one version, with one revision of the official checkers."""
+
+    info: TaskInfo
+    version: Version
+
+    columns = COLUMNS
+
+    def problems(self, rows: Sequence[Row]) -> list[Problem]:
+        """Return one problem per row.
+
+        Raises:
+            DataError: the rows are of the other version, or two have one key.
+        """
+        found = {str(row["key"]): read("ifbench", row) for row in rows}
+        if len(found) < len(rows):
+            raise DataError(f"task ifbench: {len(rows) - len(found)} rows have the key of another")
+        self._check_version(found.get(TELLING_KEY))
+        return list(found.values())
+
+    def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
+        """Return the prompt of a problem, which has one turn."""
+        return None if replies else pose(problem, sample_index)
+
+    def _check_version(self, telling: Problem | None) -> None:
+        if telling is None:
+            return
+        first = telling.row["instructions"][0]["id"]
+        for version, instruction in TELLING_IDS.items():
+            if instruction == first and version != self.version:
+                raise DataError(
+                    f"task ifbench: these are the {version} prompts (key {TELLING_KEY} is '{first}'), not "
+                    f"the {self.version}; write 'options: {{version: {version}}}', and compare none with it"
+                )
+
+
+def ifbench(version: str | int = "300", revision: str = "head") -> IFBench:
+    """Return the task of 58 kinds of instruction.
+
+    The score is prompt-level loose accuracy, as the paper reports it.
+
+    Args:
+        version: "300", the prompts since April 2026, or "294", those of the paper. Their scores are
+            not comparable.
+        revision: the revision of the checkers: "head", or "2025-07", the code of the paper.
+
+    Raises:
+        ConfigError: there is no such version or revision.
+    """
+    chosen = _chosen("version", str(version), get_args(Version))
+    checkers = _chosen("revision", revision, get_args(Revision))
+    info = TaskInfo(
+        name="ifbench",
+        asks_alike=True,
+        version=f"1-{chosen}-{checkers}",
+        summary=f"IFBench: {chosen} prompts with instructions of 58 kinds, prompt-level loose",
+        dataset=HubDataset(
+            repo="allenai/IFBench_test",
+            config="default",
+            split="train",
+            columns=COLUMNS,
+            digest=DIGESTS.get(chosen),
+            rows=PROMPTS[chosen],
+        ),
+        k=1,
+        verifier="ifbench",
+        verifier_options={"headline": "loose", "revision": checkers},
+        **page_facts("ifbench", {"version": chosen}),
+        metrics=METRICS,
+    )
+    return IFBench(info, "294" if chosen == "294" else "300")
+
+
+def _chosen(name: str, value: str, valid: tuple[str, ...]) -> str:
+    if value not in valid:
+        raise ConfigError(f"task ifbench: {name}: unknown '{value}'{nearest(value, valid)}")
+    return value
+
+
+TURNS = 3
+MULTI_IF_COLUMNS = (
+    "key",
+    "language",
+    *(
+        f"turn_{turn}_{what}"
+        for turn in range(1, TURNS + 1)
+        for what in ("prompt", "instruction_id_list", "kwargs")
+    ),
+)
+
+
+def multi_if() -> Conversation:
+    """Return the task of 4,501 conversations.
+
+    Each turn's list repeats the instructions of the turns before it.
+    The score is prompt-level strict accuracy, averaged over turns. The published number is the mean of the
+    four accuracies over turns, see verifiers/instructions/accuracies.py.
+    """
+    return Conversation(
+        TaskInfo(
+            name="multi_if",
+            asks_alike=True,
+            version="1",
+            summary="Multi-IF: three turns of accumulating instructions in eight languages",
+            dataset=HubDataset(
+                repo="facebook/Multi-IF", config="default", split="train", columns=MULTI_IF_COLUMNS, rows=4501
+            ),
+            k=1,
+            verifier="ifeval",
+            verifier_options={"headline": "strict", "multilingual": True},
+            **page_facts("multi_if", {}),
+            metrics=METRICS,
+        ),
+        lambda place, row: _read_turns(row),
+        _pose_turn,
+        MULTI_IF_COLUMNS,
+    )
+
+
+def _read_turns(row: Row) -> Problem:
+    """Return the problem of a row. If its last prompts are empty, the conversation is shorter."""
+    where = f"task multi_if, key {row['key']}"
+    turns = []
+    for turn in range(1, TURNS + 1):
+        if not row[f"turn_{turn}_prompt"]:
+            break
+        turns.append(_turn(row, turn, f"{where}, turn {turn}"))
+    if not turns:
+        raise DataError(f"{where}: the first prompt is empty")
+    language = str(row["language"])
+    return Problem("multi_if", str(row["key"]), {"turns": turns}, {"language": language}, turns=len(turns))
+
+
+def _pose_turn(problem: Problem, sample_index: int, turn: int) -> Ask:
+    asked = problem.row["turns"][turn]
+    return Ask((Message("user", asked["prompt"]),), asked["instructions"])
+
+
+def _turn(row: Row, turn: int, where: str) -> dict[str, Any]:
+    """Return one turn's prompt and instructions.
+
+    The hub's columns contain JSON, and the kwargs contain JSON within JSON.
+    """
+    message = _json(row[f"turn_{turn}_prompt"], where)
+    if not isinstance(message, dict) or not isinstance(message.get("content"), str):
+        raise DataError(f"{where}: the prompt is no message with 'content': {message!r}")
+    ids = _json(row[f"turn_{turn}_instruction_id_list"], where)
+    kwargs = [_json(given, where) for given in _json(row[f"turn_{turn}_kwargs"], where)]
+    return {"prompt": message["content"], "instructions": instructions(ids, kwargs, where)}
+
+
+def _json(value: Any, where: str) -> Any:
+    """Return `value`, parsed if it is text. Some copies of the data are parsed already."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise DataError(f"{where}: not JSON: {error}: {value[:80]!r}") from None

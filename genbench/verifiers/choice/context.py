@@ -1,0 +1,462 @@
+"""What the words before and after an option say of it: announced, confirmed, denied, left open, joined.
+
+The answer is read as plain text (no markup, boxes marked, one spelling), sentence by sentence.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
+from typing import Literal, Protocol
+
+from genbench.verifiers.choice import phrases
+from genbench.verifiers.extraction.boxes import boxes
+from genbench.verifiers.language import negation as denials
+from genbench.verifiers.language.negation import doubts_value
+from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
+from genbench.verifiers.language.word_lists import bounded, compiled, words
+from genbench.verifiers.notation.latex import from_unicode, tidy
+
+BOX, END_OF_BOX = "\ue000", "\ue001"
+"""Private characters that represent the beginning and the end of a box in cleaned text."""
+
+_WRAPPED = re.compile(
+    r"\\(?:text|textbf|textit|textrm|textsf|texttt|mathrm|mathbf|mathit|mathsf|bm|mbox|hbox|boldsymbol"
+    r"|operatorname\*?|underline|emph)\s*\{([^{}]*)\}"
+)
+_TAG = re.compile(r"</?(?:b|i|u|em|strong|p|br|span|div|final|code)\s*/?>|</answer>", re.IGNORECASE)
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
+"""What Markdown shows as crossed out."""
+_ANSWER_MARK = re.compile(r"<answer>|^[ \t]*#{4,}(?!#)", re.IGNORECASE | re.MULTILINE)
+_MARKUP = re.compile(
+    r"\*+|`+|~~+|\$+|\\[()\[\]]|\\(?:left|right|displaystyle)(?![A-Za-z])|(?<!\w)_{1,3}|_{1,3}(?!\w)"
+)
+_SPACE = re.compile(r"\\[,;:! ]|\\quad(?![A-Za-z])|[ \t\u00a0]+")
+_PERCENT = re.compile(r"(?<=\d)\s*(?:\\%|percent\b|per cent\b|%)", re.IGNORECASE)
+_GROUPED = re.compile(r"(?<![\d.])\d{1,3}(?:,\d{3})+(?![\d,])")
+_FRACTION = re.compile(r"\\[dtc]frac(?![A-Za-z])")
+_OUTSIDE = " \t\n*\"'“”‘’.,;:。，、"
+
+
+def clean(text: str) -> str:
+    """Return the text without Markdown, HTML and LaTeX wrappers. BOX and END_OF_BOX are around its boxes."""
+    pieces, done = [], 0
+    for start, end, inside, inside_end in boxes(text):
+        pieces += [text[done:start], BOX, text[inside:inside_end], END_OF_BOX]
+        done = end
+    return _normalised("".join([*pieces, text[done:]]))
+
+
+def plain(text: str) -> str:
+    """Return an option's text in the spelling in which it is looked for in a cleaned answer."""
+    return _normalised(text).strip(_OUTSIDE).casefold()
+
+
+def without_unit(text: str) -> str:
+    """Return a text as the mathematics verifier reads it, that is without its unit of measurement."""
+    return tidy(unicodedata.normalize("NFKC", text)).strip(_OUTSIDE).casefold()
+
+
+def box_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of each box of a cleaned text. `end` is the place of its closing mark."""
+    for match in re.finditer(f"{BOX}[^{BOX}{END_OF_BOX}]*{END_OF_BOX}", text):
+        yield match.start(), match.end() - 1
+
+
+def blanked(text: str) -> str:
+    """Return the text with its boxes as blanks of the same length."""
+    return re.sub(f"{BOX}[^{BOX}{END_OF_BOX}]*{END_OF_BOX}", lambda match: " " * len(match[0]), text)
+
+
+def _normalised(text: str) -> str:
+    text = unicodedata.normalize("NFKC", text)
+    before = ""
+    while before != text:
+        before, text = text, _WRAPPED.sub(r"\1", text)
+    text = _STRUCK.sub(" ", without_strikethrough(text))
+    text = _ANSWER_MARK.sub("Answer: ", _TAG.sub(" ", text))
+    text = _FRACTION.sub(r"\\frac", _MARKUP.sub("", text))
+    text = _GROUPED.sub(lambda match: match[0].replace(",", ""), _PERCENT.sub("%", text))
+    return _SPACE.sub(" ", _mathematics(text))
+
+
+def _mathematics(text: str) -> str:
+    """Return the text with Unicode mathematics as LaTeX. Other scripts and punctuation are not changed."""
+    return "".join(from_unicode(char) if char in "×·⋅≤≥≠≈π√∞−⁄" else char for char in text)
+
+
+_WINDOW = 200
+"""Characters before and after an option that are read."""
+_SENTENCE_END = re.compile(r"\n+|[!?。！？]+|\.(?=\s|$|[\ue000\ue001])|;")
+_PAUSING = compiled(denials.PAUSING)
+CERTAIN = re.compile(words(denials.CERTAIN), re.IGNORECASE)
+_NOUN = bounded(words(phrases.ANSWERS))
+
+_WORD = re.compile(r"\w")
+_MARK = re.compile(r"[.!?。\n]")
+
+
+class Sentences:
+    """The sentences of a cleaned text, by position."""
+
+    def __init__(self, text: str) -> None:
+        self._text = blanked(text)
+        self._full = text
+        ends = list(_SENTENCE_END.finditer(self._text))
+        self._ends = [match.end() for match in ends]
+        self._starts = [match.start() for match in ends]
+        self._marks = [match.start() for match in _MARK.finditer(self._text)]
+        first = _WORD.search(self._text)
+        self._first_word = first.start() if first else len(text)
+        self._worded = self._counts()
+
+    def _counts(self) -> list[int]:
+        """Return how many sentences with words are at or after each sentence, with a 0 at the end.
+
+        It is counted once, because long texts ask for it thousands of times.
+        """
+        pieces = zip([0, *self._ends], [*self._starts, len(self._text)], strict=True)
+        has_words = [_WORD.search(self._text, *piece) is not None for piece in pieces]
+        return [*accumulate(reversed(has_words), initial=0)][::-1]
+
+    def before(self, place: int) -> str:
+        """Return what the sentence says before `place`, with the heading or the "Answer:" above it."""
+        number = bisect_right(self._ends, place)
+        begin = self._ends[number - 1] if number else 0
+        said = CERTAIN.sub("therefore", self._text[max(begin, place - _WINDOW) : place])
+        if not re.search(r"\w", said) and number:
+            above = self._text[max(0, begin - _WINDOW) : begin].rstrip().rsplit("\n", 1)[-1]
+            if above.rstrip(" *_").endswith((":", "-", "→")) or _heading(above):
+                return f"{above} {said}"
+        return said
+
+    def after(self, place: int) -> str:
+        """Return what the sentence says after `place`, up to a window."""
+        return self._text[place : place + _WINDOW]
+
+    def is_question(self, place: int) -> bool:
+        """Return whether the sentence at `place` ends with a question mark."""
+        number = bisect_left(self._starts, place)
+        return number < len(self._starts) and "?" in self._text[self._starts[number] : self._ends[number]]
+
+    def is_near_end(self, place: int, sentences: int) -> bool:
+        """Return whether `place` is in one of the last `sentences` sentences with words, or in the first."""
+        number = bisect_left(self._starts, place)
+        stop = self._starts[number] if number < len(self._starts) else len(self._text)
+        rest = self._worded[number + 1] + (_WORD.search(self._text, place, stop) is not None)
+        end = len(self._text[:place].rstrip())
+        mark = bisect_left(self._marks, end)
+        ended = mark > 0 and self._first_word < self._marks[mark - 1]
+        return rest <= sentences or not ended
+
+    def retracted_after(self, place: int, spared: Collection[str] = ()) -> bool:
+        """Return whether what follows `place` takes something back, other than by the text of an option."""
+        return is_withdrawn(self._full[place : place + 3 * _WINDOW], spared=spared, about_options=True)
+
+    def pauses_between(self, place: int, later: int) -> bool:
+        """Return whether words such as "wait" or "actually" are between two places."""
+        return _PAUSING.search(self._text[place:later][-3 * _WINDOW :]) is not None
+
+    def denied_plainly(self, place: int, letters: str) -> bool:
+        """Return whether the text after `place` calls an option wrong in so many words."""
+        wrong = r"(?:wrong|incorrect|false|not (?:correct|right|the))"
+        plainly = (
+            rf"(?<![A-Za-z]){letters}\W{{1,4}}(?:is|was)\s+(?:\w+\s+)?{wrong}|{letters}\s?(?:不对|不正确|错)"
+        )
+        denied = rf"(?:not|不是|nicht|pas|cannot be|can't be)\s{{0,2}}{letters}(?![A-Za-z])"
+        return re.search(rf"{plainly}|{denied}", self._full[place + 1 :]) is not None
+
+
+def _heading(line: str) -> bool:
+    """Return whether a line is a heading such as "Final Answer"."""
+    return re.fullmatch(rf"[\W_]*(?:\w+\s+){{0,2}}{_NOUN}[\W_]*", line, re.IGNORECASE) is not None
+
+
+Lead = Literal["stated", "concluded", "mentioned", ""]
+
+BEFORE_LETTER = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![A-Za-zÀ-ɏ]['’])(?<![A-Za-z0-9]-)(?<![A-Za-z]\.)"
+AFTER_LETTER = (
+    r"(?![A-Za-z0-9À-ɏ_^\\]|-[A-Za-z0-9]|\s?[=<>+^](?!>)|#(?!#)"
+    r"|\.[A-Z]\.|['’](?!d[iıuü]|t[iıuü]r|[\s.,)\]}]|$))"
+)
+AFTER_LOWER = r"(?=\s*(?:[).,;!\]\"'”}]|$|\n))(?!\.[a-z])"
+BEFORE_TEXT = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![0-9][.,])(?<![0-9A-Za-z]-)(?:(?<![-−])|(?!\d))"
+AFTER_TEXT = r"(?![A-Za-z0-9À-ɏ_^]|[.,][0-9]|[-/][A-Za-z0-9])"
+
+HEADING = re.compile(r"\s*[\])]?\s*(?:[).:,。：、\]–—-])")
+ENDS = re.compile(r"[\s\])}\"'”’]*(?:$|[.,;:!。、！)—–(]|\n)")
+
+_OPTION = rf"(?:(?:the\s+)?{bounded(words(phrases.OPTIONS))})"
+_FILL = rf"(?:[\W_]*{bounded(words(phrases.FILLERS))})*"
+_GAP = r"(?:[^\S\n]+(?!(?-i:[A-Z])(?![^\W_]))[^\s.:=,;]{1,30}){0,8}?"
+_COPULA = rf"(?:[\s\"'”)]*(?:{bounded(words(phrases.COPULAS))}|[:=→>–—-]+))"
+_TO_OPTION = rf"{_FILL}(?:[\W_]*{_OPTION}(?:\s+(?:number|no\.|labell?ed))?)?[\W_]{{0,8}}\Z"
+_ANSWER_NOUN = rf"{bounded(words(phrases.ANSWERS))}"
+_ADJECTIVE = (
+    r"(?:correct|right|best|appropriate|accurate|suitable|likely|only|remaining"
+    r"|richtige|korrekte|bonne|correcta|corretta|correta|goede|juiste|правильн\w+|верн\w+)"
+)
+_STATED = re.compile(
+    rf"(?:{_ANSWER_NOUN}[\"'”)]*(?:{_GAP}{_COPULA})?|{_OPTION}{_GAP}{_COPULA}|{_ADJECTIVE}\s+{_OPTION}"
+    rf"|{bounded(words(phrases.CHOOSING))}){_TO_OPTION}",
+    re.IGNORECASE,
+)
+_CONCLUDED = re.compile(rf"(?:{bounded(words(phrases.CONCLUDING))}){_TO_OPTION}", re.IGNORECASE)
+_MENTIONED = re.compile(rf"{_OPTION}[\W_]{{0,4}}\Z", re.IGNORECASE)
+_CONFIRMED = re.compile(
+    rf"[\W_]{{0,4}}(?:{words(phrases.CONFIRMING)}|(?:is|was|must be|would be|has to be|seems|appears|looks)"
+    r"(?:\s+\w+){0,5}?\s+(?:correct|right|best|answer|true|choice|winner|option)(?![a-z]))",
+    re.IGNORECASE,
+)
+_AFTER_NOUN = ("ja", "ko", "tr", "hi")
+"""Languages whose denying words follow what they deny."""
+_DENYING = compiled(denials.DENYING)
+_DENYING_NEXT = {name: found for name, found in denials.DENYING.items() if name not in _AFTER_NOUN}
+_PRE_NEGATIONS = (
+    r"rather than|instead of|other than|unlike|not|nicht|pas|no|non|não|niet|не|nie|inte|bukan|không phải"
+    r"|ليس|ليست|不是|而不是|而非|并非|不"
+)
+_DENIES_OTHER = re.compile(
+    rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",
+    re.IGNORECASE,
+)
+_DENIES_NEXT = re.compile(
+    rf"{bounded(words(_DENYING_NEXT))}(?:[\s\"'(]*(?:be|the|option|answer|is|to|真|选|選))*[\s\"'(\[]{{0,4}}\Z",
+    re.IGNORECASE,
+)
+_CUT_AFTER = re.compile(
+    r"[.;!?\n。！？,、—–(]|(?<!\w)(?:because|since|as|and|but|while|whereas|where|so|though|although|weil|denn|und|aber"
+    r"|car|parce|mais|porque|pero|mas|perché|ma|omdat|maar|потому|но|а|因为|而|所以|bo|ale|çünkü)(?!\w)",
+    re.IGNORECASE,
+)
+_CUT_BEFORE = re.compile(
+    r"[.;:!?\n。！？,、—–(]|(?<!\w)(?:so|thus|hence|therefore|but|because|leav(?:es|ing)|left with|aber"
+    r"|sondern|mais|pero|sino|mas|ma|bensì|но|а|maar|utan|lecz)(?!\w)"
+    r"|(?<=[고며만나])(?:\s|$)|所以|因此|但|而是|아니라|므로|ではなく|なので|ので",
+    re.IGNORECASE,
+)
+_DASH_IS = re.compile(r"[\s\])}\"'”]*[—–-]\s*(?=[а-яё])", re.IGNORECASE)
+"""The dash that Russian writes instead of "is"."""
+_SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W\d_]+[\"'”)]*\s*(?:[,:，：→]|[–—-]+>?)\s*[(\[\"'“]*")
+_OTHER_LETTER = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
+_RELATIVE = re.compile(
+    r"[^\S\n]*[)\]]*,?[^\S\n]*(?:which|and that|that)\s+(?:is|was)\s+(?:\w+\s+)?"
+    r"(?:wrong|incorrect|false|not)\b",
+    re.IGNORECASE,
+)
+_SUPPOSING = re.compile(rf"(?:^|[,;:]\s*)\W*{bounded(words(denials.SUPPOSING))}", re.IGNORECASE)
+_WOULD_BE = re.compile(
+    r"\b(?:would (?:be|have been)|wäre|serait|sería|sarebbe|seria)\W*(?:option\W*)?$", re.IGNORECASE
+)
+_CONDITION = re.compile(r"[\s)\]\"'”.,]*(?:if|were|had|wenn|falls|si|se)\b", re.IGNORECASE)
+_WONDERING = compiled(denials.WONDERING)
+_JOINT = re.compile(
+    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*)?\(?(?:{bounded(words(phrases.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"[\s)\]]*[,;–—-]\s*[(\[]?")
+_LISTED_AND = re.compile(r"[\s)\]]*[,;]\s*(?:and|und|et|y|e)\s*[(\[]?", re.IGNORECASE)
+_SINGULAR = re.compile(r"[\s)\]]*(?:is|was|can|cannot|has|does|would|fails|ist|est|es|è|é)\b", re.IGNORECASE)
+_ADDS = re.compile(
+    r"[\W_]{0,4}(?:is|was|would be|seems|could be|might be) (?:also|too|equally|likewise)\b", re.IGNORECASE
+)
+_CONTINUES = frozenset(phrases.CONTINUING)
+_TEXT_CONTINUES = frozenset({
+    *("because", "since", "as", "which", "is", "was", "due", "so", "given", "therefore", "rather", "not"),
+    *("but", "where", "weil", "da", "denn", "ist", "parce", "car", "est", "porque", "es", "pois", "é"),
+    *("perché", "è", "omdat", "потому", "instead", "fits", "matches", "would", "must"),
+})  # fmt: skip
+_REASONS = frozenset({
+    *("because", "since", "as", "for", "due", "given", "weil", "da", "denn", "parce", "car", "porque", "ya"),
+    *("pois", "perché", "poiché", "omdat", "потому", "bo", "ponieważ", "çünkü", "karena", "vì", "eftersom"),
+})  # fmt: skip
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
+_NEXT_WORD = re.compile(r"[\s\])}\"'”]*(?:\([^()]{0,80}\)\s*)?([^\W\d_]+)")
+_REST = re.compile(rf"(?:{words(phrases.OPTIONS, phrases.FILLERS)}|[\W_\d])*", re.IGNORECASE)
+
+
+class Placed(Protocol):
+    """Anything with a place in a text and a letter."""
+
+    @property
+    def start(self) -> int:
+        """Return the index of its first character."""
+        ...
+
+    @property
+    def letter(self) -> str:
+        """Return the letter of its option."""
+        ...
+
+
+def lead(before: str) -> Lead:
+    """Return how the words before an option present it."""
+    if _STATED.search(before):
+        return "stated"
+    if _CONCLUDED.search(before):
+        return "concluded"
+    return "mentioned" if _MENTIONED.search(before) else ""
+
+
+def confirms(after: str) -> bool:
+    """Return whether the words after an option call it right."""
+    return _CONFIRMED.match(after) is not None
+
+
+def denies(text: str) -> bool:
+    """Return whether a text has a denying word, or a sign that says "not equal"."""
+    return (
+        _DENYING.search(CERTAIN.sub(" ", text)) is not None
+        or re.search(r"\\n(?:eq?|ot)\b|≠", text) is not None
+    )
+
+
+def denies_next(before: str) -> bool:
+    """Return whether the words before an option deny it directly: "not B", "rule out B"."""
+    return _DENIES_NEXT.search(CERTAIN.sub(" ", before)) is not None
+
+
+def denied_before(before: str) -> bool:
+    """Return whether the clause before an option denies it."""
+    if denies_next(before) or doubts_value(CERTAIN.sub(" ", before)):
+        return True
+    clause = _CUT_BEFORE.split(before.rstrip(" :\"'“(["))[-1]
+    return _DENYING.search(clause) is not None
+
+
+def denied_after(after: str, *, announced: bool = False) -> bool:
+    """Return whether the words after an option call it wrong. "B, not A" does not.
+
+    Args:
+        announced: words such as "the answer is" are before the option. Then a period after its bracket ends
+            the sentence: "The answer is (B). No other option fits." In "(A). Incorrect." it does not.
+    """
+    if _RELATIVE.match(after):
+        return True
+    marks = " )]}\"'”" if announced else " )]}\"'”.:"
+    start = len(after) - len(after.lstrip(marks)) if re.match(r"[\])}\"'”]+", after) else 0
+    if copula := _DASH_IS.match(after):
+        start = copula.end()
+    cut = _CUT_AFTER.search(after, start)
+    clause = after[: cut.start() if cut else len(after)]
+    other = _DENIES_OTHER.search(after)
+    if other is not None and other.start() < len(clause) + 1:
+        clause = clause[: other.start()]
+    return _DENYING.search(CERTAIN.sub(" ", clause)) is not None
+
+
+def is_open(before: str, after: str) -> bool:
+    """Return whether a clause supposes or wonders rather than states."""
+    clause = re.split(r"[,;:]", before)[-1]
+    cut = _CUT_AFTER.search(after)
+    tail = after[: cut.start() if cut else len(after)]
+    return (
+        _SUPPOSING.search(before) is not None
+        or (_WOULD_BE.search(before) is not None and _CONDITION.match(after) is not None)
+        or _WONDERING.search(CERTAIN.sub(" ", clause)) is not None
+        or _WONDERING.search(tail) is not None
+    )
+
+
+def joined(gap: str, kind: str) -> bool:
+    """Return whether what is between two options makes them one statement."""
+    if len(gap) > 40 or "\n" in gap:
+        return False
+    if kind == "text" and re.fullmatch(r"\s*[\])}\"'”]*\s*[.:,(–—-]*\s*[(\[\"'“]*", gap):
+        return True
+    if not gap.strip() and kind == "lower":
+        return False
+    bracketed = re.fullmatch(r"\s*[\])}]\s*[(\[{]\s*|\s*", gap) is not None
+    return bracketed or (
+        _JOINT.fullmatch(gap) is not None and re.fullmatch(r"[\s()\[\]{}\"'“”]*", gap) is None
+    )
+
+
+def reasons(after: str) -> bool:
+    """Return whether a reason follows: "B because …"."""
+    word = _NEXT_WORD.match(after)
+    return word is not None and word[1].lower() in _REASONS
+
+
+def begins_prose(letter: str, after: str) -> bool:
+    """Return whether a letter at the start of a line is one of its words: "E. coli", "O, well"."""
+    loose = r"\.\s+[a-z]|,\s" if letter in "AEIOY" else r"\.\s+[a-z]"
+    return re.match(loose, after) is not None and not reasons(after[1:]) and not contrasts(after)
+
+
+def is_heading(letter: str, after: str) -> bool:
+    """Return whether a letter at the start of a line heads it, as in "B) Paris"."""
+    return HEADING.match(after) is not None and not begins_prose(letter, after)
+
+
+def is_lone(before: str, after: str) -> bool:
+    """Return whether a sentence is nothing but the option."""
+    return not re.search(r"\w", before) and re.match(r"[\s\])}\"'”.!✓✅]*(?:\n|$)", after) is not None
+
+
+def closes_clause(before: str) -> bool:
+    """Return whether an option follows a few words and a comma, colon or dash, as in "In the end, B"."""
+    if _SHORT_CLAUSE.fullmatch(before) is None or _WONDERING.search(before) is not None:
+        return False
+    return denies(before) or _OTHER_LETTER.search(before) is None
+
+
+def contrasts(after: str) -> bool:
+    """Return whether another option is denied right after this one: "B, not A", "B不是A"."""
+    match = _DENIES_OTHER.search(after)
+    return match is not None and re.fullmatch(r"[\s,;)(。–—.-]*", after[: match.start()]) is not None
+
+
+def is_listed(gap: str, after: str) -> bool:
+    """Return whether a comma or a dash parts two options, so that what follows is of the second only."""
+    joined_one = _LISTED_AND.fullmatch(gap) is not None and _SINGULAR.match(after) is not None
+    return _LISTED.fullmatch(gap) is not None or joined_one
+
+
+def adds(after: str) -> bool:
+    """Return whether an option is called right next to another one: "B is also correct"."""
+    return _ADDS.match(after) is not None
+
+
+def continues(after: str) -> bool:
+    """Return whether a word follows that can follow a chosen letter."""
+    word = _NEXT_WORD.match(after)
+    return word is not None and word[1].lower() in _CONTINUES
+
+
+def ends_text(after: str) -> bool:
+    """Return whether an option's text really ends here: "2.3" in "2.3 keV" does not."""
+    if re.match(r"[\s\"'”]*(?:$|[.,;:!?。、！)\]}(]|\n|[–—]|-\s)", after):
+        return True
+    word = _NEXT_WORD.match(after)
+    return word is not None and (word[1].lower() in _TEXT_CONTINUES or not word[1].isascii())
+
+
+def is_prose(text: str, end: int, letter: str, texts: Sequence[Placed]) -> bool:
+    """Return whether the letter that ends at `end` is a word of a sentence, as in "A good idea"."""
+    match = re.match(r"[^\S\n]+(['‘“\"]?)([^\W\d_]+)", text[end : end + 60])
+    if match is None:
+        return False
+    word = match[2]
+    if letter == "I":
+        return word.lower() not in ("because", "since", "as", "is", "and", "or")
+    if word.lower() in _CONTINUES or (len(word) == 1 and word.isupper()) or not _LATIN.match(word):
+        return False
+    place = end + match.start(2)
+    own = any(other.letter == letter and other.start in (place, place - 1) for other in texts)
+    return letter in "AEOY" and not own
+
+
+def rest_of(text: str) -> str:
+    """Return what is left of a text without option nouns, fillers and punctuation."""
+    match = _REST.match(text)
+    return text[match.end() :].strip() if match else text.strip()
+
+
+def headed_by(line: str) -> str:
+    """Return the letter that a line begins with as a heading ("B) …"), or ""."""
+    match = re.match(r"[\s*_(\[-]*([A-Z])\s*[*_]*\s*[).:,。：、\]]", line)
+    return match[1] if match else ""

@@ -1,0 +1,446 @@
+"""Verifies multiple choice: the option that an answer settles on, by letter or by its text.
+
+The reader reads what is said of each option and weighs it by place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from string import ascii_uppercase
+from typing import Any, Literal
+
+from genbench.errors import DataError
+from genbench.types import Case, Finding
+from genbench.verifiers.choice import context
+from genbench.verifiers.choice.context import (
+    BOX,
+    END_OF_BOX,
+    Sentences,
+    blanked,
+    box_spans,
+    clean,
+    plain,
+    without_unit,
+)
+from genbench.verifiers.language.retraction import is_withdrawn
+
+_CONCLUSION = 3
+"""Sentences from the end (and the first one) in which a mere conclusion counts: "Therefore, B."."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is said of one option, or of several that are joined ("A or B")."""
+
+    start: int
+    end: int
+    letters: str
+    strength: Literal["denied", "mentioned", "concluded", "stated"]
+    adds: bool = False
+    """It adds to what was stated before: "B is also correct"."""
+
+
+def settled(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str | None:
+    """Return the letters last stated and not taken back. Return "" if all were, None if nothing is stated."""
+    last = max((place for place, said in enumerate(statements) if said.strength == "stated"), default=None)
+    if last is None:
+        return None
+    said, later = statements[last], statements[last + 1 :]
+    denied = any(other.strength == "denied" and said.letters in other.letters for other in later)
+    for other in reversed(later):
+        changed = other.strength == "concluded" and other.letters != said.letters
+        if changed and (denied or sentences.pauses_between(said.start + 1, other.start)):
+            return other.letters
+    repeated = any(o.strength in ("concluded", "mentioned") and o.letters == said.letters for o in later)
+    if not repeated and sentences.retracted_after(said.end, spared):
+        return ""
+    if denied and sentences.denied_plainly(said.start, said.letters):
+        return ""
+    earlier = "".join(o.letters for o in statements[:last] if o.strength == "stated") if said.adds else ""
+    return "".join(dict.fromkeys(earlier + said.letters))
+
+
+def concluded_near_end(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str:
+    """Return the letters of the last conclusion near the end or in the first sentence, or ""."""
+    near = [
+        said
+        for said in statements
+        if said.strength == "concluded" and sentences.is_near_end(said.start, _CONCLUSION)
+    ]
+    for said in reversed(near):
+        if not any(
+            o.strength == "denied" and o.letters == said.letters and o.start > said.start for o in statements
+        ):
+            return "" if sentences.retracted_after(said.end, spared) else said.letters
+    return ""
+
+
+def only_mention(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str:
+    """Return the only option that a text speaks of as "option B" and neither denies nor takes back, or ""."""
+    denied = {letter for said in statements if said.strength == "denied" for letter in said.letters}
+    mentioned = [said for said in statements if said.strength == "mentioned"]
+    if mentioned and sentences.retracted_after(mentioned[-1].end, spared):
+        return ""
+    left = {said.letters for said in mentioned} - denied
+    return left.pop() if len(left) == 1 and all(len(one) == 1 for one in left) else ""
+
+
+How = Literal["stated", "bare", "mentioned"]
+
+_TAIL = 20_000
+"""Characters from the end in which a choice is looked for."""
+_TOKENS = 200
+"""Mentions of options that are looked at, counted from the end. The limit keeps hostile texts cheap."""
+_DECORATION = " \t\n()[]{}\"'“”‘’.,;:!-–—>→=✓✅☑👉•·。、《》「」【】<"
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The letters that a text settles on: one, or several if it hedges."""
+
+    letters: str
+    how: How
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One place that names an option, by its letter or by its text."""
+
+    start: int
+    end: int
+    letter: str
+    kind: Literal["letter", "lower", "text"]
+
+
+class OptionReader:
+    """Reads texts about one list of options, given in the order in which they were shown."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self._letters = ascii_uppercase[: len(options)]
+        self._by_text = _unique([plain(option) for option in options], self._letters)
+        self._by_number = _unique([without_unit(option) for option in options], self._letters)
+        self._tokens = re.compile(
+            rf"{context.BEFORE_LETTER}(?P<letter>[{self._letters}]){context.AFTER_LETTER}"
+            rf"|{context.BEFORE_LETTER}(?P<lower>[{self._letters.lower()}]){context.AFTER_LOWER}"
+        )
+        texts = sorted(self._by_text, key=len, reverse=True)
+        source = "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in texts) or r"(?!)"
+        self._texts = re.compile(rf"{context.BEFORE_TEXT}(?:{source}){context.AFTER_TEXT}", re.IGNORECASE)
+
+    def pick(self, text: str, *, guess: bool = True) -> Picked | None:
+        """Return the option that `text` settles on, or None. Without `guess` only statements count."""
+        cleaned = clean(text[-_TAIL:])
+        sentences = Sentences(cleaned)
+        statements = sorted(self._statements(cleaned, sentences), key=lambda found: found.start)
+        stated = settled(statements, sentences, self._by_text)
+        if stated is not None:
+            return Picked(stated, "stated") if stated else None
+        if not guess:
+            return None
+        only = only_mention(statements, sentences, self._by_text)
+        bare, concluded = (
+            self._bare(cleaned, sentences),
+            concluded_near_end(statements, sentences, self._by_text),
+        )
+        if bare and not (concluded not in ("", bare) and sentences.pauses_between(0, len(cleaned))):
+            return Picked(bare, "bare")
+        return Picked(concluded, "stated") if concluded else Picked(only, "mentioned") if only else None
+
+    def _statements(self, text: str, sentences: Sentences) -> Iterator[Statement]:
+        for start, end in box_spans(text):
+            yield from self._boxed(text, start, end)
+        outside = blanked(text)
+        groups = list(self._groups(outside))
+        for place, group in enumerate(groups):
+            neighbours = groups[max(0, place - 1) : place] + groups[place + 1 : place + 2]
+            listed = any(_is_list(group, other, outside) for other in neighbours)
+            for said in _said_of(group, outside, sentences):
+                if not (listed and said.strength == "concluded"):
+                    yield said
+
+    def _boxed(self, text: str, start: int, end: int) -> Iterator[Statement]:
+        """Yield what a box states. A box that names no option states nothing."""
+        content = text[start + 1 : end]
+        letters = self._whole(content)
+        if letters:
+            denied = context.denies_next(text[max(0, start - 60) : start])
+            yield Statement(start, end + 1, letters, "denied" if denied else "stated")
+
+    def _whole(self, content: str) -> str:
+        """Return the letters of a text that is nothing but an option or several, or else ""."""
+        stripped = content.strip(_DECORATION)
+        if len(stripped) == 1 and stripped.upper() in self._letters and (found := stripped.upper()):
+            return found
+        spelling = plain(content)
+        if spelling in self._by_text:
+            return self._by_text[spelling]
+        # "5" means the option "5 cm", but "5 keV" does not mean the option "5".
+        if spelling in self._by_number and spelling == without_unit(content):
+            return self._by_number[spelling]
+        groups = list(self._groups(content))
+        if len(groups) != 1 or context.denies(content):
+            return ""
+        before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
+        headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
+        if "??" in after or ("?" in after and re.search(r"\w", before)) or self._takes_back(after):
+            return ""
+        whole = not context.rest_of(before) and (not context.rest_of(after) or headed)
+        return _letters_of(groups[0]) if whole else ""
+
+    def _groups(self, text: str) -> Iterator[list[Mention]]:
+        """Yield the mentions of a text. Those that commas, "or" or brackets join come together."""
+        group: list[Mention] = []
+        for mention in self._mentions(text):
+            if group and not _are_joined(group[-1], mention, text[group[-1].end : mention.start]):
+                yield group
+                group = []
+            group.append(mention)
+        if group:
+            yield group
+
+    def _mentions(self, text: str) -> list[Mention]:
+        by_text = [
+            Mention(match.start(), match.end(), letter, "text")
+            for match in self._texts.finditer(text)
+            if (letter := self._by_text.get(re.sub(r"\s+", " ", match[0]).casefold()))
+        ]
+        found = list(by_text)
+        for match in self._tokens.finditer(text):
+            kind: Literal["letter", "lower"] = "letter" if match["letter"] else "lower"
+            mention = Mention(match.start(), match.end(), match[0].upper(), kind)
+            inside = any(other.start <= mention.start < other.end for other in by_text[-_TOKENS:])
+            if not inside and not context.is_prose(text, mention.end, mention.letter, by_text):
+                found.append(mention)
+        return sorted(found, key=lambda mention: mention.start)[-_TOKENS:]
+
+    def _bare(self, text: str, sentences: Sentences) -> str:
+        """Return the option that the last or the first line is, or begins with, unless it is taken back."""
+        plain_lines = re.sub(f"[{BOX}{END_OF_BOX}]", " ", text).strip()
+        paragraphs = [part.splitlines() for part in re.split(r"\n\s*\n", plain_lines)]
+        places = [(paragraphs[-1][-1:], paragraphs[-1]), (paragraphs[0][:1], paragraphs[0])]
+        first_end = text.find("\n", len(text) - len(text.lstrip()))
+        if first_end >= 0 and sentences.retracted_after(first_end, self._by_text):
+            places.pop()
+        for line, around in places:
+            headed = {found for other in around if (found := context.headed_by(other)) in self._letters}
+            # Several lines under letters are a list of the options, not a choice.
+            if line and len(headed - {""}) <= 1 and (found := self._whole(line[0]) or self._begun(line[0])):
+                return found
+        return ""
+
+    def _begun(self, line: str) -> str:
+        """Return the letters that a line begins with, if it commits to them."""
+        group = next(self._groups(line), None)
+        if group is None or group[0].kind != "letter" or context.rest_of(line[: group[0].start]):
+            return ""
+        after = line[group[-1].end :]
+        if re.match(r"\s*A\s*:", line) and (said := self._whole(after)):
+            return said  # "A: D" is short for "Answer: D"
+        if context.contrasts(after):
+            return _letters_of(group)
+        letter = group[0].letter
+        if not context.is_heading(letter, after) and context.begins_prose(letter, after):
+            return ""
+        closes = context.ENDS.match(after) or context.is_heading(letter, after) or context.reasons(after)
+        if not closes or context.denied_after(after) or self._takes_back(after):
+            return ""
+        return _letters_of(group)
+
+    def _takes_back(self, after: str) -> bool:
+        return is_withdrawn(after, spared=self._by_text, about_options=True)
+
+
+def _unique(texts: Sequence[str], letters: str) -> dict[str, str]:
+    """Return text -> letter, without texts that two options share or that are letters themselves."""
+    return {
+        text: letter
+        for text, letter in zip(texts, letters, strict=True)
+        if text and texts.count(text) == 1 and not (len(text) == 1 and text.upper() in letters)
+    }
+
+
+def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
+    """Return whether two mentions are one statement: "B or C", "B) Paris", "Paris (B)"."""
+    named = (one.kind, two.kind) == ("text", "letter") and one.letter == two.letter
+    return context.joined(gap, two.kind) or (named and gap.strip() in ("(", "["))
+
+
+def _is_list(one: Sequence[Mention], two: Sequence[Mention], text: str) -> bool:
+    """Return whether two groups are lines of a list of the options: "A) Paris", "B) Rome"."""
+    if one[0].start > two[0].start:
+        one, two = two, one
+    headed = all(len(group) > 1 and group[0].kind == "letter" for group in (one, two))
+    return (
+        headed and one[0].letter != two[0].letter and not re.search(r"\w", text[one[-1].end : two[0].start])
+    )
+
+
+def _letters_of(group: Sequence[Mention]) -> str:
+    """Return the letters of a group in order. A letter before a text takes precedence over it."""
+    if group[0].kind == "letter" and all(mention.kind == "text" for mention in group[1:]):
+        return group[0].letter
+    return "".join(dict.fromkeys(mention.letter for mention in group))
+
+
+def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[Statement]:
+    """Yield what the words around a group say of it."""
+    start, end = group[0].start, group[-1].end
+    before, after = sentences.before(start), sentences.after(end)
+    lead = context.lead(before)
+    if group[0].kind == "lower" and lead != "stated":
+        return
+    letters = _letters_of(group)
+    if len(group) > 1 and context.denied_before(before) and _denies_first(group, text, before, after):
+        yield Statement(start, group[0].end, group[0].letter, "denied")
+        yield from _said_of(group[1:], text, sentences)
+        return
+    denied_after = context.denied_after(after, announced=lead == "stated")
+    if denied_after and lead == "stated" and _denies_others(group, text, after):
+        yield Statement(group[1].start, end, _letters_of(group[1:]), "denied")
+        yield Statement(start, end, group[0].letter, "stated")
+        return
+    if denied_after or context.denied_before(before):
+        yield Statement(start, end, letters, "denied")
+        return
+    if context.is_open(before, after) or sentences.is_question(end):
+        return
+    if group[-1].kind == "text" and not context.ends_text(after):
+        return
+    if lead == "stated" or context.confirms(after):
+        yield Statement(start, end, letters, "stated", adds=context.adds(after))
+    elif _concludes(group, before, after, sentences):
+        yield Statement(start, end, letters, "concluded")
+    elif lead == "mentioned":
+        yield Statement(start, end, letters, "mentioned")
+
+
+def _denies_others(group: Sequence[Mention], text: str, after: str) -> bool:
+    """Return whether a denial is of all options but the first: "The answer is B, C and D are wrong".
+
+    In "The answer is B. London is wrong" the text of another option begins a sentence of its own.
+    """
+    if len({mention.letter for mention in group}) < 2:
+        return False
+    gap = text[group[0].end : group[1].start]
+    if group[1].kind == "text":
+        return group[1].letter != group[0].letter and "." in gap
+    return context.is_listed(gap, after)
+
+
+def _concludes(group: Sequence[Mention], before: str, after: str, sentences: Sentences) -> bool:
+    """Return whether a sentence comes to an option without saying that it is the answer."""
+    ends = context.ENDS.match(after) is not None
+    if context.lead(before) == "concluded" and (ends or context.continues(after)):
+        return True
+    if len(group) > 1 and {mention.kind for mention in group} == {"letter", "text"}:
+        return ends and len({mention.letter for mention in group}) == 1
+    if group[0].kind != "letter" or not ends:
+        return False
+    last = len(group) == 1 and sentences.is_near_end(group[-1].end, 1)
+    return context.is_lone(before, after) or (last and context.closes_clause(before))
+
+
+def _denies_first(group: Sequence[Mention], text: str, before: str, after: str) -> bool:
+    """Return whether a denial is of the first option only: "It is not A; B.", "Not A, B."."""
+    gap = text[group[0].end : group[1].start]
+    if ";" in gap:
+        return True
+    lone = len(group) == 2 and context.denies_next(before) and context.ENDS.match(after) is not None
+    return lone and gap.strip(" ()[]") == ","
+
+
+_VERSION = "5"
+_TIME_LIMIT_S = 5.0
+
+
+class ChoiceVerifier:
+    """Tells whether the option that an answer settles on is the reference's.
+
+    A reference is ``{"letter": "C", "options": ["…", …]}``, 2 to 26 option texts in the order in which they
+    were shown. ``"also": "AD"`` names further right options. An option with the text of a right one is right.
+    Boxes, "the answer is …" and "(B) is correct" are statements. The last statement wins, unless
+    it is denied or taken back. Without any statement the answer counts if its last or first line is an
+    option, if one of its last sentences concludes with one ("Therefore, B."), or if it speaks of one option
+    only ("option B"). An answer that names several options at once is wrong. One that only denies options has
+    no answer.
+    """
+
+    def __init__(self) -> None:
+        self._reader = lru_cache(256)(OptionReader)
+
+    @property
+    def version(self) -> str:
+        """Return the version of the rules by which options are read."""
+        return f"choice {_VERSION}"
+
+    def time_limit_s(self, case: Case) -> float:
+        """Return the seconds after which the verifier is stopped."""
+        return _TIME_LIMIT_S
+
+    def check(self, reference: Any) -> None:
+        """Look at a reference before any sample is drawn.
+
+        Raises:
+            DataError: it is malformed.
+        """
+        read_reference(reference)
+
+    def verify(self, case: Case) -> Finding:
+        """Return 1 if the answer settles on the option of the reference, else 0 or "no_answer".
+
+        Raises:
+            DataError: the reference is malformed.
+        """
+        accepted, options = read_reference(case.reference)
+        picked = self._reader(options).pick(case.answer.text, guess=not case.answer.truncated)
+        if picked is None:
+            return Finding(0.0, "no_answer")
+        # Votes are for an option's text: its letter changes with the order, from draw to draw.
+        chosen = " / ".join(options[ascii_uppercase.index(name)] for name in picked.letters)
+        detail = {"found": picked.how, "letter": picked.letters} | (
+            {"hedged": True} if len(picked.letters) > 1 else {}
+        )
+        return Finding(float(accepts(picked.letters, accepted, options)), extracted=chosen, detail=detail)
+
+    def close(self) -> None:
+        """Forget the readers of earlier options."""
+        self._reader.cache_clear()
+
+
+def accepts(letters: str, accepted: str, options: tuple[str, ...]) -> bool:
+    """Return whether the letters of an answer name a right option, and nothing else.
+
+    Args:
+        letters: the letters that the answer settles on. Several are right only if they are the same text.
+        accepted: the letters of the right options.
+    """
+    right = {options[ascii_uppercase.index(letter)] for letter in accepted}
+    texts = {
+        options[ascii_uppercase.index(letter)]
+        for letter in letters
+        if letter in ascii_uppercase[: len(options)]
+    }
+    return len(texts) == 1 and texts <= right
+
+
+def read_reference(reference: Any) -> tuple[str, tuple[str, ...]]:
+    """Return (letters of the right options, option texts).
+
+    Raises:
+        DataError: There is no such letter, or there are not 2 to 26 options.
+    """
+    want = 'want {"letter": "C", "options": [2 to 26 texts]}'
+    if not isinstance(reference, dict) or not {"letter", "options"} <= reference.keys():
+        raise DataError(f"choice reference {reference!r}: {want}")
+    letter, options = reference["letter"], reference["options"]
+    if not isinstance(options, list | tuple) or not 2 <= len(options) <= len(ascii_uppercase):
+        raise DataError(f"choice reference has options {options!r}: {want}")
+    if not isinstance(letter, str) or len(letter) != 1 or letter not in ascii_uppercase[: len(options)]:
+        raise DataError(f"choice reference has letter {letter!r} for {len(options)} options: {want}")
+    also = reference.get("also", "")
+    if not isinstance(also, str) or not set(also) <= set(ascii_uppercase[: len(options)]):
+        raise DataError(f"choice reference has also {also!r} for {len(options)} options: {want}")
+    return letter + also, tuple(map(str, options))

@@ -1,1 +1,0 @@
-"""Verifiable instructions: one small function per instruction id, and what they read a text with."""

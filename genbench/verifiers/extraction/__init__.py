@@ -1,0 +1,1 @@
+"""Which part of a response is its final answer."""

@@ -1,0 +1,87 @@
+"""Finds the boxes of a response: ``\\boxed{…}``, ``\\fbox{…}`` and ``<|begin_of_box|>…<|end_of_box|>``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from genbench.verifiers.language.announcements import CONNECTIVES, alternation
+
+_BOXES, _BOX_CHARS, _GAP = 64, 10_000, 60
+"""How many boxes are looked at, how long one may be, and how far apart two of one list may be.
+Without these bounds a text of nothing but open boxes takes quadratic time."""
+
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
+_BEGIN_OF_BOX = re.compile(r"<\|begin_of_box\|>(.*?)<\|end_of_box\|>", re.DOTALL)
+_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
+_UNBRACED = re.compile(r"[^\s$\\{}.,]+")
+_AND_OR = rf"(?:{alternation(CONNECTIVES)})"
+_NAMED = r"(?:\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:=|\\in(?![A-Za-z])))"
+_GAP_TOKENS = re.compile(
+    rf"(?:\s|\$|\\[,;:!\[\]()]|\\\\|\\q?quad|~|[,;&.、，]|\\(?:text|mbox)\{{[^{{}}]{{0,40}}\}}|\b{_AND_OR}\b|[和或]|{_NAMED})*"
+)
+_JOINS = re.compile(rf"[,;、，]|\b{_AND_OR}\b|[和或]")
+
+
+@dataclass(frozen=True, slots=True)
+class Boxed:
+    """The last box of a text, or the list of boxes that it ends."""
+
+    text: str
+    start: int
+    end: int
+
+
+def last_boxed(text: str) -> Boxed | None:
+    """Return the content of the last closed, non-empty box.
+
+    Boxes that only commas, "and" or "or" part are one list: ``x=\\boxed{3}$ or $x=\\boxed{5}`` is
+    ``3, 5``.
+    """
+    found = boxes(text)
+    if not found:
+        return None
+    parts = [found[-1]]
+    for box in reversed(found[:-1]):
+        gap = text[box[1] : parts[0][0]]
+        if len(gap) > _GAP or "\n\n" in gap or not _is_joint(gap):
+            break
+        parts.insert(0, box)
+    content = ", ".join(dict.fromkeys(text[start:end] for _, _, start, end in parts))
+    return Boxed(content, parts[0][0], parts[-1][1])
+
+
+def joins_values(gap: str) -> bool:
+    """Return whether what is between two values makes them one list."""
+    return bool(_GAP_TOKENS.fullmatch(gap) and _JOINS.search(gap))
+
+
+def _is_joint(gap: str) -> bool:
+    return not gap.strip("$ ") or joins_values(gap)
+
+
+def boxes(text: str) -> list[tuple[int, int, int, int]]:
+    """Return (start, end, content start, content end) of the last outermost boxes, in order."""
+    found = [(m.start(), m.end(), m.start(1), m.end(1)) for m in _BEGIN_OF_BOX.finditer(text) if m[1].strip()]
+    done = 0
+    for match in list(_BOX.finditer(text))[-_BOXES:]:
+        if match.start() < done:
+            continue
+        span = _braced(text, match.end())
+        if span is not None and text[span[0] : span[1]].strip():
+            done = span[2]
+            found.append((match.start(), span[2], span[0], span[1]))
+    return sorted(found)
+
+
+def _braced(text: str, start: int) -> tuple[int, int, int] | None:
+    """Return (content start, content end, end) of the group at `start`, which may lack its braces."""
+    if text[start : start + 1] != "{":
+        bare = _UNBRACED.match(text, start)
+        return (bare.start(), bare.end(), bare.end()) if bare else None
+    depth = 0
+    for match in _BRACES.finditer(text, start, start + _BOX_CHARS):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if depth == 0:
+            return start + 1, match.start(), match.end()
+    return None

@@ -1,0 +1,277 @@
+"""IFBench's rules that differ: under mode `fixed`, and in its code of July 2025.
+
+Mode `fixed` is for prompts that ask something else than the official check. The code of 2 July 2025 is
+that of the paper. It splits sentences by rules of its own, before it used Punkt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+
+from genbench.verifiers.instructions import ifbench_counts, ifbench_custom, ifbench_format, ifbench_words
+from genbench.verifiers.instructions.rule import Fault, NoKwargs, Rule, Rules, Text, compared, quoted
+from genbench.verifiers.instructions.word_lists import CONJUNCTIONS, EDGE, NAMES, unmarked, words
+
+DOT, STOP = "\ue000", "\ue001"
+"""Private-use characters: a dot that ends nothing, and the end of a sentence."""
+
+_STARTER = r"(Mr|Mrs|Ms|Dr|Prof|Capt|Cpt|Lt|Wherever|(?:He|She|It|They|Their|Our|We|But|However|That|This)\s)"
+_SUFFIX = r"(Inc|Ltd|Jr|Sr|Co)"
+
+_Replacement = str | Callable[[re.Match[str]], str]
+_SENTENCE_RULES: tuple[tuple[str, _Replacement], ...] = (
+    (r"(Mr|St|Mrs|Ms|Dr)\.", rf"\1{DOT}"),
+    (r"\.(com|net|org|io|gov|edu|me)", rf"{DOT}\1"),
+    (r"([0-9])\.([0-9])", rf"\1{DOT}\2"),
+    (r"\.{2,}", lambda run: DOT * len(run.group()) + STOP),
+    (r"Ph\.D\.", f"Ph{DOT}D{DOT}"),
+    (r"\s([A-Za-z])\. ", rf" \1{DOT} "),
+    (rf"([A-Z]\.[A-Z]\.(?:[A-Z]\.)?) {_STARTER}", rf"\1{STOP} \2"),
+    (r"([A-Za-z])\.([A-Za-z])\.([A-Za-z])\.", rf"\1{DOT}\2{DOT}\3{DOT}"),
+    (r"([A-Za-z])\.([A-Za-z])\.", rf"\1{DOT}\2{DOT}"),
+    (rf" {_SUFFIX}\. {_STARTER}", rf" \1{STOP} \2"),
+    (rf" {_SUFFIX}\.", rf" \1{DOT}"),
+    (r" ([A-Za-z])\.", rf" \1{DOT}"),
+)
+_MOVED = ((".”", "”."), ('."', '".'), ('!"', '"!'), ('?"', '"?'))
+_END = re.compile(r"[.?!]")
+
+
+def sentences_2025_07(text: str) -> list[str]:
+    """Return the sentences of `text`. End marks are moved out of closing quotes."""
+    body = f" {text}  ".replace("\n", " ")
+    for pattern, replacement in _SENTENCE_RULES:
+        body = re.sub(pattern, replacement, body)
+    for inside, outside in _MOVED:
+        body = body.replace(inside, outside)
+    pieces = [piece.strip() for piece in _END.sub(rf"\g<0>{STOP}", body).replace(DOT, ".").split(STOP)]
+    return pieces[:-1] if pieces and not pieces[-1] else pieces
+
+
+STRAIGHTENED = str.maketrans("“”„‟", '""""')
+ITALICS = re.compile(r"<(/?)(i|em)>")
+NAPOLEON = (date(1769, 8, 15), date(1821, 5, 5))
+
+
+def conjunctions(text: Text, want: ifbench_counts.AtLeastSmallN) -> Fault:
+    """Count different conjunctions. Case and marks make no difference."""
+    found = {word for token in text.lower.split() if (word := token.strip(EDGE)) in CONJUNCTIONS}
+    return compared(len(found), "at least", want.small_n, "different conjunctions")
+
+
+def overlap(text: Text, want: ifbench_counts.Overlap) -> Fault:
+    """Compare trigrams of words."""
+    return ifbench_counts.overlap_fault(_trigrams(text.raw), _trigrams(want.reference_text), want)
+
+
+def _trigrams(text: str) -> set[tuple[str, ...]]:
+    words = text.lower().split()
+    return set(zip(words, words[1:], words[2:], strict=False))
+
+
+def sentence_words(text: Text, want: NoKwargs) -> Fault:
+    """Require three sentences of equal length that share no word."""
+    if fault := ifbench_counts.sentence_words(text, want):
+        return fault
+    seen: set[str] = set()
+    for sentence in text.sentences:
+        words = {word for token in sentence.lower().split() if (word := token.strip(EDGE))}
+        if shared := sorted(seen & words):
+            return f"{quoted(shared[0])} stands in more than one sentence"
+        seen |= words
+    return None
+
+
+def quote_unquote_fixed(text: Text, _: NoKwargs) -> Fault:
+    """Require something after every quotation. Curly double quotes are quotes."""
+    straight = text.raw.translate(STRAIGHTENED).replace(ifbench_format.QUOTED_QUOTE, "")
+    return ifbench_format.quotation_fault("".join(straight.split()))
+
+
+def line_indent(text: Text, _: NoKwargs) -> Fault:
+    """Require each line to be indented more than the one before. Blank lines do not matter."""
+    return ifbench_format.indent_fault([line for line in text.lines if line.strip()])
+
+
+def listed(text: Text, want: ifbench_format.Separator) -> Fault:
+    """Count lines that begin with the separator."""
+    found = sum(1 for line in text.lines if line.lstrip().startswith(want.sep.strip()))
+    return compared(found, "at least", 2, f"list items marked {quoted(want.sep)}")
+
+
+def options(text: Text, want: ifbench_format.Options) -> Fault:
+    """Require one of the options, without regard to outer blanks."""
+    return ifbench_format.options(text.of(text.stripped), want)
+
+
+def thesis(text: Text, _: NoKwargs) -> Fault:
+    """Require an italic statement that is closed by its own tag, with text after it."""
+    opened: re.Match[str] | None = None
+    for tag in ITALICS.finditer(text.raw):
+        if not tag.group(1):
+            opened = opened or tag
+        elif opened and opened.group(2) == tag.group(2):
+            if text.raw[opened.end() : tag.start()].strip() and text.raw[tag.end() :].strip():
+                return None
+            opened = None
+    return "no statement in italics (<i> or <em>) with text after it"
+
+
+def sub_bullets(text: Text, _: NoKwargs) -> Fault:
+    """Require a `-` line below each `*` bullet, before the next one."""
+    bullets, bare = 0, False
+    for line in text.lines:
+        body = line.lstrip()
+        if body.startswith("* "):
+            if bare:
+                return f"a bullet without a sub-bullet before {quoted(body)}"
+            bullets, bare = bullets + 1, True
+        elif body.startswith("- "):
+            bare = False
+    if not bullets:
+        return "no bullets"
+    return "the last bullet has no sub-bullet" if bare else None
+
+
+def no_bullets_bullets(text: Text, want: NoKwargs) -> Fault:
+    """Require sentences that end in a full stop, then bullets. Blank lines do not matter."""
+    lines = [line for line in text.lines if line.strip()]
+    if fault := ifbench_format.no_bullets_bullets(text.of("\n".join(lines)), want):
+        return fault
+    prose = [line.strip() for line in lines if not line.strip().startswith("*")]
+    for sentence in (sentence for line in prose for sentence in text.tools.sentences(line)):
+        if not sentence.endswith("."):
+            return f"{quoted(sentence)} does not end in a full stop"
+    return None
+
+
+def repeat_span_fixed(text: Text, want: ifbench_counts.RepeatSpan) -> Fault:
+    """Compare a span of words. Both ends are included."""
+    words = want.prompt_to_repeat.split()[want.n_start : want.n_end + 1]
+    return ifbench_counts.span_fault(text, " ".join(words))
+
+
+def date_format_list(text: Text, want: NoKwargs) -> Fault:
+    """Require dates in Napoleon's life that exist in the calendar."""
+    if fault := ifbench_custom.date_format_list(text, want):
+        return fault
+    for piece in (piece.strip() for piece in text.stripped.split(",")):
+        if not _is_in_life(piece):
+            return f"{quoted(piece)} is no date in Napoleon's life"
+    return None
+
+
+def _is_in_life(piece: str) -> bool:
+    try:
+        return NAPOLEON[0] <= date.fromisoformat(piece) <= NAPOLEON[1]
+    except ValueError:
+        return False
+
+
+IFBENCH_FIXED: Rules = (
+    Rule("count:conjunctions", ifbench_counts.AtLeastSmallN, conjunctions),
+    Rule("ratio:overlap", ifbench_counts.Overlap, overlap),
+    Rule("ratio:sentence_words", NoKwargs, sentence_words),
+    Rule("format:quote_unquote", NoKwargs, quote_unquote_fixed),
+    Rule("format:line_indent", NoKwargs, line_indent),
+    Rule("format:list", ifbench_format.Separator, listed),
+    Rule("format:options", ifbench_format.Options, options),
+    Rule("format:thesis", NoKwargs, thesis),
+    Rule("format:sub-bullets", NoKwargs, sub_bullets),
+    Rule("format:no_bullets_bullets", NoKwargs, no_bullets_bullets),
+    Rule("repeat:repeat_span", ifbench_counts.RepeatSpan, repeat_span_fixed),
+    Rule("custom:date_format_list", NoKwargs, date_format_list),
+)
+
+
+PERSONS = tuple(NAMES.pattern.removeprefix(r"\b(?:").removesuffix(r")\b").split("|"))
+PRONOUNS = words(
+    "i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she "
+    "her hers herself it its itself they them their theirs themselves"
+)
+STRAIGHTENED_2025_07 = str.maketrans("“”", '""')
+
+
+def person_names(text: Text, want: ifbench_counts.AtLeastN) -> Fault:
+    """Match inside other words too."""
+    found = sum(1 for name in PERSONS if name in text.raw)
+    return compared(found, "at least", want.N, "different names of the list")
+
+
+def pronouns(text: Text, want: ifbench_counts.AtLeastN) -> Fault:
+    """Count pronouns of the paper's list. Words are tokens between blanks without marks."""
+    found = sum(1 for word in unmarked(text.lower).split() if word in PRONOUNS)
+    return compared(found, "at least", want.N, "pronouns")
+
+
+def keyword(text: Text, want: ifbench_words.KeywordInSentence) -> Fault:
+    """Match inside other words too."""
+    if len(text.sentences) < want.N:
+        return f"{len(text.sentences)} sentences, so none has number {want.N}"
+    found = want.word.lower() in text.sentences[want.N - 1].lower()
+    return None if found else f"sentence {want.N} does not hold {quoted(want.word)}"
+
+
+def keywords_specific_position(text: Text, want: ifbench_words.KeywordAtPlace) -> Fault:
+    """Require the keyword at a place. Marks are words, and the case of letters counts."""
+    if len(text.sentences) < want.n:
+        return f"{len(text.sentences)} sentences, so none has number {want.n}"
+    tokens = text.tools.tokens(text.sentences[want.n - 1])
+    if len(tokens) < want.m:
+        return f"sentence {want.n} has {len(tokens)} words, so none has number {want.m}"
+    found = tokens[want.m - 1]
+    return None if found == want.keyword else f"word {want.m} of sentence {want.n} is {quoted(found)}"
+
+
+def words_position(text: Text, want: ifbench_words.KeywordAtEnds) -> Fault:
+    """Require the keyword at both places. A final mark is a word, and the case of letters counts."""
+    tokens = text.tokens
+    if len(tokens) < 2:
+        return "too few words"
+    right = tokens[1] == tokens[-2] == want.keyword
+    return None if right else f"the second words are {quoted(tokens[1])} and {quoted(tokens[-2])}"
+
+
+def repeat_change(text: Text, want: ifbench_counts.RepeatChange) -> Fault:
+    """Compare everything after the first character, not after the first word."""
+    if text.raw == want.prompt_to_repeat:
+        return "the request is repeated without a change"
+    same = text.raw[1:] == want.prompt_to_repeat[1:]
+    return None if same else "more than the first character of the request is changed"
+
+
+def repeat_span_2025_07(text: Text, want: ifbench_counts.RepeatSpan) -> Fault:
+    """Compare words without the last one. The official code drew a random start for n_start 0."""
+    span = want.prompt_to_repeat.split()[want.n_start : want.n_end]
+    same = text.stripped.lower().split() == [word.lower() for word in span]
+    return None if same else f"{quoted(text.stripped)}, {quoted(' '.join(span))} wanted"
+
+
+def title_case(text: Text, _: NoKwargs) -> Fault:
+    """Require title case. A single small letter is accepted."""
+    for token in text.tokens:
+        first, rest = token[0], token[1:]
+        if first.islower() and (rest.islower() or rest.isupper()):
+            return f"{quoted(token)} is not in title case"
+    return None
+
+
+def quote_unquote_2025_07(text: Text, _: NoKwargs) -> Fault:
+    """Require something after every quotation. Curly double quotes are quotes."""
+    straight = text.raw.translate(STRAIGHTENED_2025_07).replace(ifbench_format.QUOTED_QUOTE, "")
+    return ifbench_format.quotation_fault("".join(straight.split()))
+
+
+IFBENCH_2025_07: Rules = (
+    Rule("count:person_names", ifbench_counts.AtLeastN, person_names),
+    Rule("count:pronouns", ifbench_counts.AtLeastN, pronouns),
+    Rule("sentence:keyword", ifbench_words.KeywordInSentence, keyword),
+    Rule("words:keywords_specific_position", ifbench_words.KeywordAtPlace, keywords_specific_position),
+    Rule("words:words_position", ifbench_words.KeywordAtEnds, words_position),
+    Rule("repeat:repeat_change", ifbench_counts.RepeatChange, repeat_change),
+    Rule("repeat:repeat_span", ifbench_counts.RepeatSpan, repeat_span_2025_07),
+    Rule("format:title_case", NoKwargs, title_case),
+    Rule("format:quote_unquote", NoKwargs, quote_unquote_2025_07),
+)

@@ -1,0 +1,1 @@
+"""Mathematical answers: whether two of them are equal."""

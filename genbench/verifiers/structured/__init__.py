@@ -1,0 +1,1 @@
+"""Answers with a structure: JSON, tables and grids."""

@@ -1,0 +1,1 @@
+"""Answers that are words, numbers or lists, compared as texts."""

@@ -1,0 +1,247 @@
+"""Compares texts: equal, contained, or by shared words, after the normalisations that a task asks for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from genbench.errors import ConfigError, DataError, nearest
+from genbench.registry import load_object
+from genbench.types import Answer, Case, Finding
+from genbench.verifiers.extraction.final_answer import final_answer
+from genbench.verifiers.extraction.final_text import final_text
+from genbench.verifiers.language.negation import doubts_value
+from genbench.verifiers.math.expression import read_expression
+from genbench.verifiers.references import acceptable_texts
+
+_PUNCTUATION = re.compile(r"[^\w\s]|_")
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
+_BLANKS = re.compile(r"\s+")
+_NUMBER_CHARS = 4_000
+"""A longer text is no number. The rules that rewrite LaTeX are at worst quadratic in its length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Normaliser:
+    """What does not count when two texts are compared."""
+
+    ignore_case: bool = False
+    ignore_whitespace: bool = True
+    ignore_punctuation: bool = False
+    ignore_articles: bool = False
+    ignore_accents: bool = False
+    numbers: bool = False
+
+    def normalised(self, text: str) -> str:
+        """Return the one spelling of a text."""
+        text = unicodedata.normalize("NFC", text).strip()
+        if (
+            self.numbers
+            and len(text) <= _NUMBER_CHARS
+            and (number := read_expression(text).number) is not None
+        ):
+            return str(number)
+        if self.ignore_accents:
+            parts = unicodedata.normalize("NFD", text)
+            text = unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c)))
+        if self.ignore_case:
+            text = text.casefold()
+        if self.ignore_punctuation:
+            text = _PUNCTUATION.sub("", text)
+        if self.ignore_articles:
+            text = _ARTICLES.sub(" ", text)
+        return _BLANKS.sub(" ", text).strip() if self.ignore_whitespace else text
+
+
+Extract = Literal["whole", "last_line", "final", "stated"]
+Match = Literal["equal", "contains", "f1"]
+
+_VERSION = "5"
+_TIME_LIMIT_S = 5.0
+_LOADING_S = 30.0
+"""Added for match f1, whose assignment of parts loads scipy with the first answer."""
+_OVERLAP = "genbench.verifiers.text.word_overlap:overlap"
+_PARTS = 200
+"""An answer in more parts than this is no answer: its F1 would be below 0.05 for ten wanted parts."""
+_SHOWN = 300
+"""Characters of an answer that are kept for people and for votes."""
+_DENIED = re.compile(
+    r"\b(?:not|never|hardly|neither|nor|no\s+longer|(?:is|was|are|were|do|does|did|ca|wo|would|could)n['’]?t|cannot\s+be"
+    r"|rather\s+than|instead\s+of|unlike|except|other\s+than|any(?:thing|one|body)\s+but)"
+    r"(?:\s+(?:the|a|an|in|by|be|called|named))*[\s*_\"'“(]*$",
+    re.IGNORECASE,
+)
+_DETERMINES = re.compile(
+    r"\s+(?!(?:it|he|she|they|we|you|i|this|that|these|those|there|the|an?|his|her|its|their|because|since|as|and|but"
+    r"|not|is|was|in|by|at|on)\b)[^\W\d_]|-[^\W\d_]",
+    re.IGNORECASE,
+)
+"""What follows the word "no" where it answers nothing: "no politician", "no longer"."""
+_NEAR, _BEFORE = 40, 100
+"""Characters before an alias that may deny it, and that may doubt it: "I do not think that it is"."""
+
+
+class ExactVerifier:
+    """Compares an answer with the texts of a reference.
+
+    Args:
+        extract: what is compared: the "whole" answer, its "last_line", its "final" answer as mathematics has
+            it (last box, else last announced one, else the whole), or the text that it has "stated": the last
+            box, else its line "Answer: …", else its last line.
+        match: "equal"; "contains": the answer has an accepted text in it; "f1": the words that it shares with
+            the best reference, from 0 to 1, by the rules of DROP's evaluator, which normalises by itself.
+        ignore_case, ignore_whitespace, ignore_punctuation, ignore_articles, ignore_accents: what does not
+            count (whitespace: runs count as one blank, ends are trimmed either way).
+        numbers: texts that are both numbers are compared by value: 1,000 and 1000.0.
+        word_borders: with "contains", an accepted text must begin and end where a word does: "art" is not in
+            "party". Set it to false for languages that are written without blanks.
+
+    A reference is a text or a number, or a list of acceptable ones. With "f1" an acceptable one may itself be
+    a list: the parts of one answer. An answer gives its parts separated by semicolons.
+    """
+
+    def __init__(
+        self,
+        extract: Extract = "whole",
+        *,
+        match: Match = "equal",
+        ignore_case: bool = False,
+        ignore_whitespace: bool = True,
+        ignore_punctuation: bool = False,
+        ignore_articles: bool = False,
+        ignore_accents: bool = False,
+        numbers: bool = False,
+        word_borders: bool = True,
+    ) -> None:
+        for name, value, known in (("extract", extract, Extract), ("match", match, Match)):
+            if value not in get_args(known):
+                raise ConfigError(
+                    f"exact verifier: {name} is '{value}'{nearest(str(value), get_args(known))}"
+                )
+        self._extract = extract
+        self._match = match
+        self._normaliser = Normaliser(
+            ignore_case, ignore_whitespace, ignore_punctuation, ignore_articles, ignore_accents, numbers
+        )
+        self._word_borders = word_borders
+        self._nothing = {"em": 0.0} if match == "f1" else {}
+
+    @property
+    def version(self) -> str:
+        """Return the version of the rules of normalisation."""
+        return f"exact {_VERSION}"
+
+    def time_limit_s(self, case: Case) -> float:
+        """Return the seconds after which the verifier is stopped."""
+        return _TIME_LIMIT_S + (_LOADING_S if self._match == "f1" else 0.0)
+
+    def check(self, reference: Any) -> None:
+        """Look at a reference before any sample is drawn.
+
+        Raises:
+            DataError: it is neither a text nor a number nor a list of them, or an accepted text is empty once
+                it is normalised, so that every answer would contain it.
+        """
+        if self._match == "f1":
+            _references_in_parts(reference)
+            return
+        for text in acceptable_texts(reference, "exact"):
+            if not self._normaliser.normalised(text) and self._match == "contains":
+                raise DataError(f"exact reference {text!r}: nothing is left of it after normalisation")
+
+    def verify(self, case: Case) -> Finding:
+        """Return the score of the extracted answer, or "no_answer" if there is none."""
+        text, detail = self._extracted(case.answer)
+        if self._match != "equal":
+            detail = {"match": self._match} | detail
+        if text is None or not (answer := self._normaliser.normalised(text)):
+            return Finding(0.0, "no_answer", detail=detail, parts=self._nothing)
+        found = self._compared(text, answer, case.reference, detail)
+        # "Not Fade Away" may be an answer, and so may a text that has an alias after its denial.
+        if "withheld" in detail and found.score < 1:
+            return Finding(0.0, "no_answer", detail=detail, parts=self._nothing)
+        return found
+
+    def _compared(self, text: str, answer: str, reference: Any, detail: dict[str, Any]) -> Finding:
+        """Return the score of an answer. `answer` is its normalised text."""
+        if self._match == "f1":
+            return self._shared_words(text, answer, reference, detail)
+        accepted = [self._normaliser.normalised(item) for item in acceptable_texts(reference, "exact")]
+        if self._match == "equal":
+            return Finding(float(answer in accepted), extracted=answer, detail=detail)
+        found = next((item for item in accepted if item and self._has(answer, item)), None)
+        if found is not None:
+            detail["accepted"] = found[:_SHOWN]
+        return Finding(float(found is not None), extracted=answer[:_SHOWN], detail=detail)
+
+    def close(self) -> None:
+        """Do nothing: the verifier has no resources."""
+
+    def _extracted(self, answer: Answer) -> tuple[str | None, dict[str, Any]]:
+        """Return the text to compare, or None, and what to record of how it was found."""
+        text = answer.text
+        if self._extract == "last_line":
+            return next((line for line in reversed(text.splitlines()) if line.strip()), ""), {}
+        if self._extract == "final":
+            found = final_answer(text, guess=False)
+            return (found.text, {"found": found.how}) if found is not None else (text, {"found": "whole"})
+        if self._extract == "stated":
+            stated = final_text(text, guess=not answer.truncated)
+            if stated is None:
+                return None, {}
+            if stated.retracted:
+                return None, {"found": stated.how, "withheld": "retracted"}
+            return stated.text, {"found": stated.how} | ({"withheld": "negated"} if stated.denied else {})
+        return text, {}
+
+    def _has(self, answer: str, wanted: str) -> bool:
+        """Return whether the answer contains a text, other than after a denial such as "not"."""
+        at = answer.find(wanted)
+        while at >= 0:
+            end = at + len(wanted)
+            before = answer[max(0, at - _BEFORE) : at]
+            denied = _DENIED.search(before[-_NEAR:]) is not None or doubts_value(before)
+            whole = not self._word_borders or _is_word(answer, at, end)
+            determines = wanted.casefold() == "no" and _DETERMINES.match(answer, end) is not None
+            if whole and not denied and not determines:
+                return True
+            at = answer.find(wanted, end)
+        return False
+
+    def _shared_words(self, text: str, answer: str, reference: Any, detail: dict[str, Any]) -> Finding:
+        references = _references_in_parts(reference)
+        parts = [text]
+        if any(len(wanted) > 1 for wanted in references):
+            parts = [part for part in text.split(";") if part.strip()] or [text]
+        if len(parts) > _PARTS:
+            refused = {"refused": f"{len(parts)} parts"}
+            return Finding(0.0, extracted=answer[:_SHOWN], detail=detail | refused, parts=self._nothing)
+        found = load_object(_OVERLAP)(parts, references)
+        return Finding(found.f1, extracted=answer[:_SHOWN], detail=detail, parts={"em": found.exact})
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Return whether a stretch of a text begins and ends at the border of a word."""
+    before = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
+    after = end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum())
+    return before and after
+
+
+def _references_in_parts(reference: Any) -> list[list[str]]:
+    """Return every acceptable answer as the list of its parts.
+
+    Raises:
+        DataError: the reference is no text, number, or list of texts or of lists of texts.
+    """
+    items: Sequence[Any] = reference if isinstance(reference, list | tuple) else [reference]
+    if not items:
+        raise DataError(f"exact reference {reference!r}: want at least one accepted answer")
+    found: list[list[str]] = []
+    for item in items:
+        parts = acceptable_texts(item, "exact")
+        split = [piece for part in parts for piece in part.split(";")] if len(parts) > 1 else parts
+        found.append([piece for piece in split if piece.strip()] or parts)
+    return found

@@ -1,0 +1,1 @@
+"""Function calls, and conversations in which functions are called."""

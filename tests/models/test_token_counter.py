@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from genbench.engines.tokenizer import load_tokenizer
+from genbench.models import trace_formats
+from genbench.models import traces as reasoning
+from genbench.models.prepared import TokenCounter, trace_tokens
+from genbench.suite import shipped
+from genbench.types import Completion, FinishReason, SampleId
+
+THINK = trace_formats.FORMATS["think"]
+TOKENIZER = str(shipped.folder("checkpoints") / "tiny-base")
+
+
+def counted(text: str, finish: FinishReason = "stop", exact: bool = True) -> tuple[int | None, int]:
+    """Trace tokens, and all tokens, of a text drawn as its own tokenizer writes it."""
+    tokenizer = load_tokenizer(TOKENIZER, None, False)
+    total = len(tokenizer(text, add_special_tokens=False)["input_ids"]) + (finish == "stop")
+    item = Completion(SampleId("t", "p", 0), 0, 1, "d", text, finish, 5, total, None, 99, 1, 0.1)
+    answer = reasoning.split(text, THINK, False, finish, ())
+    return asyncio.run(trace_tokens(item, answer, TokenCounter(tokenizer) if exact else None)), total
+
+
+@pytest.mark.parametrize("finish", ["stop", "length"])
+def test_a_closed_trace_has_the_tokens_up_to_its_close_tag(finish: FinishReason) -> None:
+    trace = "<think>12 plus 30: 42 42 42 42 42 42 42</think>"
+    tokenizer = load_tokenizer(TOKENIZER, None, False)
+    wanted = len(tokenizer(trace, add_special_tokens=False)["input_ids"])
+    assert counted(f"{trace}the answer is 42", finish)[0] == wanted
+
+
+def test_all_or_none_of_a_text_is_trace_where_it_is_not_closed() -> None:
+    assert counted("no trace at all")[0] == 0
+    of_trace, total = counted("<think>still going", "length")
+    assert of_trace == total
+
+
+def test_without_a_tokenizer_a_closed_trace_is_not_estimated() -> None:
+    text = "<think>" + "a" * 65 + "</think>" + "b" * 80
+    assert counted(text, "length", exact=False)[0] is None
+    assert counted("no trace at all", exact=False)[0] == 0

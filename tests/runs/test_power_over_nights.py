@@ -1,0 +1,50 @@
+"""The plan of a track of nights, in the record and as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from genbench.errors import InputError
+from genbench.reports.terminal.estimate import power_text
+from genbench.runs.power import PowerPlan, plan_nights, power
+from genbench.stats.changepoints import alarm_threshold
+from tests.ready_runs import SUITE, rows, write_lines
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> PowerPlan:
+    write_lines(tmp_path / "rows.jsonl", rows(300))
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    return power(str(tmp_path / "suite.yaml"), detect=0.02)
+
+
+def test_one_gating_task_has_the_whole_budget_and_no_pooled_line(plan: PowerPlan) -> None:
+    nights = plan_nights(plan.tasks, detect=0.02, nights=7)
+    assert nights.threshold == pytest.approx(alarm_threshold(1)) and nights.pooled is None
+    task = nights.tasks["sums"]
+    assert task.drop == next(cell.drop for cell in task.drop_in if cell.nights == 7)
+    assert (task.chance >= 0.8) == (task.drop <= 0.02)
+
+
+def test_gating_tasks_share_one_budget_and_the_others_a_second(plan: PowerPlan) -> None:
+    task = plan.tasks["sums"]
+    tasks = {"a": task, "b": task, "c": task.model_copy(update={"gating": False})}
+    nights = plan_nights(tasks, detect=0.02, nights=7, alarms_per_year=2)
+    assert nights.threshold == pytest.approx(alarm_threshold(3, 2))
+    assert nights.watch_threshold == pytest.approx(alarm_threshold(1, 2))
+    assert nights.pooled is not None and nights.pooled.drop < nights.tasks["a"].drop
+
+
+def test_the_text_has_a_row_for_each_task(plan: PowerPlan) -> None:
+    nights = plan_nights(plan.tasks, detect=0.02, nights=7)
+    text = power_text(plan.model_copy(update={"nights": nights}))
+    assert "found within nights:" in text and "at 1 false alarm in 365 nights" in text
+    assert "found within" not in power_text(plan)
+
+
+@pytest.mark.parametrize("changes", [{"nights": 0}, {"nights": 400}, {"nights": 7, "alarms_per_year": 0}])
+def test_numbers_out_of_range_are_refused(plan: PowerPlan, changes: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="wanted"):
+        plan_nights(plan.tasks, detect=0.02, **changes)  # type: ignore[arg-type]

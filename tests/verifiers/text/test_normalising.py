@@ -1,0 +1,31 @@
+"""What does not count when texts are compared."""
+
+from __future__ import annotations
+
+from genbench.verifiers.text.exact import Normaliser
+
+
+def test_nothing_but_blanks_and_composition_is_changed_by_default() -> None:
+    plain = Normaliser()
+    assert plain.normalised("  The  Cafe\u0301. ") == "The Café."
+
+
+def test_each_option_removes_its_own_part() -> None:
+    assert Normaliser(ignore_case=True).normalised("STRASSE") == Normaliser(ignore_case=True).normalised(
+        "straße"
+    )
+    assert Normaliser(ignore_punctuation=True).normalised("O'Neil, Jr.") == "ONeil Jr"
+    assert Normaliser(ignore_articles=True).normalised("The fox and a hen") == "fox and hen"
+    assert Normaliser(ignore_accents=True).normalised("Dvořák") == "Dvorak"
+    assert Normaliser(ignore_whitespace=False).normalised("a  b ") == "a  b"
+
+
+def test_numbers_have_one_spelling_if_asked_for() -> None:
+    numbers = Normaliser(numbers=True)
+    assert {numbers.normalised(text) for text in ("1,000", "1000.0", "01000")} == {"1000"}
+    assert numbers.normalised("one thousand") == "one thousand"
+
+
+def test_a_text_too_long_for_a_number_is_compared_as_text() -> None:
+    digits = "9" * 5_000
+    assert Normaliser(numbers=True).normalised(digits) == digits
