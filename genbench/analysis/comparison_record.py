@@ -14,8 +14,8 @@ from genbench.analysis.noise_record import NoiseBand
 from genbench.analysis.recheck_record import RecheckedTask
 from genbench.analysis.records import Count, Share
 from genbench.analysis.side_record import SideRecord
+from genbench.json_record import JsonRecord
 from genbench.stats.gate import GateVerdict
-from genbench.store.json_record import JsonRecord
 from genbench.types import Status
 
 SignedShare = Annotated[float, Field(ge=-1, le=1)]

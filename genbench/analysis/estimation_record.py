@@ -8,7 +8,7 @@ from pydantic import Field
 
 from genbench.analysis.records import Count, EstimateRecord
 from genbench.analysis.side_record import SideKind
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 
 
 class EstimatedTask(EstimateRecord):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from genbench.analysis.records import Count, Interval, Share
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 
 
 class MeasureRecord(JsonRecord):

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.analysis.records import Count, Interval
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 from genbench.store.manifest import PublishedRecord
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from genbench.analysis.records import Share
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 
 
 class TaskNoise(JsonRecord):

@@ -13,8 +13,8 @@ from scipy.special import ndtri
 from genbench.analysis.mean_records import GroupRecord, MeanRecord
 from genbench.analysis.records import Count, Interval, Share
 from genbench.analysis.results_record import Results, TaskResults
+from genbench.json_record import JsonRecord
 from genbench.stats.intervals import LEVEL
-from genbench.store.json_record import JsonRecord
 from genbench.store.manifest import Manifest, PublishedRecord
 from genbench.tasks.page.model import DEFAULT_PROTOCOL
 from genbench.tasks.published import AskedModel, is_in_mode

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.analysis.records import Count, Interval, Share
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 
 
 class RankedRun(JsonRecord):

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from genbench.json_record import JsonRecord
 from genbench.stats.estimates import Estimate
-from genbench.store.json_record import JsonRecord
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """A fraction of 1."""

@@ -11,8 +11,8 @@ from genbench.analysis.likelihood_record import LikelihoodRecord
 from genbench.analysis.mean_records import GroupRecord, MacroRecord
 from genbench.analysis.records import Bounded, Count, EstimateRecord, Share, StratumRecord
 from genbench.errors import InputError, RunFolderError
+from genbench.json_record import JsonRecord
 from genbench.store.folder import RunFolder
-from genbench.store.json_record import JsonRecord
 from genbench.store.manifest import JudgeRecord, PublishedRecord, VerifierRecord
 from genbench.store.seal import SealRecord
 from genbench.types import Status

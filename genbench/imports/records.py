@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 
 
 class ImportedRecord(JsonRecord):

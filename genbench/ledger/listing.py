@@ -8,10 +8,10 @@ from pydantic import Field
 from sqlalchemy import Select, func, select
 
 from genbench.errors import InputError, nearest
+from genbench.json_record import JsonRecord
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.note_application import LOOSE
-from genbench.store.json_record import JsonRecord
 from genbench.store.manifest import position_label
 
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from genbench.errors import InputError
+from genbench.json_record import JsonRecord
 from genbench.store.json_files import encode, heal
-from genbench.store.json_record import JsonRecord
 from genbench.store.manifest import TrackRole
 from genbench.suite.track import TrackKind, TrackName
 

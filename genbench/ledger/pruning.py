@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.errors import InputError, RunFolderError
+from genbench.json_record import JsonRecord
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import GENBENCH
@@ -18,7 +19,6 @@ from genbench.ledger.notes import PruneNote
 from genbench.ledger.records import Night, TrackHistory
 from genbench.store.continuation import now
 from genbench.store.folder import RunFolder
-from genbench.store.json_record import JsonRecord
 
 LAST_KEPT = 14
 """The newest runs of a track keep all files."""

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.errors import GenbenchError
+from genbench.json_record import JsonRecord
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import add
@@ -17,7 +18,6 @@ from genbench.ledger.run_facts import RunFacts, read_facts
 from genbench.runs.signals import StopSwitch, stop_on_signals
 from genbench.runs.stored.rescore import score_folder
 from genbench.runs.stored.trust import Kind
-from genbench.store.json_record import JsonRecord
 
 
 class MovedTask(JsonRecord):

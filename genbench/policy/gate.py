@@ -15,6 +15,7 @@ from pydantic import Field
 
 from genbench.analysis.records import Count, Interval, Share
 from genbench.errors import InputError
+from genbench.json_record import JsonRecord
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import add
@@ -25,7 +26,6 @@ from genbench.stats.paired import Paired, paired
 from genbench.stats.pool import pool
 from genbench.stats.scores import Floats, Ints, Scores
 from genbench.stats.signflip import sign_flip
-from genbench.store.json_record import JsonRecord
 
 
 class GatedTask(JsonRecord):

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from pydantic import Field
 from sqlalchemy import Connection, insert, or_, select, update
 
+from genbench.json_record import JsonRecord
 from genbench.queue import tables
 from genbench.queue.database import Queue
 from genbench.store.continuation import now
-from genbench.store.json_record import JsonRecord
 
 MessageKind = Literal["missing", "failed", "change", "scores", "status"]
 FOR_PEOPLE: frozenset[MessageKind] = frozenset({"missing", "failed", "change"})

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from genbench.json_record import JsonRecord
 from genbench.queue.spec import JobSpec
-from genbench.store.json_record import JsonRecord
 
 JobState = Literal["queued", "running", "finished", "failed", "cancelled"]
 LIVE: tuple[JobState, ...] = ("queued", "running")

@@ -9,12 +9,12 @@ from pathlib import Path
 from pydantic import Field
 
 from genbench.errors import InputError
+from genbench.json_record import JsonRecord
 from genbench.runs.checkpoint_sweep import find_checkpoints
 from genbench.runs.options import RunOptions, check_options, open_suite
 from genbench.runs.track_position import tonight, track_position
 from genbench.store.continuation import now
 from genbench.store.contract import digest
-from genbench.store.json_record import JsonRecord
 from genbench.suite.shipped import suite_path
 from genbench.tasks.loading import selected_entries
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from genbench.analysis.records import Count, Share
 from genbench.analysis.samples import Sample, task_samples
 from genbench.errors import ConfigError, GenbenchError, nearest
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 from genbench.store.signature import is_sealed
 from genbench.store.stored_run import StoredRun, StoredTask
 from genbench.tasks.regenerate_prompts import PromptRemaker

@@ -9,7 +9,7 @@ from pydantic import Field
 from genbench.analysis.comparison_record import Comparison
 from genbench.analysis.records import Count, Share
 from genbench.analysis.results_record import Results
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 from genbench.types import Status
 
 

@@ -21,6 +21,7 @@ from genbench.analysis.parity import ParityReport
 from genbench.analysis.ranking_record import Ranking
 from genbench.analysis.results_record import Results
 from genbench.imports.records import ImportRecord, LevelReport
+from genbench.json_record import JsonRecord
 from genbench.ledger.listing import LedgerAdded, LedgerCheck, LedgerList, PushedRun
 from genbench.ledger.pruning import LedgerPruned
 from genbench.ledger.rescoring import LedgerRescored
@@ -35,7 +36,6 @@ from genbench.runs.power import PowerPlan
 from genbench.runs.requests import RequestRecord
 from genbench.runs.stored.status import RunsStatus
 from genbench.runs.training_overlap import Overlap
-from genbench.store.json_record import JsonRecord
 from genbench.store.manifest import Manifest
 from genbench.suite.config import SuiteConfig
 from genbench.trend.record import Trend

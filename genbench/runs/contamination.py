@@ -18,6 +18,7 @@ from genbench.analysis.opening import open_side
 from genbench.analysis.pairing import Pairing, pair_sides
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import GenbenchError, InputError
+from genbench.json_record import JsonRecord
 from genbench.runs.stored.load import stored_tasks, why_not_loadable
 from genbench.runs.stored.trust import Kind
 from genbench.stats.families import holm
@@ -25,7 +26,6 @@ from genbench.stats.flips import Flips, flip_test, miracle_flips, share_of_gain
 from genbench.stats.optionorder import OrderedSamples, closeness, effect_test, order_effect
 from genbench.stats.scores import Floats
 from genbench.store.folder import RunFolder
-from genbench.store.json_record import JsonRecord
 from genbench.store.manifest import Count, Share
 from genbench.tasks.choice_options import LETTERS
 from genbench.tasks.loaded_task import LoadedTask

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from genbench.analysis.records import Count, Share
+from genbench.json_record import JsonRecord
 from genbench.judges.build import build_engine
 from genbench.judges.calibration import CalibrationCase, read_calibration
 from genbench.judges.canary import CANARIES, pin_path, write_pin
@@ -16,7 +17,6 @@ from genbench.judges.checking import check
 from genbench.judges.file import judge_path, read_judge
 from genbench.judges.judge import Judge
 from genbench.runs.asyncio_bridge import run_coroutine
-from genbench.store.json_record import JsonRecord
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite

@@ -13,9 +13,9 @@ from genbench import registry
 from genbench.data.mirror import mirror_dataset
 from genbench.data.mirror_models import mirror_model, mirror_nltk, nltk_names
 from genbench.errors import GenbenchError, InputError, nearest
+from genbench.json_record import JsonRecord
 from genbench.protocols import HubDataset, TaskInfo
 from genbench.runs.options import path_or_none
-from genbench.store.json_record import JsonRecord
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.catalogue import task_infos

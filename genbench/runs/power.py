@@ -17,6 +17,7 @@ from genbench.analysis.opening import open_side
 from genbench.analysis.records import Count, Share
 from genbench.analysis.sides import SideTask
 from genbench.errors import InputError
+from genbench.json_record import JsonRecord
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.selection import load_tasks
 from genbench.stats.adaptive import task_rule
@@ -45,7 +46,6 @@ from genbench.stats.power import (
     smallest_drop,
     with_measured_change,
 )
-from genbench.store.json_record import JsonRecord
 from genbench.tasks.loaded_task import LoadedTask
 
 

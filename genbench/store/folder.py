@@ -13,6 +13,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import Any, Self
 
 from genbench.errors import InputError, RunFolderError
+from genbench.json_record import JsonRecord
 from genbench.store.json_files import (
     MOST_BYTES,
     NO_SPACE,
@@ -24,7 +25,6 @@ from genbench.store.json_files import (
     replace_json,
     unwritable,
 )
-from genbench.store.json_record import JsonRecord
 from genbench.store.lines import (
     asks_by_problem,
     completion_to_record,

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from genbench.data.subset import nested_subset
+from genbench.json_record import JsonRecord
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
-from genbench.store.json_record import JsonRecord
 from genbench.suite.track import TrackKind, TrackName
 
 TrackRole = Literal["point", "anchor"]

@@ -6,7 +6,7 @@ import hashlib
 
 from pydantic import Field
 
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 from genbench.types import Completion, Verdict
 
 _MASK = (1 << 64) - 1

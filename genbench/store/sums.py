@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from genbench.errors import InputError, RunFolderError
+from genbench.json_record import JsonRecord
 from genbench.store.contract import digest
 from genbench.store.json_files import encode, read_json, replace_parts
-from genbench.store.json_record import JsonRecord
 
 FILE = "sums.json"
 _LARGEST_BYTES = 256 << 20

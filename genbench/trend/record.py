@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from genbench.analysis.records import Count, Interval, Share
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 
 Numbers = tuple[float | None, ...]
 """One number for each point, null if it is not known."""

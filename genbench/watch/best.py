@@ -16,12 +16,12 @@ from pydantic import Field
 
 from genbench.engines.checkpoint import folder_digest
 from genbench.errors import GenbenchError, InputError
+from genbench.json_record import JsonRecord
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import recent, track_names
 from genbench.queue.database import Queue
 from genbench.queue.jobs import get_job, submit
 from genbench.queue.spec import JobSpec, checked_spec
-from genbench.store.json_record import JsonRecord
 from genbench.watch.watches import WatchedCheckpoint, WatchRules, get_watch
 
 _ALL = 1_000_000

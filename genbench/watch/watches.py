@@ -12,11 +12,11 @@ from pydantic import Field
 from sqlalchemy import Connection, delete, insert, select, update
 
 from genbench.errors import InputError, nearest
+from genbench.json_record import JsonRecord
 from genbench.queue import tables
 from genbench.queue.database import Queue
 from genbench.store.clock import wall_seconds
 from genbench.store.continuation import now
-from genbench.store.json_record import JsonRecord
 from genbench.suite.block import NAME_PATTERN
 
 CheckpointState = Literal[

@@ -20,7 +20,7 @@ from genbench.analysis.noise_record import NoiseMeasurement, TaskNoise
 from genbench.analysis.ranking_record import RankedTask, Ranking
 from genbench.analysis.records import EstimateRecord
 from genbench.analysis.side_record import SideRecord
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 
 SIDE = {
     "path": "runs/m",

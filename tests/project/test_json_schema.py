@@ -12,9 +12,9 @@ from jsonschema.validators import Draft202012Validator  # type: ignore[import-un
 from genbench.analysis.compare import compare
 from genbench.analysis.estimate import estimate
 from genbench.analysis.noise import noise
+from genbench.json_record import JsonRecord
 from genbench.runs.power import power
 from genbench.runs.stored.status import status
-from genbench.store.json_record import JsonRecord
 from tests.ready_runs import OPEN, RIGHT, SILENT, WRONG, MakeRun, write_lines
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 from pydantic import Field
 
 from genbench.analysis.records import Count
+from genbench.json_record import JsonRecord
 from genbench.runs.stored.merge import run_folders
 from genbench.store.folder import RunFolder
-from genbench.store.json_record import JsonRecord
 from genbench.store.lock import Writer, writer_of
 from genbench.store.stored_run import StoredRun, StoredTask
 

@@ -24,6 +24,19 @@ class JsonRecord(BaseModel):
         return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
 
     @classmethod
+    def of(cls, source: object, /, **more: Any) -> Self:
+        """Return a record whose fields are the attributes of the same names of `source`.
+
+        Attributes that are objects become the records that their fields ask for. A field whose attribute
+        `source` lacks keeps its default.
+
+        Args:
+            more: fields by name, which go before the attributes.
+        """
+        own = {name: getattr(source, name) for name in cls.model_fields if hasattr(source, name)}
+        return cls.model_validate(own | more, from_attributes=True)
+
+    @classmethod
     def from_json(cls, record: object, where: str) -> Self:
         """Read a record that genbench wrote before.
 

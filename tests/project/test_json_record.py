@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 from pydantic import Field, ValidationError
 
 from genbench.errors import InputError
-from genbench.store.json_record import JsonRecord
+from genbench.json_record import JsonRecord
 
 
 class Inner(JsonRecord):
@@ -34,6 +36,24 @@ def test_a_record_that_is_read_and_written_is_the_same() -> None:
 
 def test_keys_are_written_in_the_order_of_the_fields() -> None:
     assert list(Outer.from_json(dict(reversed(RECORD.items())), "x.json").to_json()) == ["name", "inner"]
+
+
+def test_a_record_of_an_object_takes_the_attributes_of_the_same_names_and_what_is_given_by_name() -> None:
+    @dataclass
+    class Part:
+        share: float
+
+    @dataclass
+    class Source:
+        name: str
+        inner: Part
+        other: int = 1
+
+    record = Outer.of(Source("n", Part(0.5)), from_=3)
+    assert record.to_json() == {"name": "n", "inner": {"share": 0.5}, "from": 3}
+    assert Outer.of(Source("n", Part(0.5)), name="m").to_json() == RECORD | {"name": "m"}
+    with pytest.raises(ValidationError, match="inner.share"):
+        Outer.of(Source("n", Part(2.0)))
 
 
 @pytest.mark.parametrize(
