@@ -24,7 +24,7 @@ class JsonRecord(BaseModel):
         return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
 
     @classmethod
-    def of(cls, source: object, /, **more: Any) -> Self:
+    def from_object(cls, source: object, /, **more: Any) -> Self:
         """Return a record whose fields are the attributes of the same names of `source`.
 
         Attributes that are objects become the records that their fields ask for. A field whose attribute

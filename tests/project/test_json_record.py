@@ -49,11 +49,11 @@ def test_a_record_of_an_object_takes_the_attributes_of_the_same_names_and_what_i
         inner: Part
         other: int = 1
 
-    record = Outer.of(Source("n", Part(0.5)), from_=3)
+    record = Outer.from_object(Source("n", Part(0.5)), from_=3)
     assert record.to_json() == {"name": "n", "inner": {"share": 0.5}, "from": 3}
-    assert Outer.of(Source("n", Part(0.5)), name="m").to_json() == RECORD | {"name": "m"}
-    with pytest.raises(ValidationError, match="inner.share"):
-        Outer.of(Source("n", Part(2.0)))
+    assert Outer.from_object(Source("n", Part(0.5)), name="m").to_json() == RECORD | {"name": "m"}
+    with pytest.raises(ValidationError, match=r"inner\.share"):
+        Outer.from_object(Source("n", Part(2.0)))
 
 
 @pytest.mark.parametrize(
