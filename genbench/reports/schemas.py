@@ -39,7 +39,8 @@ from genbench.runs.stored.status import RunsStatus
 from genbench.runs.training_overlap import Overlap
 from genbench.store.manifest import Manifest
 from genbench.suite.config import SuiteConfig
-from genbench.task_import.records import ImportRecord, LevelReport
+from genbench.task_import.harness.levels import LevelReport
+from genbench.task_import.importer import ImportRecord
 from genbench.trend.record import Trend
 from genbench.watch.best import BestAgain
 from genbench.watch.watches import WatchList

@@ -12,9 +12,8 @@ import pytest
 
 from genbench.errors import DataError, InputError
 from genbench.sandbox.foreign import ForeignPython
-from genbench.task_import import inspect_rows, lighteval_rows
-from genbench.task_import.pythonrules import inspect_rules, lighteval_rules
-from genbench.task_import.pythontasks import convert_python, python_source
+from genbench.task_import.programs import inspect_rows, lighteval_rows
+from genbench.task_import.python_tasks import convert_python, inspect_rules, lighteval_rules, python_source
 
 LIGHTEVAL = {
     "lighteval/__init__.py": "",

@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from genbench.task_import.census import level_report
-from genbench.task_import.definition import read_tree
-from genbench.task_import.levels import classify, without_code
-from genbench.task_import.refusals import MAKES_DATASET, refusal
-from genbench.task_import.yamlsource import FunctionName
+from genbench.task_import.harness.definition import FunctionName, read_tree
+from genbench.task_import.harness.levels import MAKES_DATASET, classify, level_report, refusal, without_code
 
 
 @pytest.mark.parametrize(

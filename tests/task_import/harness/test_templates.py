@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.task_import.templates import TemplateFailedError, Templates
+from genbench.task_import.harness.templates import TemplateFailedError, Templates
 
 
 def test_a_template_sees_the_columns_and_keeps_its_last_line_break() -> None:

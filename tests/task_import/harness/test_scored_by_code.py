@@ -16,11 +16,11 @@ import pytest
 from genbench.errors import InputError
 from genbench.pipeline import RunOptions, run
 from genbench.sandbox.foreign import ForeignPython
-from genbench.task_import.definition import read_tree
-from genbench.task_import.foreignscores import convert_scored
+from genbench.task_import.harness.convert import convert_scored
+from genbench.task_import.harness.definition import read_tree
+from genbench.task_import.harness.levels import classify
 from genbench.task_import.importer import ImportOptions, import_tasks
-from genbench.task_import.levels import classify
-from genbench.task_import.locate import source_of
+from genbench.task_import.sources import source_of
 
 STAND_IN = {
     "datasets.py": "class Dataset:\n    from_list = staticmethod(list)\nclass DatasetDict(dict): pass\n",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from genbench.errors import DataError
-from genbench.task_import import child
-from genbench.task_import.rendering import render_rows
+from genbench.task_import.harness.rendering import render_rows
+from genbench.task_import.programs import render_templates as child
 
 TARGET = {"doc_to_target": "a"}
 

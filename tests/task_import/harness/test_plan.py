@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from genbench.errors import InputError
-from genbench.task_import.defects import known_defects
-from genbench.task_import.definition import Definition
-from genbench.task_import.levels import classify
-from genbench.task_import.plan import Plan, make_plan
+from genbench.task_import.harness.defects import known_defects
+from genbench.task_import.harness.definition import Definition
+from genbench.task_import.harness.levels import classify
+from genbench.task_import.harness.plan import Plan, make_plan
 
 BASE = {"dataset_path": "org/d", "test_split": "test", "doc_to_text": "q", "doc_to_target": "a"}
 

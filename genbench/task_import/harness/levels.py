@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
-from genbench.task_import.definition import Definition
-from genbench.task_import.yamlsource import FunctionName, functions_in
+from pydantic import Field
+
+from genbench.json_record import JsonRecord
+from genbench.task_import.harness.defects import known_defects
+from genbench.task_import.harness.definition import Definition, FunctionName, functions_in, read_tree
 
 Level = Literal["1", "1c", "2", "2c", "3", "4", "out"]
 LEVELS: dict[Level, str] = {
@@ -158,3 +163,127 @@ def filter_names(config: dict[str, Any]) -> Iterator[str]:
         steps = block.get("filter") if isinstance(block, dict) else None
         for step in steps if isinstance(steps, list) else []:
             yield str(step.get("function")) if isinstance(step, dict) else str(step)
+
+
+MAKES_DATASET = (
+    "a Python function makes its dataset (custom_dataset): such functions download rows, tokenizers or "
+    "essays themselves, and foreign code has no network here"
+)
+_OWN_TASKS = {"ruler": "ruler", "graphwalks": "graphwalks"}
+"""Families whose benchmark genbench has a task of its own for."""
+_MEANS = (None, "mean", "nanmean")
+
+
+def refusal(found: Classified) -> str | None:
+    """Return why no door imports a definition, or None if one does.
+
+    Metrics that are Python functions count as left out if others remain (`--skip-code-metrics`).
+    """
+    if found.level == "out":
+        return found.reason
+    if found.level == "4":
+        own = _OWN_TASKS.get(found.definition.family)
+        return MAKES_DATASET + (f"; genbench has tasks of its own: genbench tasks {own}" if own else "")
+    kept = classify(without_code(found.definition, ["metric_list"])[0])
+    return scored_refusal(kept) if kept.level == "3" else None
+
+
+def scored_refusal(found: Classified) -> str | None:
+    """Return why door 3 cannot score a definition of level 3, or None if it can."""
+    if found.output != "generate_until":
+        return f"code that scores log-probabilities ({found.output}) cannot be used"
+    blocks = found.definition.config.get("metric_list")
+    if blocks and not sample_metrics(found.definition.config):
+        named = any(isinstance(block.get("aggregation"), FunctionName) for block in blocks)
+        words = " (aggregation !function)" if named else ""
+        return (
+            f"its metrics are functions or of all samples together{words}, which no score of one sample gives"
+        )
+    return None
+
+
+def sample_metrics(config: Mapping[str, Any]) -> list[str]:
+    """Return the metrics whose mean over samples is the value of a task that code scores."""
+    return [
+        str(block["metric"])
+        for block in config.get("metric_list") or ()
+        if isinstance(block.get("metric"), str) and block.get("aggregation") in _MEANS
+    ]
+
+
+class FamilyRecord(JsonRecord):
+    """The tasks of one family: a top folder of the definitions."""
+
+    family: str = Field(description="name of the folder")
+    tasks: int = Field(description="number of its tasks")
+    levels: dict[str, int] = Field(description="tasks by level")
+    outputs: dict[str, int] = Field(description="tasks by kind of output")
+
+
+class LevelReport(JsonRecord):
+    """The levels of all definitions of a folder."""
+
+    root: str = Field(description="the folder that was read")
+    tasks: int = Field(description="number of tasks")
+    groups: int = Field(description="number of groups of tasks")
+    levels: dict[str, dict[str, int]] = Field(description="by level: tasks by kind of output")
+    families: tuple[FamilyRecord, ...] = Field(description="the same by family")
+    refused: dict[str, int] = Field(description="why tasks cannot be imported by any door, with their number")
+    refused_families: dict[str, dict[str, int]] = Field(
+        default_factory=dict, description="by reason: the families of these tasks, with their number"
+    )
+    code: dict[str, int] = Field(description="which keys have Python functions, with the number of tasks")
+    defects: dict[str, tuple[str, ...]] = Field(description="tasks with known defects")
+    unreadable: tuple[str, ...] = Field(description="files that cannot be read, with the reason")
+
+
+def level_report(root: Path, tell: Callable[[int, int], None] = lambda done, of: None) -> LevelReport:
+    """Classify every task definition below a folder. Nothing is executed.
+
+    Args:
+        tell: is called with the number of files read and of all.
+
+    Raises:
+        InputError: the folder does not exist, or has no definition.
+    """
+    tree = read_tree(root, tell)
+    found = [classify(definition) for definition in tree.tasks.values()]
+    levels: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    families: defaultdict[str, list[Classified]] = defaultdict(list)
+    code: Counter[str] = Counter()
+    refused: dict[str, Counter[str]] = {}
+    for item in found:
+        why = refusal(item)
+        if why is not None:
+            refused.setdefault(why, Counter())[item.definition.family] += 1
+        levels[item.level][item.output] += 1
+        families[item.definition.family].append(item)
+        code.update({path[0] for path, _ in functions_in(item.definition.config)})
+    refused = dict(sorted(refused.items(), key=lambda pair: -sum(pair[1].values())))
+    defects = {
+        item.definition.name: words
+        for item in found
+        if (words := known_defects(item.definition.name, item.definition.config))
+    }
+    return LevelReport(
+        root=str(tree.root),
+        tasks=len(found),
+        groups=len(tree.groups),
+        levels={level: dict(levels[level]) for level in LEVELS if level in levels},
+        families=tuple(_family(name, items) for name, items in sorted(families.items())),
+        refused={why: sum(own.values()) for why, own in refused.items()},
+        refused_families={why: dict(sorted(own.items())) for why, own in refused.items()},
+        code=dict(code.most_common()),
+        defects=defects,
+        unreadable=tuple(tree.unreadable),
+    )
+
+
+def _family(name: str, items: list[Classified]) -> FamilyRecord:
+    counts = Counter(str(item.level) for item in items)
+    return FamilyRecord(
+        family=name,
+        tasks=len(items),
+        levels={level: counts[level] for level in LEVELS if counts[level]},
+        outputs=dict(Counter(item.output for item in items)),
+    )

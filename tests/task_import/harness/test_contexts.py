@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from genbench.task_import.contexts import SAMPLER_SEED, ContextMaker
-from genbench.task_import.documents import Fields
-from genbench.task_import.templates import TemplateFailedError, Templates
+from genbench.task_import.harness.contexts import SAMPLER_SEED, ContextMaker, Fields
+from genbench.task_import.harness.templates import TemplateFailedError, Templates
 
 ROWS = [{"q": f"q{n}", "a": f"a{n}"} for n in range(8)]
 BASE = {"doc_to_text": "Q: {{q}}\nA:", "doc_to_target": "a"}

@@ -96,7 +96,7 @@ def _answers(order: bytes, row_s: float) -> Iterator[dict[str, Any]]:
         DataError: it refuses the definition, or cannot start.
     """
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "genbench.task_import.child"],
+        [sys.executable, "-P", "-m", "genbench.task_import.programs.render_templates"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

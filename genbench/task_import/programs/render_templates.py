@@ -9,8 +9,8 @@ import signal
 import sys
 from typing import Any
 
-from genbench.task_import.contexts import ContextMaker
-from genbench.task_import.templates import TemplateFailedError
+from genbench.task_import.harness.contexts import ContextMaker
+from genbench.task_import.harness.templates import TemplateFailedError
 
 MEMORY_BYTES = 1 << 30
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.task_import.definition import read_file, read_tree
+from genbench.task_import.harness.definition import read_file, read_tree
 
 
 def test_keys_of_a_file_replace_those_of_its_include(definitions: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.errors import DataError, InputError
-from genbench.task_import.scoringplan import scoring_options, with_classes
+from genbench.task_import.harness.plan import scoring_options, with_classes
 
 
 def test_the_first_metric_of_choices_is_the_rule() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.task_import.yamlsource import FunctionName, functions_in, parse_source, read_source
+from genbench.task_import.harness.definition import FunctionName, functions_in, parse_source, read_source
 
 
 def test_a_function_stays_a_name() -> None:

@@ -11,13 +11,12 @@ import pytest
 
 from genbench.errors import DataError, InputError
 from genbench.sandbox.foreign import ForeignPython, foreign_python, run_foreign
-from genbench.task_import import lm_eval_rows
-from genbench.task_import.convert import convert
-from genbench.task_import.definition import read_tree
-from genbench.task_import.levels import classify
-from genbench.task_import.locate import source_of
-from genbench.task_import.plan import make_plan
-from genbench.task_import.withcode import rows_by_code
+from genbench.task_import.harness.convert import convert, rows_by_code
+from genbench.task_import.harness.definition import read_tree
+from genbench.task_import.harness.levels import classify
+from genbench.task_import.harness.plan import make_plan
+from genbench.task_import.programs import lm_eval_rows
+from genbench.task_import.sources import source_of
 
 PYTHON = ForeignPython(Path(sys.executable))
 ATTACK = """
