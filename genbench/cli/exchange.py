@@ -81,7 +81,7 @@ def import_task(
     if (source is None) == (report is None):
         raise InputError("import-task: give either a source or --report FOLDER")
     if report is not None:
-        record = lazy_module("task_import.census").level_report(report, _tell_files)
+        record = lazy_module("task_import.harness.levels").level_report(report, _tell_files)
         print_record(record, "reports.terminal.tasks:import_text", as_json)
         return
     foreign = None
