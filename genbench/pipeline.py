@@ -51,7 +51,7 @@ def run(options: RunOptions) -> RunReport:
         return RunReport({}, {}, None, (f"--shard {options.shard}: no problem of this run is in this shard",))
     page, notes = _write_report(list(ran.folders.values()), untouched=ran.untouched)
     own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
-    parity = importlib.import_module("genbench.reports.parity.cards")
+    parity = importlib.import_module("genbench.reports.parity")
     states = [line for name, path in own.items() for line in parity.store_state(path, ran.results[name])]
     return RunReport(ran.folders, ran.results, page, (*notes, *states))
 

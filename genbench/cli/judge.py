@@ -43,6 +43,6 @@ def judge_check(
     """
     print_record(
         lazy_module("runs.judge_check").check_judge(judge, suite, pin=pin),
-        "reports.judge:judge_text",
+        "reports.terminal.judge_check:judge_text",
         as_json,
     )

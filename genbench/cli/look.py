@@ -68,7 +68,7 @@ def parity(
     A score agrees if the 95% interval of the difference contains zero. A run made with --responses neither
     agrees nor differs: this engine did not draw it.
     """
-    module, cards = lazy_module("reports.parity.text"), lazy_module("reports.parity.cards")
+    module, cards = lazy_module("reports.parity"), lazy_module("reports.parity")
     named = cards.named_cards(runs or [])
     if named and not as_json:
         states = module.stored_states(stored)

@@ -92,7 +92,7 @@ def terminal_width() -> int | None:
 def _print_text(text: str) -> None:
     """Print a text. In a terminal long lines are broken between words."""
     width, safe = terminal_width(), _safe(text)
-    print(safe if width is None else lazy_module("reports.terminal.table").folded(safe, width))
+    print(safe if width is None else lazy_module("reports.table").folded(safe, width))
 
 
 def print_json(record: Any) -> None:

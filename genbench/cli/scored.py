@@ -101,7 +101,7 @@ def curves(
     checkpoint is shown with and without the luck of being the best of several.
     """
     record = lazy_module("analysis.curves").curves(run_dirs, task, measure)
-    print_record(record, "reports.trend.steps_text:curves_text", as_json)
+    print_record(record, "reports.trend.steps:curves_text", as_json)
     if html is not None:
-        page = lazy_module("reports.trend.steps_page").write_curves_page(record, html)
+        page = lazy_module("reports.trend.steps").write_curves_page(record, html)
         say_written([f"page: {page}"], as_json)

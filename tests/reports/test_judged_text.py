@@ -14,7 +14,7 @@ from genbench.analysis.judge_records import (
     PositionBias,
 )
 from genbench.analysis.results_record import JudgedRecord
-from genbench.reports.judge import judged_lines
+from genbench.reports.figures import judged_lines
 from genbench.store.manifest import CanaryRecord, OpponentRecord
 
 LOCAL = {"proven": True, "identity": "abc", "engine": "vllm"}

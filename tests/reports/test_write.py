@@ -17,13 +17,12 @@ from genbench import pipeline
 from genbench.analysis.samples import Sample, Turn
 from genbench.errors import InputError
 from genbench.reports import write as reporting
-from genbench.reports.markdown import escaped
 from genbench.reports.page import plots
 from genbench.reports.page.data import TaskHealth
 from genbench.reports.page.templates import sample_link
 from genbench.reports.page.text_chunks import TextStore
 from genbench.reports.record import ExcludedSamples
-from genbench.reports.write import default_page, report, report_text, write_page
+from genbench.reports.write import default_page, escaped, report, report_text, write_page
 from genbench.types import Answer, Completion, SampleId, Verdict
 
 from .conftest import HOSTILE_ID, LONG_QUESTION
