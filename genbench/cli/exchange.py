@@ -81,13 +81,13 @@ def import_task(
     if (source is None) == (report is None):
         raise InputError("import-task: give either a source or --report FOLDER")
     if report is not None:
-        record = lazy_module("imports.census").level_report(report, _tell_files)
+        record = lazy_module("task_import.harness.levels").level_report(report, _tell_files)
         print_record(record, "reports.terminal.tasks:import_text", as_json)
         return
     foreign = None
     if trust_task_code or python is not None:
         foreign = lazy_module("sandbox.foreign").foreign_python(python, trust_task_code)
-    importer = lazy_module("imports.importer")
+    importer = lazy_module("task_import.importer")
     options = importer.ImportOptions(
         output=output,
         data_dir=lazy_module("runs.options").named_data_dir(data_dir),

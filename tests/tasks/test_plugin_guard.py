@@ -65,7 +65,7 @@ def test_wrong_problems_are_refused(parts: dict[str, Any], message: str) -> None
         guarded_task(PLUG_IN, Mine(**parts)).problems([{}])
     assert message in str(caught.value)
     assert "task 'mine' of package acme 1.2" in str(caught.value)
-    assert "test_checked.py:" in str(caught.value)
+    assert "test_plugin_guard.py:" in str(caught.value)
 
 
 @pytest.mark.parametrize(
