@@ -24,13 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import GenbenchError
-from genbench.imports.convert import Converted, convert
-from genbench.imports.definition import Definition, read_tree
-from genbench.imports.foreignscores import convert_scored
-from genbench.imports.levels import classify
-from genbench.imports.locate import Source, source_of
 from genbench.models.continuations import sizes
 from genbench.sandbox.foreign import ForeignPython
+from genbench.task_import.harness.convert import Converted, convert, convert_scored
+from genbench.task_import.harness.definition import Definition, read_tree
+from genbench.task_import.harness.levels import classify
+from genbench.task_import.sources import Source, source_of
 from genbench.tasks.imported import scored_ask
 from genbench.types import Answer, Case, ChoiceScore, SampleId
 from genbench.verifiers.foreign.filtered_match import FilteredMatchVerifier

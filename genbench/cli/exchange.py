@@ -79,11 +79,11 @@ def import_task(
     Writes a lock file, the rendered rows, a page and a suite. Nothing of the definition is executed
     without --trust-task-code.
     """
-    from genbench.imports.census import level_report
-    from genbench.imports.importer import ImportOptions, import_tasks
     from genbench.reports.terminal.tasks import import_text
     from genbench.runs.options import named_data_dir
     from genbench.sandbox.foreign import foreign_python
+    from genbench.task_import.harness.levels import level_report
+    from genbench.task_import.importer import ImportOptions, import_tasks
 
     if report is not None and source is None:
         record = level_report(report, _tell_files)

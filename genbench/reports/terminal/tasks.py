@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.imports.levels import LEVELS
-from genbench.imports.records import ImportedRecord, ImportRecord, LevelReport
 from genbench.reports.terminal.table import aligned
 from genbench.runs.mirror import MirrorRecord
 from genbench.safetext.printable import printable
+from genbench.task_import.harness.levels import LEVELS, LevelReport
+from genbench.task_import.importer import ImportedRecord, ImportRecord
 
 _SHOWN_TASKS = 5
 _SHOWN_CHARACTERS = 600

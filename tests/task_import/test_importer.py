@@ -1,0 +1,135 @@
+"""Import of definitions: files, suites, pages, refusals, and tasks that run as built-in ones do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from genbench.errors import DataError, InputError
+from genbench.task_import.harness.convert import convert, frozen_rows, origin_of, right_places
+from genbench.task_import.harness.definition import read_tree
+from genbench.task_import.harness.levels import classify
+from genbench.task_import.harness.plan import make_plan
+from genbench.task_import.importer import ImportOptions, ImportRecord, import_tasks, suite_text
+from genbench.task_import.sources import Split, load_split, source_of
+from genbench.tasks.imported import imported_task, read_lock
+
+
+@pytest.fixture
+def imported(definitions: Path, mirror: Path, tmp_path: Path) -> ImportRecord:
+    (definitions / "LICENSE").write_text("MIT License\n", encoding="utf-8")
+    options = ImportOptions(tmp_path / "out", mirror, definitions, generate=True)
+    return import_tasks("sums_group", options)
+
+
+def test_a_group_is_imported_and_what_cannot_be_is_named(imported: ImportRecord, tmp_path: Path) -> None:
+    assert [item.task for item in imported.imported] == ["sums", "pick_gen"]
+    assert [(item.task, item.level) for item in imported.refused] == [("sums_rows", "2")]
+    assert "process_docs is !function utils.rows" in imported.refused[0].reason
+    suite = Path(imported.suite).read_text(encoding="utf-8")
+    assert '- {task: "imported:sums.lock.json", group: "sums_group"}' in suite
+    assert suite_text(imported.imported[:1], None).endswith('- {task: "imported:sums.lock.json"}\n')
+
+
+def test_the_lock_says_where_each_part_came_from(imported: ImportRecord) -> None:
+    lock = read_lock(Path(imported.imported[0].lock))
+    assert lock.origin.files == ("sums/sums.yaml", "sums/_template_yaml")
+    assert lock.origin.licence == "MIT"
+    assert [(part.repo, part.split, part.rows) for part in lock.data] == [
+        ("org/sums", "test", 6),
+        ("org/sums", "train", 1),
+    ]
+    assert lock.version == f"lm-eval:sums@2.0+{lock.origin.digest[:12]}"
+    page = Path(imported.imported[0].lock.replace(".lock.json", ".md")).read_text(encoding="utf-8")
+    assert "| definition | lm-eval: `sums/sums.yaml`" in page
+    assert "`org/sums` (default, test), from the mirror: 6 rows" in page
+
+
+def test_an_imported_task_asks_the_rendered_context(imported: ImportRecord) -> None:
+    task = imported_task(Path(imported.imported[0].lock), {"filter": "flexible"})
+    rows, facts = task.rows()
+    problem = task.problems(rows)[1]
+    ask = task.ask(problem, 0, ())
+    assert ask is not None
+    assert ask.messages[0].content == "Q: 0 + 0?\nA: 0\n\nQ: 2 + 2?\nA:"
+    assert ask.reference == {"golds": ["4"]}
+    assert task.info.verifier_options["headline"] == "flexible"
+    assert facts["licence"].endswith("definition (lm-eval): MIT")
+
+
+def test_a_choice_is_asked_with_its_options(imported: ImportRecord) -> None:
+    task = imported_task(Path(imported.imported[1].lock), {})
+    ask = task.ask(task.problems(task.rows()[0])[0], 0, ())
+    assert ask is not None
+    assert "A) Heat it.\nB) Cool it.\n\nReason step by step" in ask.messages[0].content
+    assert ask.reference == {"letter": "A", "options": ["Heat it.", "Cool it."]}
+
+
+def test_rows_that_were_changed_after_the_import_are_refused(imported: ImportRecord) -> None:
+    place = Path(imported.imported[0].lock)
+    rows = place.with_name("sums.rows.jsonl")
+    rows.write_text(rows.read_text(encoding="utf-8").replace('["4"]', '["5"]'), encoding="utf-8")
+    with pytest.raises(DataError, match="import the task again"):
+        imported_task(place, {}).rows()
+
+
+def test_nothing_is_written_if_nothing_can_be_imported(
+    definitions: Path, mirror: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=r"none of 1 tasks(.|\n)*needs|none of 1 tasks"):
+        import_tasks("scored", ImportOptions(tmp_path / "out", mirror, definitions))
+    assert not (tmp_path / "out").exists()
+
+
+def test_choices_keep_continuations_and_the_right_place(definitions: Path, mirror: Path) -> None:
+    found = convert(classify(read_tree(definitions).tasks["pick"]), source_of(definitions), data_dir=mirror)
+    assert (found.lock.verifier, found.lock.verifier_options) == ("likelihood", {"rule": "acc"})
+    assert found.rows[0]["continuations"] == [" Heat it.", " Cool it."]
+    assert found.rows[0]["gold"] == [0]
+    assert found.rows[0]["context"] == "Question: Boil water\nAnswer:"
+
+
+def test_choices_are_scored_as_lm_eval_sends_them(definitions: Path, mirror: Path, tmp_path: Path) -> None:
+    import_tasks("pick", ImportOptions(tmp_path / "out", mirror, definitions))
+    task = imported_task(tmp_path / "out" / "pick.lock.json", {})
+    [problem] = task.problems(task.rows()[0])
+    ask = task.ask(problem, 0, ())
+    assert ask is not None and ask.scoring is not None
+    texts = [(one.context, one.delimiter, one.text, one.counted) for one in ask.scoring.choices]
+    assert texts == [
+        ("Question: Boil water\nAnswer:", " ", "Heat it.", "Heat it."),
+        ("Question: Boil water\nAnswer:", " ", "Cool it.", "Cool it."),
+    ]
+    assert ask.reference == {"gold": [0], "delimiter": 1, "choices": ["Heat it.", "Cool it."]}
+    assert (task.info.is_scored, task.info.headline, task.info.k) == (True, "acc", 1)
+    assert len(problem.row["options"]) == 2
+
+
+def test_a_target_that_is_no_choice_names_its_row(definitions: Path) -> None:
+    plan = make_plan(classify(read_tree(definitions).tasks["pick"]))
+    rendered = {0: {"contexts": ["c"], "choices": ["x", "y"], "target": 7, "index": None}}
+    with pytest.raises(DataError, match="row 1: the target is 7"):
+        frozen_rows(plan, [{}], rendered)
+    assert right_places(["y", 0], ["x", "y"], "t") == [1, 0]
+
+
+@pytest.mark.parametrize("repo", ["json", "../../etc", "/etc"])
+def test_a_definition_cannot_name_files_of_this_machine(mirror: Path, repo: str) -> None:
+    with pytest.raises(InputError):
+        load_split(Split(repo, None, "test"), mirror)
+
+
+def test_the_origin_has_the_digest_of_the_resolved_definition(definitions: Path) -> None:
+    sums = read_tree(definitions).tasks["sums"]
+    origin = origin_of(sums, source_of(definitions))
+    assert (origin.digest, origin.task_version) == (sums.digest, "2.0")
+
+
+def test_a_file_is_imported_by_its_path(definitions: Path, mirror: Path, tmp_path: Path) -> None:
+    path = definitions / "sums" / "sums.yaml"
+    record = import_tasks(str(path), ImportOptions(tmp_path / "out", mirror, shots=0))
+    line = (tmp_path / "out" / "sums.rows.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert json.loads(line)["context"] == "Q: 1 + 1?\nA:"
+    assert record.imported[0].door == 1
