@@ -9,13 +9,12 @@ from pathlib import Path
 
 from genbench.analysis.results_record import Results, require_results
 from genbench.runs.command import run_models
+from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.runs.options import RunOptions, open_suite, path_or_none
 from genbench.runs.requests import RequestRecord, suite_requests
 from genbench.runs.selection import load_tasks
-from genbench.runs.signals import StopSwitch, stop_on_signals
 from genbench.runs.stored import merge as merging
-from genbench.runs.stored.edited_copy import copy_for_suite, moved_verdicts
-from genbench.runs.stored.rescore import score_folder
+from genbench.runs.stored.rescore import copy_for_suite, moved_verdicts, score_folder
 from genbench.runs.stored.trust import read_kinds
 from genbench.store.folder import RunFolder
 

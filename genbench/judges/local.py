@@ -12,7 +12,7 @@ from typing import Any
 from genbench.engines.checkpoint import Checkpoint, context_length, find, is_local
 from genbench.engines.vllm import environment
 from genbench.engines.vllm import environment as arguments
-from genbench.engines.vllm.settings import VllmSettings, vllm_config
+from genbench.engines.vllm.kind import VllmSettings, vllm_config
 from genbench.errors import (
     ConfigError,
     EngineDiedError,
