@@ -17,7 +17,7 @@ from genbench.cli.output import CountLine, print_record, say_written
 
 if TYPE_CHECKING:
     from genbench.ledger.database import Ledger
-    from genbench.ledger.ingest import FolderResult
+    from genbench.ledger.ingest import AddedRun
     from genbench.store.manifest import TrackRecord
 
 ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -288,7 +288,7 @@ def _place(track: str | None, night: str | None, step: int | None, anchor: bool)
     return TrackRecord.from_json({"name": track, "kind": kind, "position": position, "role": role}, "--track")
 
 
-def _print_added(opened: Ledger, done: Sequence[FolderResult], as_json: bool) -> None:
+def _print_added(opened: Ledger, done: Sequence[AddedRun], as_json: bool) -> None:
     """Print what was done with each folder. Exit with 1 if one was refused."""
     from genbench.ledger.ingest import added_record
     from genbench.reports.terminal.ledger import ledger_text
