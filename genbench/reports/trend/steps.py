@@ -29,7 +29,7 @@ _HEAD = (
     "without luck",
     "at step",
 )
-_RIGHT = frozenset({*_HEAD[3:], "step", "value"})
+_NUMBERS = frozenset({*_HEAD[3:], "step", "value"})
 _ALL_STEPS = 3
 """Up to so many curves the values of each step are shown."""
 NOTES = (
@@ -44,7 +44,7 @@ NOTES = (
 
 def curves_text(record: Curves) -> str:
     """Return the curves as text: one row each, the values by step of a few, and the order of several runs."""
-    parts = [aligned(_HEAD, [_row(curve) for curve in record.curves], _RIGHT)]
+    parts = [aligned(_HEAD, [_row(curve) for curve in record.curves], _NUMBERS)]
     parts += ["", "Shares are in points of 100.", *NOTES]
     if len(record.curves) <= _ALL_STEPS:
         parts += [_steps(curve) for curve in record.curves]
@@ -89,7 +89,7 @@ def _steps(curve: Curve) -> str:
         )
         for point in curve.points
     ]
-    table = aligned(("step", "value", "95% CI", "model"), rows, _RIGHT, indent="  ")
+    table = aligned(("step", "value", "95% CI", "model"), rows, _NUMBERS, indent="  ")
     return f"\n{curve.series}: {curve.task} {curve.measure}\n{table}"
 
 
