@@ -87,8 +87,8 @@ def compare(
 
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
-    gate_options = lazy_module("analysis.gating")
-    record = lazy_module("analysis.compare").compare(
+    gate_options = lazy_module("analysis.comparison.decisions")
+    record = lazy_module("analysis.comparison.compare").compare(
         base,
         tuned,
         tasks=task,

@@ -17,9 +17,9 @@ from genbench.ledger.database import Ledger
 from genbench.ledger.history import recent, track_history
 from genbench.ledger.note_application import meta_value, set_meta
 from genbench.ledger.records import Change, Night, TaskSeries, TrackHistory
-from genbench.stats.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS, alarm_threshold
-from genbench.stats.changewatch import Direction, Found, walk_changes
 from genbench.stats.scores import Floats
+from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS, alarm_threshold
+from genbench.stats.tracks.sequential_detection import Direction, Found, walk_changes
 from genbench.trend.series import AlignedTask, aligned_tasks
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from genbench.ledger.records import Epoch, TaskSeries, TrackHistory
-from genbench.stats.changepoints import MIN_PROBLEMS
-from genbench.stats.changewatch import join_epochs
 from genbench.stats.scores import Floats, Ints
+from genbench.stats.tracks.changepoints import MIN_PROBLEMS
+from genbench.stats.tracks.sequential_detection import join_epochs
 
 
 @dataclass(frozen=True, slots=True)

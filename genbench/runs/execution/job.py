@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.adaptiveplan import begun, plan_warnings
-from genbench.analysis.sides import Side
+from genbench.analysis.adaptive.plan import begun, plan_warnings
+from genbench.analysis.sides.side import Side
 from genbench.data.shard import Shard
 from genbench.draw.length_estimates import Lengths
 from genbench.judges.session import JudgeSession

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from genbench.analysis.results import build_results
-from genbench.analysis.results_record import Results
+from genbench.analysis.results.build import build_results
+from genbench.analysis.results.record import Results
 from genbench.draw.draw_order import Draw, has_missing, missing_draws
 from genbench.draw.progress import ProgressLine
 from genbench.engines.placement import EngineKeeper

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from genbench.analysis.results import build_results
-from genbench.analysis.results_record import Results
-from genbench.analysis.unsealed import edited_tasks
+from genbench.analysis.results.build import build_results
+from genbench.analysis.results.edited_files import edited_tasks
+from genbench.analysis.results.record import Results
 from genbench.draw.progress import ProgressLine
 from genbench.errors import InterruptedRunError
 from genbench.judges.session import JudgeSession
