@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 import sacrebleu
 
-from genbench.analysis.corpus_metrics import CorpusCounts, CorpusMetricRecord, corpus_differences, corpus_records
+from genbench.analysis.corpus_metrics import (
+    CorpusCounts,
+    CorpusMetricRecord,
+    corpus_differences,
+    corpus_records,
+)
 from genbench.analysis.results.table import VerdictTable
 from genbench.analysis.sides.side import SideTask
 from genbench.types import Problem, SampleId, Verdict

@@ -8,7 +8,7 @@ import pytest
 from genbench.stats.comparison.paired import paired
 from genbench.stats.tracks.winners_curse import best_of
 from genbench.trend.compose import compared, compose
-from genbench.trend.series import aligned_tasks
+from genbench.trend.detect import aligned_tasks
 from tests.trend.histories import K, drawn, history, losses
 
 
