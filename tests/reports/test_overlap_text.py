@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.reports.terminal.contamination import overlap_text
-from genbench.runs.training_overlap import CorpusMetricRecord, Overlap, OverlapHit, OverlapTask
+from genbench.runs.training_overlap import CorpusRecord, Overlap, OverlapHit, OverlapTask
 
 
 def record(hits: int = 1, unreadable: int = 0, text: str = "matched text") -> Overlap:
@@ -11,7 +11,7 @@ def record(hits: int = 1, unreadable: int = 0, text: str = "matched text") -> Ov
         file="sft.jsonl", line=7, problem_id="p1", part="question", ngrams=9, share=0.75, text=text
     )
     task = OverlapTask(problems=30, searched=29, found=2, mostly=1, lines=5, hits=(hit,) * hits)
-    file = CorpusMetricRecord(
+    file = CorpusRecord(
         path="sft.jsonl",
         bytes=3_000_000_000,
         unreadable=unreadable,
