@@ -54,7 +54,7 @@ class Decoding(Strict):
 
     @property
     def sampling(self) -> dict[str, Any]:
-        """The fields that each request is sent with, as JSON. Its seed and its limit are the request's own."""
+        """Return the fields that every request is sent with, as JSON. Seed and max_tokens are its own."""
         return self.model_dump(mode="json", exclude={"seed", "max_tokens"})
 
     @model_validator(mode="after")
