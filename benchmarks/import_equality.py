@@ -26,11 +26,10 @@ from typing import Any
 from genbench.errors import GenbenchError
 from genbench.models.continuations import sizes
 from genbench.sandbox.foreign import ForeignPython
-from genbench.task_import.convert import Converted, convert
-from genbench.task_import.definition import Definition, read_tree
-from genbench.task_import.foreignscores import convert_scored
-from genbench.task_import.levels import classify
-from genbench.task_import.locate import Source, source_of
+from genbench.task_import.harness.convert import Converted, convert, convert_scored
+from genbench.task_import.harness.definition import Definition, read_tree
+from genbench.task_import.harness.levels import classify
+from genbench.task_import.sources import Source, source_of
 from genbench.tasks.imported import scored_ask
 from genbench.types import Answer, Case, ChoiceScore, SampleId
 from genbench.verifiers.foreign.filtered_match import FilteredMatchVerifier

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import ConfigError, GenbenchError, nearest
-from genbench.models.prepared import Reasoning
+from genbench.models.prepare import Reasoning
 from genbench.store.contract import differences, digest
 from genbench.store.manifest import TaskRecord
 from genbench.store.stored_run import StoredRun, StoredTask

@@ -21,7 +21,9 @@ from genbench.analysis.parity import ParityReport
 from genbench.analysis.ranking_record import Ranking
 from genbench.analysis.results_record import Results
 from genbench.json_record import JsonRecord
-from genbench.ledger.listing import LedgerAdded, LedgerCheck, LedgerList, PushedRun
+from genbench.ledger.checking import LedgerCheck
+from genbench.ledger.ingest import LedgerAdded
+from genbench.ledger.listing import LedgerList, PushedRun
 from genbench.ledger.pruning import LedgerPruned
 from genbench.ledger.rescoring import LedgerRescored
 from genbench.policy.config import Policy
@@ -37,7 +39,8 @@ from genbench.runs.stored.status import RunsStatus
 from genbench.runs.training_overlap import Overlap
 from genbench.store.manifest import Manifest
 from genbench.suite.config import SuiteConfig
-from genbench.task_import.records import ImportRecord, LevelReport
+from genbench.task_import.harness.levels import LevelReport
+from genbench.task_import.importer import ImportRecord
 from genbench.trend.record import Trend
 from genbench.watch.best import BestAgain
 from genbench.watch.watches import WatchList

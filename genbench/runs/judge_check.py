@@ -16,7 +16,7 @@ from genbench.judges.canary import CANARIES, pin_path, write_pin
 from genbench.judges.checking import check
 from genbench.judges.file import judge_path, read_judge
 from genbench.judges.judge import Judge
-from genbench.runs.asyncio_bridge import run_coroutine
+from genbench.runs.event_loop import run_coroutine
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from genbench.errors import DataError, InputError, nearest
-from genbench.task_import.convert import Converted
-from genbench.task_import.locate import source_of
+from genbench.task_import.harness.convert import Converted
+from genbench.task_import.sources import source_of
 from genbench.tasks.imported import FrozenFile, Lock, Origin, RowsOrigin
 
 PREFIXES = ("olmo:", "olmes:", "oe-eval:")

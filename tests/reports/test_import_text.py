@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from genbench.reports.schemas import EXCHANGE_RECORDS
 from genbench.reports.terminal.tasks import import_text
-from genbench.task_import.records import (
-    FamilyRecord,
-    ImportedRecord,
-    ImportRecord,
-    LevelReport,
-    RefusedRecord,
-)
+from genbench.task_import.harness.levels import FamilyRecord, LevelReport
+from genbench.task_import.importer import ImportedRecord, ImportRecord, RefusedRecord
 
 
 def test_an_import_shows_defects_changes_and_refusals() -> None:

@@ -8,17 +8,12 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import DataError, InputError
-from genbench.task_import.convert import convert
-from genbench.task_import.definition import read_tree
-from genbench.task_import.frozenrows import frozen_rows, right_places
-from genbench.task_import.importer import ImportOptions, import_tasks
-from genbench.task_import.levels import classify
-from genbench.task_import.locate import source_of
-from genbench.task_import.locks import origin_of
-from genbench.task_import.plan import Split, make_plan
-from genbench.task_import.records import ImportRecord
-from genbench.task_import.sourcerows import load_split
-from genbench.task_import.written import suite_text
+from genbench.task_import.harness.convert import convert, frozen_rows, origin_of, right_places
+from genbench.task_import.harness.definition import read_tree
+from genbench.task_import.harness.levels import classify
+from genbench.task_import.harness.plan import make_plan
+from genbench.task_import.importer import ImportOptions, ImportRecord, import_tasks, suite_text
+from genbench.task_import.sources import Split, load_split, source_of
 from genbench.tasks.imported import imported_task, read_lock
 
 

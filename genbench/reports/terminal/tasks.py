@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from genbench.reports.terminal.table import aligned
 from genbench.runs.mirror import MirrorRecord
 from genbench.safetext.printable import printable
-from genbench.task_import.levels import LEVELS
-from genbench.task_import.records import ImportedRecord, ImportRecord, LevelReport
+from genbench.task_import.harness.levels import LEVELS, LevelReport
+from genbench.task_import.importer import ImportedRecord, ImportRecord
 
 _SHOWN_TASKS = 5
 _SHOWN_CHARACTERS = 600
