@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.errors import InputError
 from genbench.store.json_files import replace
 from genbench.store.manifest import TaskRecord

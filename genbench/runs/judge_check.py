@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from genbench.analysis.records import Count, Share
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.judges.build import build_engine
 from genbench.judges.calibration import CalibrationCase, read_calibration
 from genbench.judges.canary import CANARIES, pin_path, write_pin
