@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from genbench.engines.kind import EngineSettings, FoundModel, PromptFacts
-from genbench.generators.counting import Tokens
+from genbench.generators.sizing import Tokens
 from genbench.models import trace_formats, traces
 from genbench.models.requests import RequestMaker
 from genbench.models.trace_formats import FORMATS, TraceFormat

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from genbench.errors import ConfigError
+from genbench.judges.judged_tasks import is_judged
 from genbench.judges.session import JudgeSession, forget_unscored
-from genbench.judges.tasks import is_judged
 from genbench.runs.execution.scoring import Verify, stale_verifiers
 from genbench.store.folder import RunFolder
 from genbench.suite.config import VerifyConfig

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 from genbench.analysis.recheck_record import RecheckedTask
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import GenbenchError, InputError
-from genbench.judges.tasks import is_judged
+from genbench.judges.judged_tasks import is_judged
 from genbench.models.prepared import Reasoning
 from genbench.runs.asyncio_bridge import run_coroutine
 from genbench.runs.execution.scoring import case_of, conversations, verdict_of
