@@ -74,7 +74,7 @@ docs: setup
 
 schema: setup
 	@$(BIN)/python -m genbench.reports.schemas
-	@$(BIN)/python -m genbench.service.openapi
+	@$(BIN)/python -m genbench.service.app
 	@$(BIN)/python -m genbench.reports.parity.pages
 
 bench: setup

@@ -11,20 +11,19 @@ from sqlalchemy import Connection, select
 from genbench.errors import InputError, nearest
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import track_history
+from genbench.ledger.history import change_of, track_history
 from genbench.ledger.ingest import GENBENCH
 from genbench.ledger.note_application import apply_new_notes, tell
 from genbench.ledger.notes import (
     AnnotationKind,
     AnnotationNote,
     BaseNote,
+    Change,
     ChangeNote,
-    ChangeState,
-    Direction,
     SettleNote,
     TrackNote,
 )
-from genbench.ledger.records import Annotation, Change, change_of
+from genbench.stats.changewatch import ChangeState, Direction
 from genbench.store.continuation import now
 from genbench.store.manifest import night_position
 
@@ -57,10 +56,8 @@ def open_change(ledger: Ledger, change: Change) -> bool:
         other = connection.execute(query).scalar()
         if other is not None:
             raise InputError(f"change {other} of {change.task or 'the pooled line'} is open already")
-        keys = [key for key in ChangeNote.model_fields if key not in ("note", "at", "by")]
-        values = {key: getattr(change, key) for key in keys}
-        note = ChangeNote(note="change", at=change.at or now(), by=change.by or GENBENCH, **values)
-        tell(ledger, connection, note)
+        said = {"note": "change", "at": change.at or now(), "by": change.by or GENBENCH}
+        tell(ledger, connection, ChangeNote.from_object(change, **said))
     return True
 
 
@@ -107,7 +104,7 @@ def annotate(
     *,
     by: str,
     at: str | None = None,
-) -> Annotation:
+) -> AnnotationNote:
     """Add a remark to a night or step of a track. The same remark is kept once.
 
     Raises:
@@ -134,7 +131,7 @@ def annotate(
                 at=at or now(),
             )
             tell(ledger, connection, told)
-        return Annotation(**connection.execute(query).one()._mapping)
+        return AnnotationNote.from_object(connection.execute(query).one(), note="annotation")
 
 
 def pin_base(ledger: Ledger, track: str, uid: str, reason: str, *, by: str) -> None:

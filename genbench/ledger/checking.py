@@ -5,22 +5,46 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import Field
 from sqlalchemy import select, update
 
 from genbench.analysis.results_record import Results, read_results
 from genbench.analysis.unsealed import edited_tasks
 from genbench.errors import GenbenchError, RunFolderError
+from genbench.json_record import JsonRecord
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
-from genbench.ledger.listing import CheckedRun, LedgerCheck
 from genbench.ledger.run_facts import MOST_BYTES, sums_from_verdicts
 from genbench.store.json_files import read_bytes
 from genbench.store.stored_run import StoredRun
 from genbench.store.sums import read_sums
 
 Progress = Callable[[int, int], None]
+
+
+class CheckedRun(JsonRecord):
+    """One folder compared with the ledger."""
+
+    path: str = Field(description="the run folder")
+    uid: str = Field(description="UUID of the run")
+    track: str | None = Field(description="its track; null if it belongs to none")
+    state: Literal["ok", "edited", "missing"] = Field(description="what was found")
+    problems: tuple[str, ...] = Field(description="what differs, and what to do")
+
+
+class LedgerCheck(JsonRecord):
+    """Every folder of a ledger compared with what the ledger has of it."""
+
+    format: Literal[1] = Field(description="version of this record")
+    ledger: str = Field(description="path or URL of the ledger")
+    runs: tuple[CheckedRun, ...] = Field(description="one entry for each folder")
+
+    @property
+    def failed(self) -> bool:
+        """Whether a folder was edited. A missing one is no failure: a disk may be away."""
+        return any(item.state == "edited" for item in self.runs)
 
 
 def check(

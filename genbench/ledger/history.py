@@ -5,6 +5,7 @@ A series comes without the sums of problems, or as epochs with the sums and coun
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,21 +23,153 @@ from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.differences import BaseDraw, CommonProblems, KeyProblems, base_draws, read_problems
 from genbench.ledger.note_application import LOOSE
-from genbench.ledger.records import (
-    NIGHT_COLUMNS,
-    Annotation,
-    Change,
-    Epoch,
-    Night,
-    TaskSeries,
-    Track,
-    TrackHistory,
-    change_of,
-    night_of,
-)
+from genbench.ledger.notes import AnnotationNote, Change
+from genbench.ledger.run_facts import RunHead
 from genbench.ledger.vectors import Vector, unpack
 from genbench.stats.scores import Floats, Ints
-from genbench.store.manifest import position_label
+from genbench.store.manifest import TrackRole, position_label
+from genbench.suite.track import TrackKind
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A series of runs in order, with its budget of false alarms and its base."""
+
+    name: str
+    kind: TrackKind
+    suite: str
+    alarms_per_year: float
+    nights_per_year: float
+    base_uid: str | None
+    base_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Night(RunHead):
+    """One run of a track. `path` is None if the run is in no folder any more."""
+
+    position: int
+    label: str
+    role: TrackRole
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """The nights of one task under one key, or under keys that differ in at most 5 % of the problems.
+
+    Only common problems are in it, in the order of the newest key, which is `key`. `sums` and `counts` are
+    (nights, problems). A count of 0 is a problem without a scored sample. The rows of the base are None if it
+    was not drawn under this key or one like it. Anchors are later draws of the base's model.
+    """
+
+    task: str
+    key: str
+    problem_ids: tuple[str, ...]
+    groups: tuple[str | None, ...] | None
+    uids: tuple[str, ...]
+    positions: Ints
+    sums: Floats
+    counts: Ints
+    ks: Ints
+    base_uid: str | None
+    base_sums: Floats | None
+    base_counts: Ints | None
+    anchor_uids: tuple[str, ...]
+    anchor_positions: Ints
+    anchor_sums: Floats
+    anchor_counts: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSeries:
+    """One task of a track: one entry for each finished point, old to new. NaN is unknown.
+
+    `difference` is to the track's base, with its interval for new problems and for a re-run. `tokens` is the
+    mean of completion tokens of a sample. `epochs` are empty if the vectors were not read.
+    """
+
+    task: str
+    gating: bool
+    n: int
+    chance: float | None
+    epochs: tuple[Epoch, ...]
+    keys: tuple[str, ...]
+    uids: tuple[str, ...]
+    positions: Ints
+    ks: Ints
+    value: Floats
+    ci_low: Floats
+    ci_high: Floats
+    rerun_low: Floats
+    rerun_high: Floats
+    difference: Floats
+    difference_low: Floats
+    difference_high: Floats
+    difference_rerun_low: Floats
+    difference_rerun_high: Floats
+    truncated: Floats
+    tokens: Floats
+    cost: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class TrackHistory:
+    """A track as the ledger knows it.
+
+    `points` are finished runs in order. `others` failed or are unfinished. `missing` are labels of nights
+    without a finished point. `base` is the pinned run, None if it is not in the ledger.
+    """
+
+    track: Track
+    points: tuple[Night, ...]
+    anchors: tuple[Night, ...]
+    others: tuple[Night, ...]
+    base: Night | None
+    series: Mapping[str, TaskSeries]
+    changes: tuple[Change, ...]
+    annotations: tuple[AnnotationNote, ...]
+    missing: tuple[str, ...]
+
+
+_NIGHT_COLUMNS = tuple(
+    tables.run.c[name]
+    for name in (
+        *("id", "packages", "failed", "position", "role", "uid", "model", "identity", "created", "state"),
+        *("terms_digest", "circumstances_digest"),
+    )
+)
+"""The columns of the table `run` that a night is made of."""
+
+
+def _night_of(
+    row: Sequence[Any], kind: TrackKind, path: str | None, known: dict[str, Mapping[str, str]]
+) -> Night:
+    """Return the night of a row of the table `run`.
+
+    Args:
+        row: the values of _NIGHT_COLUMNS.
+        kind: the kind of the track, which says how the position is written.
+        path: a folder that contains the run.
+        known: texts of packages that were parsed before. Most runs of a track have the same.
+    """
+    _, packages, failed, position, *_ = row
+    if packages not in known:
+        known[packages] = json.loads(packages)
+    plain = zip(_NIGHT_COLUMNS[3:], row[3:], strict=True)
+    return Night(
+        **{column.name: value for column, value in plain},
+        label=position_label(kind, position),
+        failed=() if failed == "[]" else tuple(json.loads(failed)),
+        packages=known[packages],
+        path=path,
+    )
+
+
+def change_of(row: Any) -> Change:
+    """Return the change of a row of the table `change`."""
+    more = {"ci": (row.ci_low, row.ci_high), "suspects": json.loads(row.suspects)}
+    return Change.from_object(row, **more)
+
 
 _FLOATS = (
     *("value", "ci_low", "ci_high", "rerun_low", "rerun_high", "difference", "difference_low"),
@@ -433,13 +566,13 @@ def _since(connection: Connection, track: int, last: int | None) -> int | None:
 
 def _nights(connection: Connection, row: Any, since: int | None) -> list[Night]:
     run = tables.run
-    query = select(*NIGHT_COLUMNS).where(run.c.track_id == row.id)
+    query = select(*_NIGHT_COLUMNS).where(run.c.track_id == row.id)
     if since is not None:
         query = query.where(run.c.position >= since)
     found = driver_rows(connection, query.order_by(run.c.position, run.c.created, run.c.uid))
     paths = _paths(connection, [values[0] for values in found])
     known: dict[str, Mapping[str, str]] = {}
-    return [night_of(values, row.kind, paths.get(values[0]), known) for values in found]
+    return [_night_of(values, row.kind, paths.get(values[0]), known) for values in found]
 
 
 def _paths(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
@@ -455,10 +588,10 @@ def _base(connection: Connection, row: Any) -> Night | None:
     run = tables.run
     if row.base_uid is None:
         return None
-    found = connection.execute(select(*NIGHT_COLUMNS).where(run.c.uid == row.base_uid)).first()
+    found = connection.execute(select(*_NIGHT_COLUMNS).where(run.c.uid == row.base_uid)).first()
     if found is None:
         return None
-    return night_of(found, row.kind, _paths(connection, [found.id]).get(found.id))
+    return _night_of(found, row.kind, _paths(connection, [found.id]).get(found.id), {})
 
 
 def _changes(connection: Connection, name: str) -> tuple[Change, ...]:
@@ -467,14 +600,14 @@ def _changes(connection: Connection, name: str) -> tuple[Change, ...]:
     return tuple(change_of(row) for row in connection.execute(query))
 
 
-def _annotations(connection: Connection, name: str) -> tuple[Annotation, ...]:
+def _annotations(connection: Connection, name: str) -> tuple[AnnotationNote, ...]:
     annotation = tables.annotation
     query = (
         select(annotation)
         .where(annotation.c.track == name)
         .order_by(annotation.c.position, annotation.c.at, annotation.c.kind, annotation.c.id)
     )
-    return tuple(Annotation(**row._mapping) for row in connection.execute(query))
+    return tuple(AnnotationNote.from_object(row, note="annotation") for row in connection.execute(query))
 
 
 def _missing(kind: str, points: Iterable[Night]) -> tuple[str, ...]:

@@ -10,18 +10,19 @@ import os
 import socket
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field
 from sqlalchemy import Connection, delete, insert, select, update
 
 from genbench.errors import GenbenchError, InputError, RunFolderError
+from genbench.json_record import JsonRecord
 from genbench.ledger import tables
 from genbench.ledger.database import HEAD, Ledger, migrate, remove_database
 from genbench.ledger.differences import base_draws, difference_columns, renew_differences
-from genbench.ledger.listing import AddedRun, LedgerAdded
 from genbench.ledger.note_application import LOOSE, apply_new_notes, inserted, meta_value, tell, track_id
 from genbench.ledger.notes import BaseNote, PlaceNote, RootNote, TrackNote
 from genbench.ledger.run_facts import RunFacts, TaskFacts, read_facts, read_manifest, task_key
@@ -323,18 +324,42 @@ Progress = Callable[[int, int], None]
 """Called with the number of folders that are done, and of all."""
 
 
-@dataclass(frozen=True, slots=True)
-class FolderResult:
-    """What was done with one folder. `state` is that of its run, or "refused" with the reason in `detail`."""
+class AddedRun(JsonRecord):
+    """What `ledger add` or `ledger rebuild` did with one folder."""
 
-    path: str
-    outcome: str
-    state: str
-    uid: str | None = None
-    track: str | None = None
-    label: str | None = None
-    model: str | None = None
-    detail: str = ""
+    path: str = Field(description="the run folder")
+    outcome: Literal["added", "renewed", "unchanged", "second copy", "moved", "refused"] = Field(
+        description="added: new; renewed: its content changed; second copy: another folder has it too; "
+        "moved: the folder where it was is gone; refused: see `detail`"
+    )
+    state: str = Field(
+        description="finished, failed, unfinished, being written, shard, missing or refused; only finished "
+        "runs are in series"
+    )
+    uid: str | None = Field(description="UUID of the run")
+    track: str | None = Field(description="its track; null if it belongs to none")
+    label: str | None = Field(description="its night or step")
+    model: str | None = Field(description="name of the model")
+    detail: str = Field(description="why it was refused, or why it failed")
+
+    @classmethod
+    def refused(cls, path: Path, detail: str, *, state: str = "refused", uid: str | None = None) -> AddedRun:
+        """Return that a folder could not be used, and why."""
+        more = {"state": state, "uid": uid, "detail": detail, "track": None, "label": None, "model": None}
+        return cls.model_validate({"path": str(path), "outcome": "refused", **more})
+
+
+class LedgerAdded(JsonRecord):
+    """The folders that were added, or all folders of a ledger that was made again."""
+
+    format: Literal[1] = Field(description="version of this record")
+    ledger: str = Field(description="path or URL of the ledger")
+    folders: tuple[AddedRun, ...] = Field(description="one entry for each run folder")
+
+    @property
+    def refused(self) -> bool:
+        """Whether a folder could not be used."""
+        return any(item.outcome == "refused" for item in self.folders)
 
 
 def add(
@@ -344,7 +369,7 @@ def add(
     place: TrackRecord | None = None,
     by: str = GENBENCH,
     progress: Progress | None = None,
-) -> list[FolderResult]:
+) -> list[AddedRun]:
     """Add every run folder at or below `folders`. One that cannot be used is reported.
 
     Args:
@@ -378,13 +403,13 @@ def _add_all(
     place: TrackRecord | None,
     by: str,
     progress: Progress | None,
-) -> list[FolderResult]:
+) -> list[AddedRun]:
     order: list[tuple[_Order, Path]] = []
     for number, path in enumerate(found):
         order.append((_order(path), path))
         if progress is not None:
             progress(number + 1, 2 * len(found))
-    outcomes: dict[Path, FolderResult] = {}
+    outcomes: dict[Path, AddedRun] = {}
     for number, (_, path) in enumerate(sorted(order)):
         # Read one after the other: the scores of ten years do not fit into memory.
         outcomes[path] = _add_one(ledger, path, _read(path), place, by)
@@ -420,18 +445,18 @@ def _read(path: Path) -> RunFacts | GenbenchError:
 
 def _add_one(
     ledger: Ledger, path: Path, facts: RunFacts | GenbenchError, place: TrackRecord | None, by: str
-) -> FolderResult:
+) -> AddedRun:
     if isinstance(facts, GenbenchError):
-        return FolderResult(str(path), "refused", "refused", detail=str(facts))
+        return AddedRun.refused(path, str(facts))
     try:
         with ledger.write() as connection:
             if place is not None:
                 _say_place(ledger, connection, facts, place, by)
             outcome = ingest(ledger, connection, facts)
     except GenbenchError as error:
-        return FolderResult(str(path), "refused", "refused", uid=facts.uid, detail=str(error))
+        return AddedRun.refused(path, str(error), uid=facts.uid)
     track = facts.track or place
-    return FolderResult(
+    return AddedRun(
         path=str(path),
         outcome=outcome,
         state=facts.state,
@@ -471,7 +496,7 @@ def _say_place(ledger: Ledger, connection: Connection, facts: RunFacts, place: T
 
 def rebuild(
     ledger: Ledger, folders: Iterable[Path] = (), *, progress: Progress | None = None
-) -> list[FolderResult]:
+) -> list[AddedRun]:
     """Delete all tables, and make them again from the run folders and the notes.
 
     Args:
@@ -490,7 +515,7 @@ def rebuild(
         apply_new_notes(ledger, connection)
         roots = [row.path for row in connection.execute(select(tables.root).order_by(tables.root.c.number))]
     missing = [
-        FolderResult(path, "refused", "missing", detail="the folder that was added is not there")
+        AddedRun.refused(Path(path), "the folder that was added is not there", state="missing")
         for path in roots
         if not Path(path).is_dir()
     ]
@@ -501,7 +526,6 @@ def rebuild(
     return [*outcomes, *missing]
 
 
-def added_record(ledger: Ledger, done: Sequence[FolderResult]) -> LedgerAdded:
+def added_record(ledger: Ledger, done: Sequence[AddedRun]) -> LedgerAdded:
     """Return the record that `ledger add` and `ledger rebuild` print."""
-    folders = tuple(AddedRun.model_validate(asdict(item)) for item in done)
-    return LedgerAdded(format=1, ledger=ledger.where, folders=folders)
+    return LedgerAdded(format=1, ledger=ledger.where, folders=tuple(done))

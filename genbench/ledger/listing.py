@@ -1,4 +1,4 @@
-"""The records that `genbench ledger` prints, and the list of tracks and runs."""
+"""The list of the tracks and runs of a ledger."""
 
 from __future__ import annotations
 
@@ -13,38 +13,6 @@ from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.note_application import LOOSE
 from genbench.store.manifest import position_label
-
-
-class AddedRun(JsonRecord):
-    """What `ledger add` or `ledger rebuild` did with one folder."""
-
-    path: str = Field(description="the run folder")
-    outcome: Literal["added", "renewed", "unchanged", "second copy", "moved", "refused"] = Field(
-        description="added: new; renewed: its content changed; second copy: another folder has it too; "
-        "moved: the folder where it was is gone; refused: see `detail`"
-    )
-    state: str = Field(
-        description="finished, failed, unfinished, being written, shard, missing or refused; only finished "
-        "runs are in series"
-    )
-    uid: str | None = Field(description="UUID of the run")
-    track: str | None = Field(description="its track; null if it belongs to none")
-    label: str | None = Field(description="its night or step")
-    model: str | None = Field(description="name of the model")
-    detail: str = Field(description="why it was refused, or why it failed")
-
-
-class LedgerAdded(JsonRecord):
-    """The folders that were added, or all folders of a ledger that was made again."""
-
-    format: Literal[1] = Field(description="version of this record")
-    ledger: str = Field(description="path or URL of the ledger")
-    folders: tuple[AddedRun, ...] = Field(description="one entry for each run folder")
-
-    @property
-    def refused(self) -> bool:
-        """Whether a folder could not be used."""
-        return any(item.outcome == "refused" for item in self.folders)
 
 
 class ListedTrack(JsonRecord):
@@ -97,29 +65,6 @@ class LedgerList(JsonRecord):
     runs: tuple[ListedRun, ...] | None = Field(description="newest first; null if they were not asked for")
 
 
-class CheckedRun(JsonRecord):
-    """One folder compared with the ledger."""
-
-    path: str = Field(description="the run folder")
-    uid: str = Field(description="UUID of the run")
-    track: str | None = Field(description="its track; null if it belongs to none")
-    state: Literal["ok", "edited", "missing"] = Field(description="what was found")
-    problems: tuple[str, ...] = Field(description="what differs, and what to do")
-
-
-class LedgerCheck(JsonRecord):
-    """Every folder of a ledger compared with what the ledger has of it."""
-
-    format: Literal[1] = Field(description="version of this record")
-    ledger: str = Field(description="path or URL of the ledger")
-    runs: tuple[CheckedRun, ...] = Field(description="one entry for each folder")
-
-    @property
-    def failed(self) -> bool:
-        """Whether a folder was edited. A missing one is no failure: a disk may be away."""
-        return any(item.state == "edited" for item in self.runs)
-
-
 def list_ledger(ledger: Ledger, track: str | None = None, *, runs: bool = False) -> LedgerList:
     """Return the tracks of a ledger.
 
@@ -142,56 +87,37 @@ def list_ledger(ledger: Ledger, track: str | None = None, *, runs: bool = False)
 
 def _tracks(ledger: Ledger) -> list[ListedTrack]:
     track, run, series, change = tables.track, tables.run, tables.series, tables.change
-    points = (run.c.role == "point") & (run.c.state == "finished")
-    with ledger.read() as connection:
-        counts = {
-            row.track_id: row
-            for row in connection.execute(
-                select(
-                    run.c.track_id,
-                    func.count().label("points"),
-                    func.min(run.c.position).label("first"),
-                    func.max(run.c.position).label("last"),
-                )
-                .where(points)
-                .group_by(run.c.track_id)
-            )
-        }
-        tasks = {
-            row.track_id: int(row.tasks)
-            for row in connection.execute(
-                select(series.c.track_id, func.count().label("tasks")).group_by(series.c.track_id)
-            )
-        }
-        opened = {
-            row.track: int(row.changes)
-            for row in connection.execute(
-                select(change.c.track, func.count().label("changes"))
-                .where(change.c.state == "open")
-                .group_by(change.c.track)
-            )
-        }
-        rows = connection.execute(select(track).where(track.c.name != LOOSE).order_by(track.c.name)).all()
-    found: list[ListedTrack] = []
-    for row in rows:
-        own = counts.get(row.id)
-        found.append(
-            ListedTrack(
-                name=row.name,
-                kind=row.kind,
-                suite=row.suite,
-                points=own.points if own else 0,
-                first=position_label(row.kind, own.first) if own else None,
-                last=position_label(row.kind, own.last) if own else None,
-                tasks=tasks.get(row.id, 0),
-                base=row.base_uid,
-                base_reason=row.base_reason,
-                alarms_per_year=row.alarms_per_year,
-                nights_per_year=row.nights_per_year,
-                open_changes=opened.get(row.name, 0),
-            )
+    position = run.c.position
+    of_points = (
+        select(
+            run.c.track_id,
+            func.count().label("points"),
+            func.min(position).label("first"),
+            func.max(position).label("last"),
         )
-    return found
+        .where((run.c.role == "point") & (run.c.state == "finished"))
+        .group_by(run.c.track_id)
+    )
+    of_tasks = select(series.c.track_id, func.count()).group_by(series.c.track_id)
+    of_changes = select(change.c.track, func.count()).where(change.c.state == "open").group_by(change.c.track)
+    with ledger.read() as connection:
+        points = {row.track_id: row for row in connection.execute(of_points)}
+        tasks = {row[0]: int(row[1]) for row in connection.execute(of_tasks)}
+        opened = {row[0]: int(row[1]) for row in connection.execute(of_changes)}
+        rows = connection.execute(select(track).where(track.c.name != LOOSE).order_by(track.c.name)).all()
+    return [
+        ListedTrack.from_object(
+            row,
+            points=own.points if own else 0,
+            first=position_label(row.kind, own.first) if own else None,
+            last=position_label(row.kind, own.last) if own else None,
+            tasks=tasks.get(row.id, 0),
+            base=row.base_uid,
+            open_changes=opened.get(row.name, 0),
+        )
+        for row in rows
+        for own in (points.get(row.id),)
+    ]
 
 
 def _runs(ledger: Ledger, name: str | None) -> list[ListedRun]:
@@ -217,15 +143,10 @@ def listed_runs(ledger: Ledger, query: Select[Any]) -> list[ListedRun]:
         for row in connection.execute(places.where(location.c.present).order_by(location.c.path)):
             paths.setdefault(row.run_id, []).append(row.path)
     return [
-        ListedRun(
-            uid=row.uid,
+        ListedRun.from_object(
+            row,
             track=row.track or None,
             label=position_label(row.kind, row.position) if row.track else None,
-            role=row.role,
-            model=row.model,
-            state=row.state,
-            created=row.created,
-            kept=row.kept,
             paths=tuple(paths.get(row.id, ())),
         )
         for row in rows

@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from genbench.errors import InputError
 from genbench.json_record import JsonRecord
+from genbench.stats.changewatch import ChangeState, Direction
 from genbench.store.json_files import encode, heal
 from genbench.store.manifest import TrackRole
 from genbench.suite.track import TrackKind, TrackName
@@ -19,8 +20,6 @@ from genbench.suite.track import TrackKind, TrackName
 _LONGEST = 1 << 20
 """Bytes of one note."""
 
-ChangeState = Literal["open", "explained", "dismissed", "recovered"]
-Direction = Literal["drop", "rise"]
 AnnotationKind = Literal["engine", "data", "verifier", "base", "note"]
 
 
@@ -29,6 +28,7 @@ class _Said(JsonRecord):
 
     at: str = Field(description="local time with offset")
     by: str = Field(description="the person, or `genbench`")
+    note: str = Field(description="what kind of note it is")
 
 
 class RootNote(_Said):
@@ -78,12 +78,15 @@ class AnnotationNote(_Said):
     text: str
 
 
-class ChangeNote(_Said):
-    """A change of level was found."""
+class FoundChange(JsonRecord):
+    """A change of level of one task, or of the pooled line if `task` is None, as it was found.
 
-    note: Literal["change"]
+    `size` is after minus before, a fraction of 1, with the interval `ci`. `suspects` are the runs with which
+    it may have begun.
+    """
+
     id: str
-    track: TrackName
+    track: str
     task: str | None
     direction: Direction
     gating: bool
@@ -96,6 +99,22 @@ class ChangeNote(_Said):
     size: float
     ci: tuple[float, float]
     suspects: tuple[str, ...]
+
+
+class ChangeNote(FoundChange, _Said):
+    """A change of level was found."""
+
+    note: Literal["change"]
+
+
+class Change(FoundChange):
+    """A change and what has become of it. `by`, `note` and `at` say who closed it, why and when."""
+
+    state: ChangeState = "open"
+    by: str = ""
+    note: str = ""
+    at: str = ""
+    closed_uid: str | None = None
 
 
 class SettleNote(_Said):

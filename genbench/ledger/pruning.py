@@ -12,11 +12,10 @@ from pydantic import Field
 from genbench.errors import InputError, RunFolderError
 from genbench.json_record import JsonRecord
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import track_history
+from genbench.ledger.history import Night, TrackHistory, track_history
 from genbench.ledger.ingest import GENBENCH
 from genbench.ledger.note_application import tell
 from genbench.ledger.notes import PruneNote
-from genbench.ledger.records import Night, TrackHistory
 from genbench.store.continuation import now
 from genbench.store.folder import RunFolder
 

@@ -83,24 +83,31 @@ class TaskFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
-    """One run as its folder describes it. `tasks` is empty unless `state` is finished or failed."""
+class RunHead:
+    """What a run folder and the ledger both say about a run. `path` is a folder that contains it."""
 
-    path: str
     uid: str
-    run_id: str
-    track: TrackRecord | None
     model: str
     identity: str
-    suite: str
-    suite_digest: str
-    run_seed: int
+    created: str
+    state: str
+    failed: tuple[str, ...]
     terms_digest: str
     circumstances_digest: str
     packages: Mapping[str, str]
-    state: str
-    failed: tuple[str, ...]
-    created: str
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts(RunHead):
+    """One run as its folder describes it. `tasks` is empty unless `state` is finished or failed."""
+
+    path: str
+    run_id: str
+    track: TrackRecord | None
+    suite: str
+    suite_digest: str
+    run_seed: int
     seconds: float | None
     tokens: int | None
     cost: float | None

@@ -17,9 +17,8 @@ from genbench.analysis.records import Count, Interval, Share
 from genbench.errors import InputError
 from genbench.json_record import JsonRecord
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import track_history
+from genbench.ledger.history import Night, TaskSeries, TrackHistory, track_history
 from genbench.ledger.ingest import add
-from genbench.ledger.records import Night, TaskSeries, TrackHistory
 from genbench.ledger.run_facts import read_facts
 from genbench.policy.config import BY_SUITE, EVERY_TASK, Policy, Rule, TaskPolicy, Tier
 from genbench.stats.paired import Paired, paired

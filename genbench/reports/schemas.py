@@ -21,7 +21,9 @@ from genbench.analysis.parity import ParityReport
 from genbench.analysis.ranking_record import Ranking
 from genbench.analysis.results_record import Results
 from genbench.json_record import JsonRecord
-from genbench.ledger.listing import LedgerAdded, LedgerCheck, LedgerList, PushedRun
+from genbench.ledger.checking import LedgerCheck
+from genbench.ledger.ingest import LedgerAdded
+from genbench.ledger.listing import LedgerList, PushedRun
 from genbench.ledger.pruning import LedgerPruned
 from genbench.ledger.rescoring import LedgerRescored
 from genbench.policy.config import Policy

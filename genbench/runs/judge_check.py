@@ -21,7 +21,7 @@ from genbench.judges.calibration import (
 from genbench.judges.engines import build_engine
 from genbench.judges.judge import Judge
 from genbench.judges.spec import judge_path, read_judge
-from genbench.runs.asyncio_bridge import run_coroutine
+from genbench.runs.event_loop import run_coroutine
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.shipped import suite_path
 from genbench.suite.suitefile import read_suite

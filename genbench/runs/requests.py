@@ -11,8 +11,7 @@ from pydantic import Field
 
 from genbench.analysis.records import Count
 from genbench.json_record import JsonRecord
-from genbench.models.prepare import prepare_prompts, sized_tasks
-from genbench.models.prepared import PromptedModel
+from genbench.models.prepare import PromptedModel, prepare_prompts, sized_tasks
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 

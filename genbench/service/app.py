@@ -5,7 +5,9 @@ The pages are no part of the description of the API.
 
 from __future__ import annotations
 
+import json
 import shutil
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -125,3 +127,16 @@ def _metrics(request: Request) -> PlainTextResponse:
     disk = Gauge("genbench_disk_free_ratio", "Free share of the disk of run folders", registry=registry)
     disk.set(_free(own))
     return PlainTextResponse(generate_latest(registry).decode())
+
+
+OPENAPI_FILE = Path("docs") / "openapi.json"
+
+
+def openapi_text() -> str:
+    """Return the committed OpenAPI document of the API. `python -m genbench.service.app` writes it."""
+    return json.dumps(make_api(None).openapi(), indent=1, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    OPENAPI_FILE.write_text(openapi_text(), encoding="utf-8")
+    print(f"wrote {OPENAPI_FILE}")

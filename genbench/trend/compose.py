@@ -14,13 +14,21 @@ import numpy as np
 from scipy.special import ndtr
 
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import recent, track_history
-from genbench.ledger.records import Change, Epoch, Night, TaskSeries, TrackHistory
+from genbench.ledger.history import Epoch, Night, TaskSeries, TrackHistory, recent, track_history
+from genbench.ledger.notes import Change
 from genbench.stats.bestof import best_of, rerun_errors, shrunk
 from genbench.stats.changepoints import MIN_PROBLEMS, SplitTests, TaskNights, pooled_tests
 from genbench.stats.families import holm
 from genbench.store.manifest import position_label
-from genbench.trend.detect import Thresholds, detect_changes, is_tested, thresholds
+from genbench.trend.detect import (
+    AlignedTask,
+    Thresholds,
+    aligned_tasks,
+    detect_changes,
+    is_tested,
+    problem_means,
+    thresholds,
+)
 from genbench.trend.record import (
     AlarmBudget,
     AnchorRecord,
@@ -34,7 +42,6 @@ from genbench.trend.record import (
     TrendTask,
 )
 from genbench.trend.sentence import night_words, parse_since, sentence, since_position
-from genbench.trend.series import AlignedTask, aligned_tasks, problem_means
 
 RERUN_MOVE = 3.0
 """Standard errors of a re-run beyond which a single step is remarked."""

@@ -16,7 +16,7 @@ from genbench.cli.app import app
 from genbench.ledger.changes import change_id, open_change
 from genbench.ledger.database import open_ledger
 from genbench.ledger.history import track_history
-from genbench.ledger.records import Change
+from genbench.ledger.notes import Change
 from tests.ledger.synthetic import flat, make_run
 
 from .conftest import Outcome

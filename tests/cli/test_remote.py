@@ -18,7 +18,7 @@ from tests.ledger.synthetic import flat, make_run
 from tests.project.test_json_schema import problems_of
 from tests.service.conftest import service
 from tests.service.serving import serving
-from tests.service.test_submitted import SUITE
+from tests.service.test_submitted_suites import SUITE
 
 from .conftest import Outcome
 

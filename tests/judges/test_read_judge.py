@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.vllm.settings import VllmConfig
+from genbench.engines.vllm.kind import VllmConfig
 from genbench.errors import ConfigError
 from genbench.judges.calibration import read_calibration
 from genbench.judges.forms.protocol import UnreadableReplyError

@@ -12,7 +12,7 @@ import pytest
 from genbench.errors import InputError
 from genbench.ledger.database import Ledger, open_ledger
 from genbench.ledger.history import track_history, track_names
-from genbench.ledger.ingest import GENBENCH, FolderResult, add, added_record, rebuild
+from genbench.ledger.ingest import GENBENCH, AddedRun, add, added_record, rebuild
 from genbench.store.manifest import TrackRecord
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run
@@ -20,7 +20,7 @@ from tests.ledger.synthetic import flat, make_run
 A = {"math": flat(20, 2, 0.5, 1)}
 
 
-def only(outcomes: list[FolderResult]) -> FolderResult:
+def only(outcomes: list[AddedRun]) -> AddedRun:
     assert len(outcomes) == 1
     return outcomes[0]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.note_application import apply_new_notes
-from genbench.ledger.records import Change
+from genbench.ledger.notes import Change
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run
 
@@ -60,7 +59,7 @@ def found(ledger: Ledger, **changes: Any) -> Change:
         note="",
         at="2026-01-01T00:00:00+0000",
     )
-    return replace(change, **changes)
+    return change.model_copy(update=changes)
 
 
 def test_a_change_is_recorded_once(filled: Ledger) -> None:
@@ -80,7 +79,7 @@ def test_a_second_open_change_of_one_task_and_direction_is_refused(filled: Ledge
 def test_a_change_is_opened_open_and_settled_with_a_reason(filled: Ledger) -> None:
     change = found(filled)
     with pytest.raises(InputError, match="wanted open"):
-        open_change(filled, replace(change, state="explained"))
+        open_change(filled, change.model_copy(update={"state": "explained"}))
     open_change(filled, change)
     with pytest.raises(InputError, match="say why with --note"):
         settle_change(filled, change.id, "dismissed", by="ada", note=" ")

@@ -14,7 +14,7 @@ from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger, open_ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import add
-from genbench.ledger.records import Change
+from genbench.ledger.notes import Change
 from genbench.policy.config import Policy, TaskPolicy
 from genbench.policy.gate import GatedChange, GatedTask, NightlyGate, nightly_gate, scores_of, tonight
 from genbench.reports.terminal.ledger import gate_text

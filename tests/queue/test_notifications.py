@@ -8,7 +8,7 @@ from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger, open_ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import add
-from genbench.ledger.records import Change
+from genbench.ledger.notes import Change
 from genbench.queue.database import Queue
 from genbench.queue.jobs import submit
 from genbench.queue.messages import list_messages

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from genbench.ledger.listing import AddedRun, CheckedRun, LedgerAdded, LedgerCheck, LedgerList, ListedTrack
+from genbench.ledger.checking import CheckedRun, LedgerCheck
+from genbench.ledger.ingest import AddedRun, LedgerAdded
+from genbench.ledger.listing import LedgerList, ListedTrack
 from genbench.ledger.pruning import LedgerPruned, PrunedRun
 from genbench.ledger.rescoring import LedgerRescored, MovedTask, RescoredRun
 from genbench.policy.gate import GatedTask, NightlyGate

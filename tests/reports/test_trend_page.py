@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from genbench.ledger.records import Annotation, TrackHistory
+from genbench.ledger.history import TrackHistory
 from genbench.reports.trend.page import trend_page, write_trend_page
 from genbench.trend.compose import compose
-from tests.trend.histories import FIRST, change, drawn, history, losses, night
+from tests.trend.histories import FIRST, change, drawn, history, losses, night, remark
 
 NIGHTS = 30
 TASKS = {"gpqa": drawn(losses(NIGHTS)), "aime": drawn(losses(NIGHTS), 40, seed=2)}
@@ -59,18 +59,16 @@ def test_a_track_without_changes_has_no_section_of_changes() -> None:
 
 
 def test_missing_nights_and_remarks_are_shown() -> None:
-    remark = Annotation("a-1", "nightly", FIRST + 3, "engine", "vllm 0.33", "ada", "2026-11-01T00:00:00Z")
-    text = page(skipped=[4], annotations=(remark,))
+    text = page(skipped=[4], annotations=(remark(),))
     assert f"Nights without a finished run: {night(4).label}." in text
     assert f"{night(3).label} engine: vllm 0.33 (ada)" in text
 
 
 def hostile() -> TrackHistory:
-    remark = Annotation("a-1", "nightly", FIRST, "note", EVIL, EVIL, "2026-11-01T00:00:00Z")
     found = history(
         {EVIL: TASKS["gpqa"]},
         changes=[change(20, 22, task=EVIL, note=EVIL, by=EVIL, state="explained")],
-        annotations=(remark,),
+        annotations=(remark(FIRST, EVIL, EVIL),),
     )
     points = tuple(replace(point, model=EVIL) for point in found.points)
     track = replace(found.track, name=EVIL, suite=EVIL, base_reason=EVIL)

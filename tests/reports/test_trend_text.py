@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from genbench.ledger.records import Annotation
 from genbench.reports.trend.text import trend_text
 from genbench.trend.compose import compose
-from tests.trend.histories import FIRST, base_of, change, drawn, epoch, history, losses, night, series
+from tests.trend.histories import base_of, change, drawn, epoch, history, losses, night, remark, series
 
 NIGHTS = 30
 SUMS = drawn(losses(NIGHTS))
@@ -79,9 +78,8 @@ def test_a_new_epoch_is_a_bar_in_the_trend() -> None:
 
 
 def test_missing_nights_remarks_and_unused_runs_are_listed() -> None:
-    remark = Annotation("a-1", "nightly", FIRST + 3, "engine", "vllm 0.33", "ada", "2026-11-01T00:00:00Z")
     failed = night(31, state="failed", failed=("12 % unscored",))
-    text = trend_text(compose(history(TASKS, skipped=[4], annotations=(remark,), others=(failed,))))
+    text = trend_text(compose(history(TASKS, skipped=[4], annotations=(remark(),), others=(failed,))))
     assert f"missing nights: {night(4).label}" in text
     assert f"{night(3).label} engine: vllm 0.33 (ada)" in text
     assert f"not used: {failed.label} tuned: 12 % unscored" in text

@@ -20,15 +20,14 @@ from schemathesis.specs.openapi.checks import (
 from genbench.ledger.database import open_ledger
 from genbench.ledger.ingest import add
 from genbench.queue.database import open_queue
-from genbench.service.app import make_app
+from genbench.service.app import OPENAPI_FILE, make_app, openapi_text
 from genbench.service.context import Service, suites_in
-from genbench.service.openapi import FILE, openapi_text
 from genbench.service.tokens import add_token
 from tests.installed import ROOT
 from tests.ledger.synthetic import flat, make_run
 from tests.queue.test_spec import SUITE
 
-DOCUMENT = json.loads((ROOT / FILE).read_text())
+DOCUMENT = json.loads((ROOT / OPENAPI_FILE).read_text())
 LABELS = sorted(f"{method.upper()} {path}" for path, item in DOCUMENT["paths"].items() for method in item)
 CHECKS = [
     not_a_server_error,
@@ -39,7 +38,7 @@ CHECKS = [
 
 
 def test_the_committed_description_is_that_of_the_code() -> None:
-    assert (ROOT / FILE).read_text() == openapi_text()
+    assert (ROOT / OPENAPI_FILE).read_text() == openapi_text()
     assert DOCUMENT["openapi"].startswith("3.1")
 
 

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from genbench.queue.jobs import submit
 from genbench.service import queries
 from genbench.service.api import tracks
+from genbench.service.app import OPENAPI_FILE, openapi_text
 from genbench.service.context import Service
-from genbench.service.openapi import FILE, openapi_text
 from tests.queue.killing import placed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ API = "/api/v1"
 
 @pytest.mark.slow
 def test_the_committed_document_is_that_of_the_code() -> None:
-    text = (ROOT / FILE).read_text()
+    text = (ROOT / OPENAPI_FILE).read_text()
     assert text == openapi_text()
     document = json.loads(text)
     assert document["openapi"].startswith("3.1")

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from genbench.ledger.records import Change, Epoch, Night, TaskSeries, Track, TrackHistory
+from genbench.ledger.history import Epoch, Night, TaskSeries, Track, TrackHistory
+from genbench.ledger.notes import AnnotationNote, Change
 from genbench.stats.scores import Floats
 
 K = 8
@@ -176,3 +177,18 @@ def change(first: int, found: int, **fields: Any) -> Change:
         "at": "2026-11-01T00:00:00Z",
     }
     return Change(**values | fields)
+
+
+def remark(position: int = FIRST + 3, text: str = "vllm 0.33", by: str = "ada") -> AnnotationNote:
+    """Return a remark on a night."""
+    at = "2026-11-01T00:00:00Z"
+    return AnnotationNote(
+        note="annotation",
+        id="a-1",
+        track="nightly",
+        position=position,
+        kind="engine",
+        text=text,
+        by=by,
+        at=at,
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from genbench.ledger.records import TrackHistory
+from genbench.ledger.history import TrackHistory
 from genbench.stats.scores import Floats
 from genbench.trend.compose import anchor_draws, anchor_due, anchor_state, compose, house_moved_with
 from tests.trend.histories import K, base_of, change, drawn, epoch, history, losses, night, series

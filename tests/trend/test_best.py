@@ -8,7 +8,7 @@ import pytest
 from genbench.stats.bestof import best_of
 from genbench.stats.paired import paired
 from genbench.trend.compose import compared, compose
-from genbench.trend.series import aligned_tasks
+from genbench.trend.detect import aligned_tasks
 from tests.trend.histories import K, drawn, history, losses
 
 

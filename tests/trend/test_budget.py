@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from genbench.ledger.records import TrackHistory
+from genbench.ledger.history import TrackHistory
 from genbench.stats.changepoints import alarm_threshold
 from genbench.trend.detect import is_tested, thresholds
 from tests.trend.histories import drawn, history, losses

@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from genbench.errors import InputError
-from genbench.ledger.records import Annotation
 from genbench.stats.changepoints import alarm_threshold
 from genbench.trend.compose import compose
 from genbench.trend.record import Trend
 from genbench.trend.sentence import parse_since
-from tests.trend.histories import FIRST, change, drawn, history, losses, night
+from tests.trend.histories import FIRST, change, drawn, history, losses, night, remark
 
 NIGHTS = 30
 TASKS = {"gpqa": drawn(losses(NIGHTS)), "aime": drawn(losses(NIGHTS), 40, seed=2)}
@@ -65,8 +64,7 @@ def test_runs_that_are_not_used_are_listed_with_the_reason() -> None:
 
 
 def test_remarks_carry_their_night() -> None:
-    remark = Annotation("a-1", "nightly", FIRST + 3, "engine", "vllm 0.33", "ada", "2026-11-01T00:00:00Z")
-    note = compose(history(TASKS, annotations=(remark,))).notes[0]
+    note = compose(history(TASKS, annotations=(remark(),))).notes[0]
     assert (note.label, note.kind, note.text) == (night(3).label, "engine", "vllm 0.33")
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from genbench.ledger.listing import CheckedRun, LedgerAdded, LedgerCheck, LedgerList
+from genbench.ledger.checking import CheckedRun, LedgerCheck
+from genbench.ledger.ingest import LedgerAdded
+from genbench.ledger.listing import LedgerList
 from genbench.ledger.pruning import LedgerPruned
 from genbench.ledger.rescoring import LedgerRescored, RescoredRun
 from genbench.policy.gate import GatedTask, NightlyGate

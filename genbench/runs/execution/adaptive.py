@@ -17,10 +17,9 @@ from genbench.analysis.adaptiveplan import make_plan, rules_of
 from genbench.analysis.comparable import Difference, planned_differences, settle
 from genbench.analysis.opening import open_side, require_finished
 from genbench.data.shard import Shard
-from genbench.draw.draw_order import Draw, wanted_draws
+from genbench.draw.draw_queue import Draw, wanted_draws
 from genbench.errors import ConfigError, InputError, InterruptedRunError
-from genbench.runs.execution.context import RunContext
-from genbench.runs.execution.job import AdaptiveJob, Job
+from genbench.runs.execution.job import AdaptiveJob, Job, RunContext
 from genbench.runs.execution.prompt_records import SpooledPrompts
 from genbench.runs.execution.run_manifest import RunManifest
 from genbench.runs.options import RunOptions

@@ -16,8 +16,8 @@ from genbench.analysis.recheck_record import RecheckedTask
 from genbench.analysis.sides import Side, SideTask
 from genbench.errors import GenbenchError, InputError
 from genbench.judges.judged_tasks import is_judged
-from genbench.models.prepared import Reasoning
-from genbench.runs.asyncio_bridge import run_coroutine
+from genbench.models.prepare import Reasoning
+from genbench.runs.event_loop import run_coroutine
 from genbench.runs.execution.scoring import case_of, conversations, verdict_of
 from genbench.runs.stored.load import stored_tasks, why_not_loadable
 from genbench.runs.stored.trust import Kind

@@ -12,8 +12,7 @@ from genbench.errors import InputError
 from genbench.ledger.changes import annotate, close_change, pin_base, position_of
 from genbench.ledger.history import task_series, track_history
 from genbench.ledger.listing import ListedRun, ListedTrack
-from genbench.ledger.notes import AnnotationKind
-from genbench.ledger.records import Annotation
+from genbench.ledger.notes import AnnotationKind, AnnotationNote
 from genbench.queue.jobs import list_workers
 from genbench.queue.messages import Message, list_messages
 from genbench.queue.records import Schedule, Worker
@@ -239,7 +238,7 @@ def post_remark(request: Request, track: Name, body: RemarkRequest) -> Remark:
     return _remark(annotate(own.ledger, track, position_of(body.at), body.kind, body.text, by=who))
 
 
-def _remark(item: Annotation) -> Remark:
+def _remark(item: AnnotationNote) -> Remark:
     return Remark(
         id=item.id, position=item.position, kind=item.kind, text=item.text, by=item.by, made=item.at
     )

@@ -19,8 +19,7 @@ from genbench.errors import InputError
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.differences import compare_scores
-from genbench.ledger.history import track_history
-from genbench.ledger.records import Epoch, Night, TrackHistory
+from genbench.ledger.history import Epoch, Night, TrackHistory, track_history
 from genbench.reports.explanations import headline
 from genbench.reports.trend.page import trend_chart
 from genbench.reports.trend.text import evidence_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.engines.replay import completion_of
+from genbench.models.responses import completion_of
 
 SAMPLE = {"task": "t", "problem_id": "p", "sample_index": 0}
 

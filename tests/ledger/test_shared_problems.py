@@ -16,7 +16,7 @@ from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.run_facts import read_facts
 from genbench.ledger.vectors import Vector
 from genbench.store.sums import asked_digests
-from genbench.trend.series import aligned_tasks
+from genbench.trend.detect import aligned_tasks
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run
 

@@ -1,16 +1,17 @@
-"""Rows of long benchmarks from the hub: MRCR's chats, GraphWalks and LongBench v2."""
+"""OpenAI's MRCR: long chats that ask for one of several replies to the same request."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.tasks.base import SingleTurn
 from genbench.tasks.page.task import built_in_page, page_facts
+from genbench.tasks.rows import length_bin
 from genbench.types import Ask, Message, Problem
 
 Longest = Literal["all", "8k", "16k", "32k", "64k", "128k", "256k", "512k"]
@@ -86,34 +87,3 @@ def _chat(place: int, row: Row, most: int | None) -> Problem:
 
 def _pose(problem: Problem, sample_index: int) -> Ask:
     return Ask(tuple(problem.row["messages"]), problem.row["reference"])
-
-
-def length_bin(characters: int) -> str:
-    """Return the bin of a length in tokens, at four characters each: 8192, 16384 … up to 1048576."""
-    size = 8_192
-    while size < 1_048_576 and characters > size * 4:
-        size *= 2
-    return str(size)
-
-
-def graphwalks(row: Row, place: int) -> dict[str, Any]:
-    """Return a row of GraphWalks with its length bin.
-
-    Raises:
-        DataError: the prompt is no text, or the answer no list.
-    """
-    if not isinstance(row["prompt"], str) or not isinstance(row["answer_nodes"], list | tuple):
-        raise DataError("the prompt is no text, or answer_nodes is no list")
-    nodes = [str(node) for node in row["answer_nodes"]]
-    return {**row, "answer_nodes": nodes, "length": length_bin(len(row["prompt"]))}
-
-
-def longbench(row: Row, place: int) -> dict[str, Any]:
-    """Return a row of LongBench v2 without the white space around its text.
-
-    Raises:
-        DataError: the answer is no letter from A to D.
-    """
-    if row["answer"] not in ("A", "B", "C", "D"):
-        raise DataError(f"the answer is {row['answer']!r}, wanted A, B, C or D")
-    return {**row, "context": str(row["context"]).strip()}

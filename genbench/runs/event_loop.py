@@ -1,14 +1,40 @@
-"""Stopping of a run from outside: by Ctrl-C, SIGTERM or a time limit."""
+"""Run a coroutine to its end, and stop a run from outside: by Ctrl-C, SIGTERM or a time limit."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
+
+T = TypeVar("T")
+
+
+def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of `work`. Inside a running loop (a notebook) it runs in its own thread."""
+    if not _is_inside_loop():
+        return asyncio.run(work)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+def _is_inside_loop() -> bool:
+    """Return whether a loop runs in this thread.
+
+    No coroutine may run while the error of asyncio is handled. Every later error of the run would refer to
+    it, and it refers to the callers, with all the problems of the run.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
 
 _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 

@@ -25,9 +25,9 @@ class Rows(RowTask):
 
 
 def test_a_row_that_cannot_be_asked_is_told_and_the_others_are_problems() -> None:
-    found = Rows().readings([{"id": 1}, {"idd": 2}])
+    found = Rows().read_rows([{"id": 1}, {"idd": 2}])
     assert [problem.problem_id for problem in found.problems] == ["1"]
-    assert found.unasked == ("row 2: no column 'id'; did you mean 'idd'?",)
+    assert found.unusable == ("row 2: no column 'id'; did you mean 'idd'?",)
 
 
 def test_two_rows_with_one_id_are_refused() -> None:

@@ -10,7 +10,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.protocols import TaskInfo
 from genbench.registry import PlugIn
-from genbench.tasks.plugin_guard import checked_task
+from genbench.tasks.plugin_guard import guarded_task
 from genbench.types import Ask, Message, Problem
 
 PLUG_IN = PlugIn("task", "mine", "nowhere:mine", "acme", "1.2")
@@ -37,7 +37,7 @@ class Mine:
 
 
 def test_a_right_task_is_passed_through() -> None:
-    task = checked_task(PLUG_IN, Mine())
+    task = guarded_task(PLUG_IN, Mine())
     rows, provenance = task.rows()
     [problem] = task.problems(rows)
     asked = task.ask(problem, 0, ())
@@ -47,8 +47,8 @@ def test_a_right_task_is_passed_through() -> None:
 
 
 def test_the_digest_of_its_rows_changes_with_them() -> None:
-    first = checked_task(PLUG_IN, Mine()).rows()[1]["digest"]
-    assert checked_task(PLUG_IN, Mine(rows=[{"q": "1+1?", "a": 3}])).rows()[1]["digest"] != first
+    first = guarded_task(PLUG_IN, Mine()).rows()[1]["digest"]
+    assert guarded_task(PLUG_IN, Mine(rows=[{"q": "1+1?", "a": 3}])).rows()[1]["digest"] != first
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_the_digest_of_its_rows_changes_with_them() -> None:
 )
 def test_wrong_problems_are_refused(parts: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        checked_task(PLUG_IN, Mine(**parts)).problems([{}])
+        guarded_task(PLUG_IN, Mine(**parts)).problems([{}])
     assert message in str(caught.value)
     assert "task 'mine' of package acme 1.2" in str(caught.value)
-    assert "test_checked.py:" in str(caught.value)
+    assert "test_plugin_guard.py:" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_wrong_problems_are_refused(parts: dict[str, Any], message: str) -> None
     ],
 )
 def test_wrong_asks_are_refused_with_the_problem(ask: Callable[[], Any], message: str) -> None:
-    task = checked_task(PLUG_IN, Mine(ask=ask))
+    task = guarded_task(PLUG_IN, Mine(ask=ask))
     with pytest.raises(ConfigError) as caught:
         task.ask(Problem("mine", "x", {}), 0, ())
     assert message in str(caught.value)
@@ -88,14 +88,14 @@ def test_wrong_asks_are_refused_with_the_problem(ask: Callable[[], Any], message
 @pytest.mark.parametrize("rows", [[], [1], [{"x": object()}], [{"x": float("nan")}], [{"a": 1}, {"b": 2}], 5])
 def test_rows_are_json_objects_of_the_same_columns(rows: Any) -> None:
     with pytest.raises(ConfigError, match=r"rows\(\)"):
-        checked_task(PLUG_IN, Mine(rows=rows)).rows()
+        guarded_task(PLUG_IN, Mine(rows=rows)).rows()
 
 
 def test_a_task_without_facts_is_refused() -> None:
     wrong = Mine()
     wrong.info = {"name": "mine"}
     with pytest.raises(ConfigError, match=r"'info' is \{'name': 'mine'\}, wanted .*TaskInfo"):
-        checked_task(PLUG_IN, wrong)
+        guarded_task(PLUG_IN, wrong)
 
 
 def test_a_task_without_a_method_is_refused() -> None:
@@ -106,4 +106,4 @@ def test_a_task_without_a_method_is_refused() -> None:
             return []
 
     with pytest.raises(ConfigError, match="ask: it is None, wanted a function"):
-        checked_task(PLUG_IN, Half())
+        guarded_task(PLUG_IN, Half())

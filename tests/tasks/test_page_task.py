@@ -57,9 +57,9 @@ def test_a_text_without_a_variant_for_the_row_is_named(tmp_path: Path) -> None:
 def test_rows_that_cannot_be_asked_are_counted_and_named(tmp_path: Path) -> None:
     made = task(tmp_path, CHOICE)
     rows = [{"q": "?", "o": options, "a": 0, "lang": "en"} for options in (["x", "y"], ["x"], ["x", "z"], [])]
-    found = made.readings(rows)
+    found = made.read_rows(rows)
     assert [problem.problem_id for problem in found.problems] == ["0", "2"]
-    assert [text.partition(": ")[0].rpartition(", ")[2] for text in found.unasked] == ["row 2", "row 4"]
+    assert [text.partition(": ")[0].rpartition(", ")[2] for text in found.unusable] == ["row 2", "row 4"]
 
 
 def test_a_task_none_of_whose_rows_can_be_asked_is_refused(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_only_the_rows_of_the_filter_belong_to_the_task(tmp_path: Path) -> None:
     made = task(tmp_path, f"{HEAD}kind: exact\nfields: {{question: q, reference: a}}\nwhere: {{a: [x, y]}}\n")
     rows = [{"q": "1", "a": "x"}, {"q": "2", "a": "z"}, {"q": "3", "a": "y"}]
     assert [problem.problem_id for problem in made.problems(rows)] == ["0", "2"]
-    assert made.readings(rows).unasked == ()
+    assert made.read_rows(rows).unusable == ()
     with pytest.raises(DataError, match="none of 1 rows belongs to it"):
         made.problems(rows[1:2])
 

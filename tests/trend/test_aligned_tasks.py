@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from genbench.trend.series import aligned_tasks, problem_means
+from genbench.trend.detect import aligned_tasks, problem_means
 from tests.trend.histories import K, base_of, drawn, epoch, history, losses, night, series
 
 NIGHTS = 12

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from genbench.engines.kind import ModelSource, PromptFacts
-from genbench.engines.replay import (
+from genbench.errors import EngineDiedError, ResponsesError
+from genbench.models.responses import (
     ReplayEngine,
     ReplayKind,
     ReplaySettings,
@@ -18,7 +19,6 @@ from genbench.engines.replay import (
     completion_of,
     response_lines,
 )
-from genbench.errors import EngineDiedError, ResponsesError
 from genbench.suite.config import Decoding, ModelConfig
 from genbench.types import Completion, Request, SampleId
 
