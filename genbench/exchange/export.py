@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from genbench import registry
-from genbench.analysis.results_record import Results, require_results
+from genbench.analysis.results.record import Results, require_results
 from genbench.analysis.samples import Sample, task_samples
 from genbench.errors import ConfigError, GenbenchError, InputError, call_mistake, cause, place_of
 from genbench.registry import PlugIn

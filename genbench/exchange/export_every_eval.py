@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.analysis.samples import Sample, task_samples
 from genbench.exchange.export import write_parts
 from genbench.store.clock import wall_seconds

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.errors import InputError
 from genbench.exchange.parquet import write_table
 from genbench.store.json_files import replace

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from genbench.analysis.comparison_record import ComparedTask
-from genbench.analysis.joinedalarms import JoinedAlarm
-from genbench.analysis.results_record import Results
+from genbench.analysis.comparison.compared_task import ComparedTask
+from genbench.analysis.results.alarms import JoinedAlarm
+from genbench.analysis.results.record import Results
 from genbench.reports.explanations import signed
 from genbench.reports.numbers import points
 from genbench.reports.record import Report, TaskHealthRecord

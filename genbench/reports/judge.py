@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.analysis.judge_records import PairwiseRecord
-from genbench.analysis.results_record import JudgedRecord
+from genbench.analysis.results.judge_figures import JudgedRecord, PairwiseRecord
 from genbench.reports.numbers import interval, points
 from genbench.runs.judge_check import InjectionRecord, JudgeCheck
 from genbench.safetext.printable import printable

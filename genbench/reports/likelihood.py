@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from genbench.analysis.likelihood_record import LikelihoodRecord, MeasureDifference
+from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference
 from genbench.reports.numbers import p_text
 from genbench.reports.terminal.table import aligned
 from genbench.stats.likelihood import MEASURES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from genbench.analysis.comparison_record import ComparedTask
-from genbench.analysis.mean_records import MeanRecord
+from genbench.analysis.comparison.compared_task import ComparedTask
+from genbench.analysis.results.means import MeanRecord
 from genbench.reports.adaptive_looks import HEAD, adaptive_text, look_rows
 from genbench.reports.benchmark_groups import counted, group_changes, task_groups
 from genbench.reports.explanations import signed, task_sentences

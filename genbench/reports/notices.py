@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.analysis.joinedalarms import joined_alarms
+from genbench.analysis.results.alarms import joined_alarms
 from genbench.reports.benchmark_groups import (
     FoldedLine,
     TaskLine,

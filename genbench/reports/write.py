@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.comparable import check_names
-from genbench.analysis.compare import CompareOptions, compare_sides
-from genbench.analysis.comparison_record import Comparison
-from genbench.analysis.mean_records import GroupRecord
-from genbench.analysis.opening import side_of
+from genbench.analysis.comparison.comparability import check_names
+from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
+from genbench.analysis.results.means import GroupRecord
+from genbench.analysis.sides.loading import side_of
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.benchmark_groups import Series
 from genbench.reports.explanations import lead

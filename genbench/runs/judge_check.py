@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from genbench.analysis.records import Count, Share
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.judges.calibration import (
     CANARIES,
     CalibrationCase,

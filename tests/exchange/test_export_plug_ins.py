@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.results_record import require_results
+from genbench.analysis.results.record import require_results
 from genbench.errors import ConfigError
 from genbench.exchange.export import ExportedRun, export_with
 from genbench.registry import PlugIn

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.errors import InputError
 from genbench.exchange.import_log import ImportChoice, import_scores, inspect_metrics, read_inspect
 

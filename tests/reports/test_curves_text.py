@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.analysis.curves_record import Curve, CurveBest, CurvePoint, Curves
+from genbench.analysis.curves import Curve, CurveBest, CurvePoint, Curves
 from genbench.reports.trend.steps_page import curves_page
 from genbench.reports.trend.steps_text import curves_text, shown
 

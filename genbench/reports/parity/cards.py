@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.parity import ParityRecord, ParityReport, State, problems_left_out, run_agreement
-from genbench.analysis.results_record import Results
+from genbench.analysis.results.record import Results
 from genbench.errors import ConfigError, GenbenchError, InputError, nearest
 from genbench.protocols import PublishedScore
 from genbench.store.folder import RunFolder

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.parity import ParityRecord, ParityReport, problems_left_out, run_agreement
-from genbench.analysis.results_record import require_results
+from genbench.analysis.results.record import require_results
 from genbench.reports.numbers import interval, points
 from genbench.reports.parity.cards import ParityCard, state_words, stored_states
 from genbench.reports.terminal.table import aligned

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from genbench.analysis.corpus_record import CorpusRecord
-from genbench.analysis.joinedalarms import joined_alarms
-from genbench.analysis.mean_records import GroupRecord
-from genbench.analysis.results_record import InstructionsRecord, Results, TaskResults
+from genbench.analysis.corpus_metrics import CorpusMetricRecord
+from genbench.analysis.instruction_accuracy import InstructionsRecord
+from genbench.analysis.results.alarms import joined_alarms
+from genbench.analysis.results.means import GroupRecord
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.reports.adaptive_looks import adaptive_text
 from genbench.reports.benchmark_groups import TaskLine, fold_lines, groups_of, task_line
 from genbench.reports.judge import judged_lines
@@ -19,12 +20,12 @@ from genbench.reports.terminal.table import aligned
 from genbench.store.manifest import PublishedRecord
 
 
-def corpus_lines(records: Mapping[str, CorpusRecord] | None) -> list[str]:
+def corpus_lines(records: Mapping[str, CorpusMetricRecord] | None) -> list[str]:
     """Return one line for each corpus metric, in points of 100 with its 95 % interval."""
     return [_line(name, item) for name, item in (records or {}).items()]
 
 
-def _line(name: str, item: CorpusRecord) -> str:
+def _line(name: str, item: CorpusMetricRecord) -> str:
     if item.value is None:
         return f"{name}: missing: {item.missing}"
     bounds = "" if item.ci is None else f" [{100 * item.ci[0]:.2f}, {100 * item.ci[1]:.2f}]"

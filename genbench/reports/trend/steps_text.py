@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.analysis.curves_record import Curve, Curves, Ranks
+from genbench.analysis.curves import Curve, Curves, Ranks
 from genbench.reports.terminal.table import aligned
 from genbench.safetext.printable import printable
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from genbench.analysis.recheck_record import RecheckedTask
-from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.comparison.spot_check import RecheckedTask
+from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import GenbenchError, InputError
 from genbench.judges.judged_tasks import is_judged
 from genbench.models.prepare import Reasoning
