@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from genbench.errors import InputError
-from genbench.exchange.every_eval import SCHEMA
 from genbench.exchange.export import export
-from genbench.exchange.hub_results import hub_results
+from genbench.exchange.export_every_eval import SCHEMA
+from genbench.exchange.export_hub import hub_results
 from genbench.exchange.import_log import import_scores
 from genbench.pipeline import RunOptions, run
 from tests.exchange.talks import write_talk

@@ -7,9 +7,8 @@ import random
 
 import pytest
 
-from genbench.generators.counting import PieceCounts
-from genbench.generators.pairs import PairPool, pairs_row
-from genbench.generators.sizing import Size, fit, prompt_tokens
+from genbench.generators.json_lookup import PairPool, pairs_row
+from genbench.generators.sizing import PieceCounts, Size, fit, prompt_tokens
 
 POOL = PairPool.drawn(2_048, random.Random(1))
 

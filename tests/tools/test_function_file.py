@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.tools.simulation import FunctionFile, functions_of
+from genbench.tools.simulated_functions import FunctionFile, functions_of
 
 SOURCE = '''
 SEEN = []

@@ -11,9 +11,8 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.sandbox.threads import SandboxWish
 from genbench.tools.calls import Call
-from genbench.tools.isolated import FunctionRunner, IsolatedFunctions, read_wish
 from genbench.tools.loop import Ran
-from genbench.tools.simulation import FunctionFile
+from genbench.tools.simulated_functions import FunctionFile, FunctionRunner, IsolatedFunctions, read_wish
 
 SOURCE = """
 import os, socket, sys, time

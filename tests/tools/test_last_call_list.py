@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.tools.found_calls import last_call_list
+from genbench.tools.call_lists import last_call_list
 
 
 def test_the_last_list_of_calls_is_found_in_prose_and_fences() -> None:

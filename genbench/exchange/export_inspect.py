@@ -11,7 +11,7 @@ from typing import Any
 
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.analysis.samples import Sample, Turn, task_samples
-from genbench.exchange.partfile import write_parts
+from genbench.exchange.export import write_parts
 from genbench.store.manifest import TaskRecord
 from genbench.store.stored_run import StoredRun, StoredTask
 

@@ -10,11 +10,11 @@ import pytest
 from genbench.engines.vllm.kind import VllmConfig
 from genbench.errors import ConfigError
 from genbench.judges.calibration import read_calibration
-from genbench.judges.file import judge_path, read_judge
 from genbench.judges.forms.protocol import UnreadableReplyError
 from genbench.judges.judge import Judge
 from genbench.judges.local import LocalJudge
 from genbench.judges.prompt import capped
+from genbench.judges.spec import judge_path, read_judge
 from genbench.suite import shipped
 from genbench.suite.config import Decoding
 from genbench.suite.judge import JudgeConfig, JudgeModel, JudgeServer

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from genbench.exchange.export import export
+from genbench.exchange.export_lm_eval import lm_eval_line
 from genbench.exchange.import_log import import_scores
-from genbench.exchange.lm_eval import lm_eval_line
 from genbench.pipeline import RunOptions, run
 from tests.exchange.talks import TALK, write_talk
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from genbench.generators.counting import CountedPieces, PieceCounts, most_within
-from genbench.generators.sizing import Size, filler_text
+from genbench.generators.sizing import CountedPieces, PieceCounts, Size, filler_text, most_within
 from genbench.generators.words import Walk, draw_values
 from genbench.types import Message
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.analysis.samples import Sample, task_samples
-from genbench.exchange.partfile import write_parts
+from genbench.exchange.export import write_parts
 from genbench.store.json_files import encode, replace
 from genbench.store.stored_run import AskFile, StoredRun
 

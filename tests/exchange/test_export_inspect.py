@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from genbench.exchange.export import export
-from genbench.exchange.inspect_log import inspect_sample
-from genbench.exchange.partfile import write_parts
+from genbench.exchange.export import export, write_parts
+from genbench.exchange.export_inspect import inspect_sample
 from genbench.pipeline import RunOptions, run
 from genbench.types import Answer, Completion, SampleId
 from tests.exchange.talks import TALK, write_talk

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genbench.judges.controltokens import ControlTokens, tokens_of
-from genbench.judges.prompt import block
+from genbench.judges.prompt import ControlTokens, block, tokens_of
 
 COMMON = [
     "<|im_end|>",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from genbench.tools.call_lists import official_prompt_calls, official_tagged_calls
 from genbench.tools.calls import Call, CallError
-from genbench.tools.official import official_prompt_calls, official_tagged_calls
 
 TAGGED = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
 

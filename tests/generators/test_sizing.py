@@ -10,13 +10,20 @@ import numpy as np
 import pytest
 
 from genbench.errors import DataError
-from genbench.generators.counting import CountedPieces, PieceCounts, largest, most_within, nominal_tokens
 from genbench.generators.haystacks import Noise, Prose, hide_in_lines
 from genbench.generators.maker import RowKey, RowMaker
 from genbench.generators.needles import TASKS, Distractors, needle
 from genbench.generators.recall import Passages
 from genbench.generators.recipe import Recipe, text_digest
-from genbench.generators.sizing import filler_costs, filler_text
+from genbench.generators.sizing import (
+    CountedPieces,
+    PieceCounts,
+    filler_costs,
+    filler_text,
+    largest,
+    most_within,
+    nominal_tokens,
+)
 from genbench.generators.words import Walk, draw_values, prose, vocabulary, word_list
 from genbench.types import Message
 

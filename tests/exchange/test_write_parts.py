@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.exchange.partfile import write_parts
+from genbench.exchange.export import write_parts
 
 
 def failing() -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""The hub's `.eval_results`: one YAML file for each task whose rows are of a dataset of the hub."""
+"""For the Hugging Face hub: a run as a dataset repository, and its results as `.eval_results` files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,52 @@ from typing import Any
 
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.errors import InputError
+from genbench.exchange.parquet import write_table
 from genbench.store.json_files import replace
 from genbench.store.manifest import TaskRecord
 from genbench.store.stored_run import StoredRun
 
 Written = list[Path]
+CARD = "README.md"
+_CARD_HEAD = b"---\nconfigs: "
+
+
+def hub_dataset(run: StoredRun, results: Results, output: Path) -> Written:
+    """Write a dataset repository: one Parquet file for each task, and a card that lists them as configs."""
+    _require_own_card(output / CARD)
+    written = []
+    for name in results.tasks:
+        path = output / f"{name}.parquet"
+        write_table(path, run, [name])
+        written.append(path)
+    configs = [{"config_name": name, "data_files": f"{name}.parquet"} for name in results.tasks]
+    rows = "".join(
+        f"| {name} | {task.metric} | {task.value} | {task.n} x {task.k} |\n"
+        for name, task in results.tasks.items()
+    )
+    # JSON is valid YAML, and its quoting is safe for every name.
+    card = (
+        f"---\nconfigs: {json.dumps(configs)}\n---\n# Samples of one run\n\n"
+        f"Run {results.run_id}, suite {results.suite}, model {results.model}.\n\n"
+        f"| config | metric | value | n x k |\n|---|---|---|---|\n{rows}"
+    )
+    replace(output / CARD, card.encode())
+    return [*written, output / CARD]
+
+
+def _require_own_card(path: Path) -> None:
+    """Refuse to replace a README that no export wrote. The user has named its folder, not the file.
+
+    Raises:
+        InputError: there is such a file.
+    """
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        if file.read(len(_CARD_HEAD)) != _CARD_HEAD:
+            raise InputError(
+                f"{path}: is there, and no export wrote it; move it away, or give another --output"
+            )
 
 
 def hub_results(run: StoredRun, results: Results, output: Path) -> Written:
