@@ -91,7 +91,7 @@ def compare(
 
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
-    from genbench.analysis.gating import parse_margins, parse_suite_margin
+    from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
     from genbench.reports.terminal.compare import compare_brief, compare_text
 
     record = genbench.compare(

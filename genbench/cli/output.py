@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from genbench.analysis.results_record import Results
+    from genbench.analysis.results.record import Results
     from genbench.json_record import JsonRecord
     from genbench.pipeline import RunReport
     from genbench.runs.execution.preflight import Check

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.analysis.adaptive_results_record import AdaptiveResults
+from genbench.analysis.adaptive.results import AdaptiveResults
 from genbench.reports.numbers import interval, p_text, signed
 from genbench.reports.table import aligned
 from genbench.store.manifest import NightLookRecord, TaskLookRecord

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from genbench.analysis.comparison_record import ComparedTask
+from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.reports.numbers import points, signed
 from genbench.reports.record import Report, TaskHealthRecord
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
-from genbench.analysis.comparison_record import CauseRecord, ComparedTask, Comparison
+from genbench.analysis.comparison.compare import Comparison
+from genbench.analysis.comparison.compared_task import CauseRecord, ComparedTask
 from genbench.reports.figures import measure_change
 from genbench.reports.numbers import interval, points, signed
 from genbench.reports.record import Report, ReportedComparison, ReportedRun

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from genbench.analysis.corpus_record import CorpusRecord
-from genbench.analysis.judge_records import PairwiseRecord
-from genbench.analysis.likelihood_record import LikelihoodRecord, MeasureDifference
-from genbench.analysis.results_record import JudgedRecord
+from genbench.analysis.corpus_metrics import CorpusMetricRecord
+from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference
+from genbench.analysis.results.judge_figures import JudgedRecord, PairwiseRecord
 from genbench.reports.numbers import interval, p_text, points
 from genbench.reports.table import aligned
 from genbench.stats.likelihood import MEASURES
@@ -87,12 +86,12 @@ def _signed(name: str, difference: float) -> str:
     return change if change.startswith("-") else f"+{change}"
 
 
-def corpus_lines(records: Mapping[str, CorpusRecord] | None) -> list[str]:
+def corpus_lines(records: Mapping[str, CorpusMetricRecord] | None) -> list[str]:
     """Return one line for each corpus metric, in points of 100 with its 95 % interval."""
     return [_corpus_line(name, item) for name, item in (records or {}).items()]
 
 
-def _corpus_line(name: str, item: CorpusRecord) -> str:
+def _corpus_line(name: str, item: CorpusMetricRecord) -> str:
     if item.value is None:
         return f"{name}: missing: {item.missing}"
     bounds = "" if item.ci is None else f" [{100 * item.ci[0]:.2f}, {100 * item.ci[1]:.2f}]"

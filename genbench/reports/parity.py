@@ -11,7 +11,7 @@ from textwrap import indent
 from typing import Any
 
 from genbench.analysis.parity import ParityRecord, ParityReport, State, problems_left_out, run_agreement
-from genbench.analysis.results_record import Results, require_results
+from genbench.analysis.results.record import Results, require_results
 from genbench.errors import ConfigError, GenbenchError, InputError, nearest
 from genbench.protocols import PublishedScore
 from genbench.reports.numbers import interval, points

@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from genbench.analysis.joinedalarms import JoinedAlarm, joined_alarms
-from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.results.alarms import JoinedAlarm, joined_alarms
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.reports.benchmark_groups import task_groups
 from genbench.reports.numbers import points
 from genbench.reports.record import Report

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.comparable import check_names
-from genbench.analysis.compare import CompareOptions, compare_sides
-from genbench.analysis.comparison_record import ComparedTask, Comparison
-from genbench.analysis.mean_records import GroupRecord, MeanRecord
-from genbench.analysis.opening import side_of
+from genbench.analysis.comparison.comparability import check_names
+from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
+from genbench.analysis.comparison.compared_task import ComparedTask
+from genbench.analysis.results.means import GroupRecord, MeanRecord
+from genbench.analysis.sides.loading import side_of
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.adaptive_looks import HEAD, adaptive_text, look_rows
 from genbench.reports.benchmark_groups import Series, counted, group_changes, task_groups

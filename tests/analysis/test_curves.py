@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from genbench.analysis.curves import curves
-from genbench.analysis.curves_record import Curves
+from genbench.analysis.curves import Curves, curves
 from genbench.cli import app
 from genbench.errors import InputError
 from genbench.reports.trend.steps import curves_page, curves_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.analysis.curves_record import Curve, CurveBest, CurvePoint, Curves, RankPoint, Ranks
+from genbench.analysis.curves import Curve, CurveBest, CurvePoint, Curves, RankPoint, Ranks
 from genbench.reports.trend.steps import curves_chart, curves_page, ranks_by_steps, write_curves_page
 
 

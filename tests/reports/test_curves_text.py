@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.analysis.curves_record import Curve, CurveBest, CurvePoint, Curves
+from genbench.analysis.curves import Curve, CurveBest, CurvePoint, Curves
 from genbench.reports.trend.steps import curves_page, curves_text, shown
 
 

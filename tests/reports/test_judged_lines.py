@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.analysis.judge_records import (
+from genbench.analysis.results.judge_figures import (
     AccuracyRecord,
     AttemptsRecord,
     CascadeAccuracy,
+    JudgedRecord,
     LengthControlledRate,
     MeanChars,
     PairwiseRecord,
     PositionBias,
 )
-from genbench.analysis.results_record import JudgedRecord
 from genbench.reports.figures import judged_lines
 from genbench.store.manifest import CanaryRecord, OpponentRecord
 

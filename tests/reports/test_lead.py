@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from genbench.analysis.compare import compare
-from genbench.analysis.comparison_record import Comparison
+from genbench.analysis.comparison.compare import Comparison, compare
 from genbench.reports.explanations import headline, lead, task_sentences
 from genbench.reports.numbers import signed
 from genbench.reports.record import ReportedComparison

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.analysis.likelihood_record import LikelihoodRecord, MeasureDifference, MeasureRecord
+from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference, MeasureRecord
 from genbench.reports.figures import difference_lines, likelihood_lines, measure_change, measure_value
 
 

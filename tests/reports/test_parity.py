@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.mean_records import GroupRecord, MeanRecord
 from genbench.analysis.parity import ParityReport, run_agreement
+from genbench.analysis.results.means import GroupRecord, MeanRecord
 from genbench.errors import ConfigError, InputError
 from genbench.pipeline import RunOptions, run
 from genbench.reports.parity import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.analysis.mean_records import GroupRecord
+from genbench.analysis.results.means import GroupRecord
 from genbench.reports.warnings import brief_notices, notices
 from tests.reports import made
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.reports.adaptive_looks import HEAD
 from genbench.reports.benchmark_groups import Series, group_series, task_groups
 from genbench.reports.figures import judged_lines, likelihood_lines

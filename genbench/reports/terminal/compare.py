@@ -10,13 +10,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from genbench.analysis.comparison_record import (
-    ComparedTask,
-    Comparison,
-    JudgeFigures,
-    StratumDifference,
-    SuiteVerdict,
-)
+from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
+from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures, StratumDifference
 from genbench.reports.adaptive_looks import adaptive_text, spent_words
 from genbench.reports.explanations import headline, sentence, status_words
 from genbench.reports.figures import difference_lines

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from genbench.analysis.joinedalarms import joined_alarms
-from genbench.analysis.mean_records import GroupRecord
-from genbench.analysis.results_record import InstructionsRecord, Results, TaskResults
+from genbench.analysis.instruction_accuracy import InstructionsRecord
+from genbench.analysis.results.alarms import joined_alarms
+from genbench.analysis.results.means import GroupRecord
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.reports.adaptive_looks import adaptive_text
 from genbench.reports.figures import corpus_lines, judged_lines, likelihood_lines
 from genbench.reports.numbers import interval, points

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from genbench.analysis.curves_record import Curve, Curves, Ranks
+from genbench.analysis.curves import Curve, Curves, Ranks
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.table import aligned
 from genbench.safetext.printable import printable
