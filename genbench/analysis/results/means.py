@@ -12,10 +12,10 @@ from pydantic import Field
 from genbench.analysis.records import Interval
 from genbench.analysis.results.table import VerdictTable
 from genbench.json_record import Count, JsonRecord
+from genbench.protocols import PublishedScore
 from genbench.stats.macro import PartsMean, mean_over_parts
 from genbench.stats.metrics import parse_metric, per_problem
 from genbench.stats.scores import Floats, Scores, as_scores
-from genbench.store.manifest import PublishedRecord
 
 
 class MeanRecord(JsonRecord):
@@ -50,7 +50,7 @@ class GroupRecord(JsonRecord):
     mean: Literal["macro", "micro"] | None = Field(
         default=None, description="which of the two means others report; absent if nothing is published"
     )
-    published: tuple[PublishedRecord, ...] = Field(
+    published: tuple[PublishedScore, ...] = Field(
         default=(), description="what others report for the group; absent if there is nothing"
     )
 
