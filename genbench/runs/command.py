@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from genbench.analysis.results_record import Results
+from genbench.analysis.results.record import Results
 from genbench.draw.engine_lanes import cancel
 from genbench.engines.placement import EngineKeeper
 from genbench.errors import EngineError, InterruptedRunError, cause

@@ -376,7 +376,7 @@ def test_the_check_tells_of_servers_before_a_run(drawn: Drawn, servers: Servers)
 
 
 def _compare(base: Path, tuned: Path) -> None:
-    from genbench.analysis.compare import compare
+    from genbench.analysis.comparison.compare import compare
 
     compare(base, tuned)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from genbench.analysis.adaptiveplan import begun, plan_warnings
-from genbench.analysis.sides import Side
+from genbench.analysis.adaptive.plan import begun, plan_warnings
+from genbench.analysis.sides.side import Side
 from genbench.data.shard import Shard
 from genbench.draw.draw_queue import Lengths
 from genbench.draw.progress import ProgressLine
