@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.record import Results, TaskResults
-from genbench.analysis.samples import Sample, task_samples
+from genbench.analysis.samples import task_samples
 from genbench.exchange.export import write_parts
 from genbench.store.clock import wall_seconds
 from genbench.store.json_files import encode, replace
 from genbench.store.manifest import TaskRecord
-from genbench.store.stored_run import StoredRun
+from genbench.store.stored_run import Sample, StoredRun
 
 Written = list[Path]
 SCHEMA, SAMPLE_SCHEMA = "0.2.1", "instance_level_eval_0.2.1"

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.record import Results, TaskResults
-from genbench.analysis.samples import Sample, Turn, task_samples
+from genbench.analysis.samples import task_samples
 from genbench.exchange.export import write_parts
 from genbench.store.manifest import TaskRecord
-from genbench.store.stored_run import StoredRun, StoredTask
+from genbench.store.stored_run import Sample, StoredRun, StoredTask, Turn
 
 Written = list[Path]
 _STOPS = {

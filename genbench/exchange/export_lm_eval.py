@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.record import Results, TaskResults
-from genbench.analysis.samples import Sample, task_samples
+from genbench.analysis.samples import task_samples
 from genbench.exchange.export import write_parts
 from genbench.store.json_files import encode, replace
-from genbench.store.stored_run import AskFile, StoredRun
+from genbench.store.stored_run import AskFile, Sample, StoredRun
 
 Written = list[Path]
 Pairs = Sequence[tuple[str, str]]
