@@ -8,7 +8,7 @@ from genbench.analysis.adaptive.results import AdaptiveResults
 from genbench.reports.explanations import signed
 from genbench.reports.numbers import interval, p_text
 from genbench.reports.terminal.table import aligned
-from genbench.store.manifest import NightLookRecord, TaskLookRecord
+from genbench.stats.adaptive.looks import NightLookRecord, TaskLookRecord
 
 HEAD = ("look", "task", "samples", "change", "repeated CI", "p drop", "level", "lower", "decision")
 _RIGHT = frozenset({"look", "samples", "change", "p drop", "level", "lower"})

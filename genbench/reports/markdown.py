@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from genbench.analysis.comparison.compared_task import ComparedTask
-from genbench.analysis.results.means import MeanRecord
 from genbench.reports.adaptive_looks import HEAD, adaptive_text, look_rows
 from genbench.reports.benchmark_groups import counted, group_changes, task_groups
 from genbench.reports.explanations import signed, task_sentences
@@ -16,6 +15,7 @@ from genbench.reports.notices import brief_notices
 from genbench.reports.numbers import interval, points
 from genbench.reports.record import Report, ReportedComparison, ReportedRun
 from genbench.safetext.printable import one_line
+from genbench.stats.macro import MeanRecord
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~#$&]|:(?=//)|(?<=www)\.")
 _MENTION = re.compile(r"(?<!\w)@")

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from genbench.analysis.parity import ParityReport, run_agreement
-from genbench.analysis.results.means import GroupRecord, MeanRecord
+from genbench.analysis.results.means import GroupRecord
 from genbench.errors import ConfigError, InputError
 from genbench.pipeline import RunOptions, run
 from genbench.reports.parity.cards import FILE, ParityCard, named_cards, parity_cards, stored_states
 from genbench.reports.parity.pages import card_markdown
 from genbench.reports.parity.text import card_text, cards_record, cards_text, parity_report, parity_text
+from genbench.stats.macro import MeanRecord
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import PublishedRecord
 from genbench.suite.config import ModelConfig
