@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from genbench.engines.http.kind import HttpSettings
+from genbench.engines.http.kind import OPENAI_FIELDS, HttpSettings
 from genbench.engines.http.server import (
     HttpServer,
     Transient,
@@ -103,18 +103,14 @@ Reply = tuple[str, FinishReason, tuple[int | None, int | None]]
 
 def body(settings: HttpSettings, request: Request) -> dict[str, Any]:
     """Return the request as JSON. A server fills missing fields with the checkpoint's own defaults."""
-    decoding = settings.decodings[request.sample.task]
+    fields = settings.decodings[request.sample.task].sampling
     record: dict[str, Any] = {
         "model": settings.model,
         "n": 1,
         "stream": False,
-        "temperature": decoding.temperature,
-        "top_p": decoding.top_p,
-        "presence_penalty": decoding.presence_penalty,
-        "frequency_penalty": decoding.frequency_penalty,
         "max_tokens": request.max_tokens,
         "seed": request.seed,
-        "stop": list(decoding.stop),
+        **{key: fields[key] for key in OPENAI_FIELDS},
     }
     if settings.prompts == "token_ids":
         record["prompt"] = list(request.token_ids)
@@ -142,25 +138,21 @@ def _continuation(settings: HttpSettings, request: Request) -> dict[str, Any]:
 
 
 def _vllm_fields(settings: HttpSettings, request: Request) -> dict[str, Any]:
-    decoding = settings.decodings[request.sample.task]
-    stop_ids, ignore_eos = list(decoding.stop_token_ids), decoding.ignore_eos
-    if settings.eos_token_id is not None and not ignore_eos:
-        # ignore_eos keeps away the further eos ids of a generation_config that the server may have read.
-        stop_ids, ignore_eos = list(dict.fromkeys([settings.eos_token_id, *stop_ids])), True
     record: dict[str, Any] = {
-        "top_k": decoding.top_k,
-        "min_p": decoding.min_p,
-        "repetition_penalty": decoding.repetition_penalty,
-        "min_tokens": decoding.min_tokens,
-        "stop_token_ids": stop_ids,
-        "ignore_eos": ignore_eos,
+        key: value
+        for key, value in settings.decodings[request.sample.task].sampling.items()
+        if key not in OPENAI_FIELDS and value is not None
+    }
+    if settings.eos_token_id is not None and not record["ignore_eos"]:
+        # ignore_eos keeps away the further eos ids of a generation_config that the server may have read.
+        record["stop_token_ids"] = list(dict.fromkeys([settings.eos_token_id, *record["stop_token_ids"]]))
+        record["ignore_eos"] = True
+    record |= {
         "skip_special_tokens": False,
         "spaces_between_special_tokens": False,
         "include_stop_str_in_output": False,
         "add_special_tokens": False,
     }
-    if decoding.thinking_token_budget is not None:
-        record["thinking_token_budget"] = decoding.thinking_token_budget
     if settings.prompts == "chat" and settings.chat_template_kwargs:
         record["chat_template_kwargs"] = dict(settings.chat_template_kwargs)
     return record

@@ -149,16 +149,8 @@ class HttpSettings(CommonSettings):
 
 
 _LISTEN_S = 20.0
-_NOT_OPENAI = (
-    "top_k",
-    "min_p",
-    "repetition_penalty",
-    "min_tokens",
-    "stop_token_ids",
-    "ignore_eos",
-    "thinking_token_budget",
-)
-"""Decoding keys that OpenAI's API has no field for."""
+OPENAI_FIELDS = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "stop")
+"""Decoding keys that OpenAI's API has a field for. vLLM's has one for each of them."""
 _OPENAI_STOPS = 4
 
 
@@ -314,9 +306,9 @@ class ServedCheckpoint:
 def _check_decoding(task: str, decoding: Decoding, engine: HttpConfig) -> None:
     if engine.api != "openai":
         return
-    for key in _NOT_OPENAI:
+    for key in decoding.sampling:
         found = getattr(decoding, key)
-        if found != Decoding.model_fields[key].default:
+        if key not in OPENAI_FIELDS and found != Decoding.model_fields[key].default:
             raise SuiteMistake(
                 ("decoding",),
                 f"task {task}: decoding.{key} is {found!r}, but OpenAI's API has no such field: leave it "

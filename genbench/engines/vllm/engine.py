@@ -425,27 +425,15 @@ class _Sampling:
 
     def params(self, request: Request, *, detokenize: bool = True) -> SamplingParams:
         """Return vLLM's parameters. Every field is given, so that none has a default of vLLM or the model."""
-        decoding = self.decoding
         return SamplingParams(
             n=1,
-            temperature=decoding.temperature,
-            top_p=decoding.top_p,
-            top_k=decoding.top_k,
-            min_p=decoding.min_p,
-            presence_penalty=decoding.presence_penalty,
-            frequency_penalty=decoding.frequency_penalty,
-            repetition_penalty=decoding.repetition_penalty,
+            **self.decoding.sampling,
             seed=request.seed,
             max_tokens=request.max_tokens,
-            min_tokens=decoding.min_tokens,
-            stop=list(decoding.stop),
-            stop_token_ids=list(decoding.stop_token_ids),
-            ignore_eos=decoding.ignore_eos,
             detokenize=detokenize,
             skip_special_tokens=False,
             spaces_between_special_tokens=False,
             include_stop_str_in_output=False,
-            thinking_token_budget=decoding.thinking_token_budget,
             output_kind=RequestOutputKind.FINAL_ONLY,
             structured_outputs=StructuredOutputsParams(**request.structured) if request.structured else None,
         )
