@@ -64,13 +64,13 @@ def require_tools(constraints: Sequence[Constraint], tools: Toolbox) -> None:
 
 
 def _outcome(constraint: Constraint, texts: Sequence[Text], tools: Toolbox) -> Outcome:
-    rule, kwargs = constraint.rule, constraint.kwargs
+    rule = constraint.rule
     if rule.tagger and not tools.has_tagger:
         return Outcome(rule.id, None, None, NO_TAGGER)
     if not texts:
         return Outcome(rule.id, False, False, "the answer is blank")
-    why = rule.check(texts[0], kwargs)
-    loose = why is None or any(rule.check(text, kwargs) is None for text in texts[1:])
+    why = constraint.fault(texts[0])
+    loose = why is None or any(constraint.fault(text) is None for text in texts[1:])
     return Outcome(rule.id, why is None, loose, why)
 
 
