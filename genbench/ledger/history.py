@@ -25,7 +25,7 @@ from genbench.ledger.differences import BaseDraw, CommonProblems, KeyProblems, b
 from genbench.ledger.note_application import LOOSE
 from genbench.ledger.notes import AnnotationNote, Change
 from genbench.ledger.run_facts import RunHead
-from genbench.ledger.vectors import Vector, unpack
+from genbench.ledger.vectors import Vector, problem_means, unpack
 from genbench.stats.scores import Floats, Ints
 from genbench.store.manifest import TrackRole, position_label
 from genbench.suite.track import TrackKind
@@ -78,6 +78,13 @@ class Epoch:
     anchor_positions: Ints
     anchor_sums: Floats
     anchor_counts: Ints
+
+    @property
+    def base_means(self) -> Floats | None:
+        """The mean score (problems,) of the base, None if it was not drawn."""
+        if self.base_sums is None or self.base_counts is None:
+            return None
+        return problem_means(self.base_sums, self.base_counts)
 
 
 @dataclass(frozen=True, slots=True)
