@@ -36,12 +36,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.simulated_engine import KV_TOKENS, SimulatedEngine, SimulatedLoop
 from benchmarks.simulated_suites import SUITES, bound, drained, lengths_of, suite
 from genbench.draw.capacity import Capacity, InFlightLength, assumed_length
-from genbench.draw.draw_order import Draw
-from genbench.draw.engine_lanes import Lane, draw_all
-from genbench.draw.engine_session import LaneContext
-from genbench.draw.request_queue import one
+from genbench.draw.draw_queue import Draw, one
+from genbench.draw.engine_lanes import Lane, LaneContext, draw_all
 from genbench.engines.placement import EngineKeeper
-from genbench.engines.vllm.settings import requests_in_flight
+from genbench.engines.vllm.kind import requests_in_flight
 from genbench.protocols import Engine
 from genbench.types import Request, SampleId
 

@@ -98,7 +98,7 @@ def genbench_side(model: str, dtype: str) -> None:
     """Score with genbench's engine."""
     from genbench.engines.tokenizer import load_tokenizer
     from genbench.engines.vllm.engine import VllmEngine
-    from genbench.engines.vllm.settings import VllmSettings
+    from genbench.engines.vllm.kind import VllmSettings
     from genbench.models.continuations import ContinuationEncoder, sizes
     from genbench.suite.config import Decoding
     from genbench.types import Ask, Choice, Message, SampleId, ScoreRequest, Scoring

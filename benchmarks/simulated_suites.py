@@ -18,7 +18,7 @@ from benchmarks.simulated_engine import (
     STEP_S,
     WEIGHTS,
 )
-from genbench.draw.draw_order import Draw, missing_draws
+from genbench.draw.draw_queue import Draw, missing_draws
 from genbench.store.sample_index import DrawnSamples
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.loading import load_task

@@ -84,7 +84,7 @@ def child(arguments: list[str]) -> None:
     laps.steps.append(("interpreter", laps.now(), laps.now()))
     with laps.step("import genbench.pipeline"):
         from genbench import pipeline  # noqa: PLC0415  measured
-        from genbench.engines.vllm.settings import VllmSettings  # noqa: PLC0415
+        from genbench.engines.vllm.kind import VllmSettings  # noqa: PLC0415
         from genbench.errors import InterruptedRunError  # noqa: PLC0415
         from genbench.store.folder import RunFolder  # noqa: PLC0415
     told: list[float] = []

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from genbench.analysis.results_record import Results, require_results
+from genbench.analysis.results.record import Results, require_results
 from genbench.runs.command import run_models
+from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.runs.options import RunOptions, open_suite, path_or_none
 from genbench.runs.requests import RequestRecord, suite_requests
 from genbench.runs.selection import load_tasks
-from genbench.runs.signals import StopSwitch, stop_on_signals
 from genbench.runs.stored import merge as merging
-from genbench.runs.stored.edited_copy import copy_for_suite, moved_verdicts
-from genbench.runs.stored.rescore import score_folder
+from genbench.runs.stored.rescore import copy_for_suite, moved_verdicts, score_folder
 from genbench.runs.stored.trust import read_kinds
 from genbench.store.folder import RunFolder
 
@@ -47,13 +45,14 @@ def run(options: RunOptions) -> RunReport:
         EngineError: the engine failed for good.
         InterruptedRunError: the run was stopped by a signal. The message says how to continue.
     """
+    from genbench.reports.parity import store_state  # noqa: PLC0415
+
     ran = run_models(options)
     if not ran.folders:
         return RunReport({}, {}, None, (f"--shard {options.shard}: no problem of this run is in this shard",))
     page, notes = _write_report(list(ran.folders.values()), untouched=ran.untouched)
     own = {name: path for name, path in ran.folders.items() if path not in ran.untouched}
-    parity = importlib.import_module("genbench.reports.parity.cards")
-    states = [line for name, path in own.items() for line in parity.store_state(path, ran.results[name])]
+    states = [line for name, path in own.items() for line in store_state(path, ran.results[name])]
     return RunReport(ran.folders, ran.results, page, (*notes, *states))
 
 
@@ -72,8 +71,9 @@ def _write_report(
     output = own[0].parent / "report.html" if untouched else None
     try:
         # Plots cost a second of imports, which `check` and `prompts` need not pay.
-        reporting = importlib.import_module("genbench.reports.write")
-        written = reporting.write_page(folders, output, untouched=untouched)
+        from genbench.reports.write import write_page  # noqa: PLC0415
+
+        written = write_page(folders, output, untouched=untouched)
     except Exception as error:
         again = _report_command(folders)
         return None, (f"the report could not be written ({type(error).__name__}: {error}); try: {again}",)

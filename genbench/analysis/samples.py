@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from genbench.models.prepared import Reasoning
+from genbench.models.prepare import Reasoning
 from genbench.store.stored_run import StoredRun, StoredSample
 from genbench.types import Answer, Completion, Request, Status, Verdict
 

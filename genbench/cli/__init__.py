@@ -9,7 +9,6 @@ import sys
 
 from genbench.cli import compare, exchange, judge, look, nights, run, service, setup
 from genbench.cli.app import app
-from genbench.cli.output import lazy_module
 from genbench.errors import GenbenchError, lacking_extra, unusable_file
 
 __all__ = [
@@ -64,4 +63,6 @@ def was_interrupted(stop: SystemExit) -> bool:
 
 def _say(error: GenbenchError) -> None:
     """Print an error. Names in it may be a stranger's, so control characters become visible."""
-    print(f"genbench: {lazy_module('safetext.printable').printable(str(error))}", file=sys.stderr)
+    from genbench.safetext.printable import printable
+
+    print(f"genbench: {printable(str(error))}", file=sys.stderr)

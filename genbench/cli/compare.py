@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import genbench
 from genbench.cli.app import DECIDE, app, examples
 from genbench.cli.options import (
     AllowOption,
@@ -21,7 +22,10 @@ from genbench.cli.options import (
     TestOption,
     TrustOption,
 )
-from genbench.cli.output import lazy_module, print_record, terminal_width
+from genbench.cli.output import print_record, terminal_width
+
+if TYPE_CHECKING:
+    from genbench.runs.stored.spot_check import AnswerCheck
 
 
 @app.command(
@@ -87,23 +91,25 @@ def compare(
 
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
-    gate_options = lazy_module("analysis.gating")
-    record = lazy_module("analysis.compare").compare(
+    from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
+    from genbench.reports.terminal.compare import compare_brief, compare_text
+
+    record = genbench.compare(
         base,
         tuned,
         tasks=task,
         gate=gate,
         strict=strict,
         gating=gating,
-        margins=gate_options.parse_margins(margin),
-        suite_margin=gate_options.parse_suite_margin(suite_margin),
+        margins=parse_margins(margin),
+        suite_margin=parse_suite_margin(suite_margin),
         allow=allow,
         strict_contract=strict_contract,
         recheck=_answer_check(recheck, data_dir, trust_run),
     )
     print_record(
         record,
-        "reports.terminal.compare:compare_text" if details else "reports.terminal.compare:compare_brief",
+        compare_text if details else compare_brief,
         as_json,
         width=terminal_width(),
     )
@@ -111,13 +117,17 @@ def compare(
         raise typer.Exit(record.exit_code)
 
 
-def _answer_check(samples: int, data_dir: Path | None, trust_run: list[str]) -> Any:
+def _answer_check(samples: int, data_dir: Path | None, trust_run: list[str]) -> AnswerCheck | None:
     """Return the check of stored answers, or None if no answer is to be verified again."""
-    kinds = lazy_module("runs.stored.trust").read_kinds(trust_run)
+    from genbench.runs.options import path_or_none
+    from genbench.runs.stored.spot_check import AnswerCheck
+    from genbench.runs.stored.trust import read_kinds
+
+    kinds = read_kinds(trust_run)
     if samples == 0:
         return None
-    folder = lazy_module("runs.options").path_or_none(data_dir)
-    return lazy_module("runs.stored.spot_check").AnswerCheck(samples, data_dir=folder, trusted=kinds)
+    folder = path_or_none(data_dir)
+    return AnswerCheck(samples, data_dir=folder, trusted=kinds)
 
 
 @app.command(
@@ -139,9 +149,11 @@ def estimate(
 
     Every value comes with two intervals: for new problems of the kind, and for a re-run.
     """
+    from genbench.reports.terminal.estimate import estimate_text
+
     asked = tuple(name.strip() for name in metrics.split(",") if name.strip())
-    estimation = lazy_module("analysis.estimate").estimate(source, tasks=task, metrics=asked)
-    print_record(estimation, "reports.terminal.estimate:estimate_text", as_json)
+    estimation = genbench.estimate(source, tasks=task, metrics=asked)
+    print_record(estimation, estimate_text, as_json)
 
 
 @app.command(
@@ -195,7 +207,10 @@ def power(
 
     Also says how many samples or problems would detect a smaller one. No GPU is used.
     """
-    record = lazy_module("runs.power").power(
+    from genbench.reports.terminal.estimate import power_text
+    from genbench.runs.power import plan_nights
+
+    record = genbench.power(
         suite,
         detect=detect / 100,
         base=base,
@@ -211,14 +226,14 @@ def power(
     if alarms is not None and nights is None:
         raise typer.BadParameter("goes with --nights", param_hint="--alarms")
     if nights is not None:
-        planned = lazy_module("runs.power").plan_nights(
+        planned = plan_nights(
             record.tasks,
             detect=detect / 100,
             nights=nights,
             alarms_per_year=1.0 if alarms is None else alarms,
         )
         record = record.model_copy(update={"nights": planned})
-    print_record(record, "reports.terminal.estimate:power_text", as_json)
+    print_record(record, power_text, as_json)
 
 
 @app.command(rich_help_panel=DECIDE, epilog=examples("genbench noise runs/seed0/base runs/seed1/base"))
@@ -238,8 +253,10 @@ def noise(
 
     The two runs are of one model at two run seeds. The result is kept in both and shown by compare.
     """
-    record = lazy_module("analysis.noise").noise(run_a, run_b, same_seed=same_seed, allow=allow)
-    print_record(record, "reports.terminal.estimate:noise_text", as_json)
+    from genbench.reports.terminal.estimate import noise_text
+
+    record = genbench.noise(run_a, run_b, same_seed=same_seed, allow=allow)
+    print_record(record, noise_text, as_json)
 
 
 @app.command(
@@ -261,5 +278,7 @@ def rank(
 
     The strengths are Bradley-Terry's, in log odds, with intervals.
     """
-    record = lazy_module("analysis.rank").rank(runs, tasks=task, reference=reference, allow=allow)
-    print_record(record, "reports.terminal.estimate:rank_text", as_json)
+    from genbench.reports.terminal.estimate import rank_text
+
+    record = genbench.rank(runs, tasks=task, reference=reference, allow=allow)
+    print_record(record, rank_text, as_json)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import genbench
 from genbench.cli.app import DECIDE, app, examples
 from genbench.cli.options import (
     AllowOption,
@@ -17,7 +18,7 @@ from genbench.cli.options import (
     NotesOption,
     TrustOption,
 )
-from genbench.cli.output import lazy_module, print_record
+from genbench.cli.output import print_record
 from genbench.errors import InputError
 
 
@@ -51,11 +52,12 @@ def overlap(
 
     Lists the file, the line, the problem and the matched text. Memory does not grow with the files.
     """
-    chosen, files = lazy_module("runs.training_overlap").split_arguments(tasks, corpus)
-    record = lazy_module("runs.training_overlap").overlap(
-        chosen, files, mirror=data_dir, limit=limit, n=n, quiet=quiet
-    )
-    print_record(record, "reports.terminal.contamination:overlap_text", as_json)
+    from genbench.reports.terminal.contamination import overlap_text
+    from genbench.runs.training_overlap import split_arguments
+
+    chosen, files = split_arguments(tasks, corpus)
+    record = genbench.overlap(chosen, files, mirror=data_dir, limit=limit, n=n, quiet=quiet)
+    print_record(record, overlap_text, as_json)
 
 
 @app.command(
@@ -91,20 +93,24 @@ def contamination(
     Counts problems that base never solves and the model always solves, against the same of earlier models.
     Tests whether choice questions are solved more often in the dataset's order of options. No GPU is used.
     """
-    kinds = lazy_module("runs.stored.trust").read_kinds(trust_run)
-    folder = lazy_module("runs.options").path_or_none(data_dir)
+    from genbench.reports.terminal.contamination import contamination_text
+    from genbench.runs.options import path_or_none
+    from genbench.runs.stored.trust import read_kinds
+
+    kinds = read_kinds(trust_run)
+    folder = path_or_none(data_dir)
     if track is not None:
         runs = _runs_of(track, runs, ledger, notes)
-    record = lazy_module("runs.contamination").contamination(
-        runs, tasks=task, allow=allow, data_dir=folder, trusted=kinds
-    )
-    print_record(record, "reports.terminal.contamination:contamination_text", as_json)
+    record = genbench.contamination(runs, tasks=task, allow=allow, data_dir=folder, trusted=kinds)
+    print_record(record, contamination_text, as_json)
 
 
 def _runs_of(track: str, runs: list[Path], ledger: str | None, notes: Path | None) -> list[Path]:
     """Return the base of a track, its earlier runs, and the run that is tested."""
+    from genbench.ledger.database import open_ledger
+    from genbench.ledger.history import previous_runs
+
     if len(runs) != 1:
         raise InputError(f"--track {track}: name the tested run alone, found {len(runs)} runs")
-    with lazy_module("ledger.database").open_ledger(ledger, notes, create=False) as opened:
-        found: list[Path] = lazy_module("ledger.history").runs_before(opened, track, runs[0])
-    return found
+    with open_ledger(ledger, notes, create=False) as opened:
+        return previous_runs(opened, track, runs[0])

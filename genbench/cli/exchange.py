@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
+import genbench
 from genbench.cli.app import EXCHANGE, app, examples
 from genbench.cli.options import DataOption, JsonOption, RunArgument
-from genbench.cli.output import lazy_module, print_record, say_written
+from genbench.cli.output import print_record, say_written
 from genbench.errors import InputError
 
 
@@ -78,19 +79,24 @@ def import_task(
     Writes a lock file, the rendered rows, a page and a suite. Nothing of the definition is executed
     without --trust-task-code.
     """
-    if (source is None) == (report is None):
-        raise InputError("import-task: give either a source or --report FOLDER")
-    if report is not None:
-        record = lazy_module("task_import.harness.levels").level_report(report, _tell_files)
-        print_record(record, "reports.terminal.tasks:import_text", as_json)
+    from genbench.reports.terminal.tasks import import_text
+    from genbench.runs.options import named_data_dir
+    from genbench.sandbox.foreign import foreign_python
+    from genbench.task_import.harness.levels import level_report
+    from genbench.task_import.importer import ImportOptions, import_tasks
+
+    if report is not None and source is None:
+        record = level_report(report, _tell_files)
+        print_record(record, import_text, as_json)
         return
+    if source is None or report is not None:
+        raise InputError("import-task: give either a source or --report FOLDER")
     foreign = None
     if trust_task_code or python is not None:
-        foreign = lazy_module("sandbox.foreign").foreign_python(python, trust_task_code)
-    importer = lazy_module("task_import.importer")
-    options = importer.ImportOptions(
+        foreign = foreign_python(python, trust_task_code)
+    options = ImportOptions(
         output=output,
-        data_dir=lazy_module("runs.options").named_data_dir(data_dir),
+        data_dir=named_data_dir(data_dir),
         tasks_dir=tasks_dir,
         shots=shots,
         headline=filter_,
@@ -103,7 +109,7 @@ def import_task(
         foreign=foreign,
         tell=lambda line: say_written([line], to_stderr=True),
     )
-    print_record(importer.import_tasks(source, options), "reports.terminal.tasks:import_text", as_json)
+    print_record(import_tasks(source, options), import_text, as_json)
 
 
 def _tell_files(done: int, of: int) -> None:
@@ -132,7 +138,8 @@ def export(
     for the Hugging Face hub. every_eval_ever: results and samples in its schema. eval_results: the files
     that a model's repository on the hub has below .eval_results.
     """
-    say_written(lazy_module("exchange.export").export(run_dir, to, output), to_stderr=False)
+
+    say_written(genbench.export(run_dir, to, output), to_stderr=False)
 
 
 @app.command(
@@ -161,6 +168,7 @@ def import_(
 
     The score file can then be given to `genbench estimate` and `genbench compare`.
     """
-    reading = lazy_module("exchange.import_log")
-    lines = reading.import_scores(source, output, reading.ImportChoice(task, metric, filter_))
+    from genbench.exchange.import_log import ImportChoice, import_scores
+
+    lines = import_scores(source, output, ImportChoice(task, metric, filter_))
     say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)

@@ -8,7 +8,7 @@ import typer
 
 from genbench.cli.app import GRADERS, app, examples
 from genbench.cli.options import JsonOption
-from genbench.cli.output import lazy_module, print_record
+from genbench.cli.output import print_record
 
 judge_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(judge_app, name="judge", rich_help_panel=GRADERS)
@@ -41,8 +41,11 @@ def judge_check(
     The measures are agreement with the labels, consistency under swapped order, resistance to injected
     instructions, and stability between two passes.
     """
+    from genbench.reports.terminal.judge_check import judge_text
+    from genbench.runs.judge_check import check_judge
+
     print_record(
-        lazy_module("runs.judge_check").check_judge(judge, suite, pin=pin),
-        "reports.judge:judge_text",
+        check_judge(judge, suite, pin=pin),
+        judge_text,
         as_json,
     )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from genbench.cli.app import SERVICE, app, examples
 from genbench.cli.options import JsonOption, ModelOption, SetOption, SuiteArgument, TaskOption
-from genbench.cli.output import lazy_module, print_lines, print_report
+from genbench.cli.output import print_lines, print_report
+
+if TYPE_CHECKING:
+    from genbench.launch.plan import ShardPlan
 
 launch_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(launch_app, name="launch", rich_help_panel=SERVICE)
@@ -57,14 +60,15 @@ def launch_slurm(
     submit: Annotated[bool, typer.Option("--submit", help="Send it with sbatch instead.")] = False,
 ) -> None:
     """Print a script that submits a job array and the job that joins its parts."""
+    from genbench.launch.slurm import slurm_scripts, submit_slurm
+
     plan = _plan(suite, run_dir, shards, gpus, cpus, hours, model, task, set_, setup)
-    slurm = lazy_module("launch.slurm")
-    scripts = slurm.slurm_scripts(plan, tuple(option))
+    scripts = slurm_scripts(plan, tuple(option))
     if not submit:
         print(scripts.text(), end="")
         return
     plan.run_dir.mkdir(parents=True, exist_ok=True)
-    draw, join = slurm.submit_slurm(scripts)
+    draw, join = submit_slurm(scripts)
     print_lines([f"job array {draw}, joined by job {join}"])
 
 
@@ -91,10 +95,11 @@ def launch_k8s(
     setup: SetupOption = [],  # noqa: B006
 ) -> None:
     """Print an indexed Job and the Job that joins its parts, as JSON."""
+    from genbench.launch.kubernetes import kubernetes_manifest, kubernetes_steps
+
     plan = _plan(suite, run_dir, shards, gpus, cpus, hours, model, task, set_, setup)
-    kubernetes = lazy_module("launch.kubernetes")
-    print(kubernetes.kubernetes_manifest(plan, image=image, claim=claim, mount=mount), end="")
-    for line in kubernetes.kubernetes_steps(plan):
+    print(kubernetes_manifest(plan, image=image, claim=claim, mount=mount), end="")
+    for line in kubernetes_steps(plan):
         print(line, file=sys.stderr)
 
 
@@ -126,14 +131,16 @@ def launch_ray(
 
     A part that was killed is started again, up to three times. Then the parts are joined.
     """
+    from genbench.launch.ray_cluster import draw_on_ray, ray_script, require_unjoined
+    from genbench.pipeline import merge
+
     plan = _plan(suite, run_dir, shards, gpus, cpus, hours, model, task, set_, [])
-    cluster = lazy_module("launch.ray_cluster")
     if not submit:
-        print(cluster.ray_script(plan), end="")
+        print(ray_script(plan), end="")
         return
-    cluster.require_unjoined(plan)
-    cluster.draw_on_ray(plan, address=address, say=_say)
-    report = lazy_module("pipeline").merge([plan.run_dir])
+    require_unjoined(plan)
+    draw_on_ray(plan, address=address, say=_say)
+    report = merge([plan.run_dir])
     print_report(report, as_json)
     if report.failures:
         raise typer.Exit(1)
@@ -154,10 +161,12 @@ def _plan(
     task: list[str],
     set_: list[str],
     setup: list[str],
-) -> Any:
+) -> ShardPlan:
     """Return the plan of a command's options."""
+    from genbench.launch.plan import ShardPlan
+
     pairs = [*(f"--model={text}" for text in model), *(f"--task={text}" for text in task)]
-    plan = lazy_module("launch.plan").ShardPlan(
+    plan = ShardPlan(
         suite,
         run_dir,
         shards,

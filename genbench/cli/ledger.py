@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from genbench.cli.app import DECIDE, app, examples
 from genbench.cli.options import DataOption, JsonOption, LedgerOption, NotesOption, RunArgument, TrustOption
-from genbench.cli.output import CountLine, lazy_module, print_record, say_written
+from genbench.cli.output import CountLine, print_record, say_written
+
+if TYPE_CHECKING:
+    from genbench.ledger.database import Ledger
+    from genbench.ledger.ingest import AddedRun
+    from genbench.store.manifest import TrackRecord
 
 ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(ledger_app, name="ledger", rich_help_panel=DECIDE)
@@ -55,9 +61,11 @@ def ledger_add(
 
     Says for each folder what it did. The exit code is 1 if a folder was refused.
     """
+    from genbench.ledger.ingest import add
+
     place = _place(track, night, step, anchor)
     with _opened(ledger, notes) as opened, CountLine("folders") as progress:
-        done = lazy_module("ledger.ingest").add(opened, folders, place=place, by=_user(), progress=progress)
+        done = add(opened, folders, place=place, by=_user(), progress=progress)
         _print_added(opened, done, as_json)
 
 
@@ -70,9 +78,12 @@ def ledger_list(
     as_json: JsonOption = False,
 ) -> None:
     """List tracks: nights, tasks, base, budget and open changes."""
+    from genbench.ledger.listing import list_ledger
+    from genbench.reports.terminal.ledger import ledger_text
+
     with _opened(ledger, notes, create=False) as opened:
-        record = lazy_module("ledger.listing").list_ledger(opened, track, runs=runs)
-    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
+        record = list_ledger(opened, track, runs=runs)
+    print_record(record, ledger_text, as_json)
 
 
 @ledger_app.command("rebuild", epilog=examples("genbench ledger rebuild", "genbench ledger rebuild runs"))
@@ -85,8 +96,10 @@ def ledger_rebuild(
     as_json: JsonOption = False,
 ) -> None:
     """Delete the tables, and make them again from run folders and notes."""
+    from genbench.ledger.ingest import rebuild
+
     with _opened(ledger, notes) as opened, CountLine("folders") as progress:
-        done = lazy_module("ledger.ingest").rebuild(opened, folders or (), progress=progress)
+        done = rebuild(opened, folders or (), progress=progress)
         _print_added(opened, done, as_json)
 
 
@@ -106,9 +119,12 @@ def ledger_check(
 
     The exit code is 1 if a folder was edited or is damaged.
     """
+    from genbench.ledger.checking import check
+    from genbench.reports.terminal.ledger import ledger_text
+
     with _opened(ledger, notes, create=False) as opened, CountLine("folders") as progress:
-        record = lazy_module("ledger.checking").check(opened, track, lines=not quick, progress=progress)
-    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
+        record = check(opened, track, lines=not quick, progress=progress)
+    print_record(record, ledger_text, as_json)
     if record.failed:
         raise typer.Exit(1)
 
@@ -126,12 +142,14 @@ def ledger_rescore(
 
     No engine is started. The exit code is 1 if a run could not be verified again.
     """
-    trusted = lazy_module("runs.stored.trust").read_kinds(trust_run)
+    from genbench.ledger.rescoring import rescore
+    from genbench.reports.terminal.ledger import ledger_text
+    from genbench.runs.stored.trust import read_kinds
+
+    trusted = read_kinds(trust_run)
     with _opened(ledger, notes, create=False) as opened, CountLine("runs") as progress:
-        record = lazy_module("ledger.rescoring").rescore(
-            opened, track, data_dir=data_dir, trusted=trusted, progress=progress
-        )
-    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
+        record = rescore(opened, track, data_dir=data_dir, trusted=trusted, progress=progress)
+    print_record(record, ledger_text, as_json)
     if record.skipped:
         raise typer.Exit(1)
 
@@ -158,16 +176,18 @@ def ledger_prune(
 
     The base, anchors, runs of open changes and the newest 14 runs keep everything.
     """
-    pruning = lazy_module("ledger.pruning")
+    from genbench.ledger.pruning import parse_age, prune
+    from genbench.reports.terminal.ledger import ledger_text
+
     with _opened(ledger, notes, create=False) as opened:
-        record = pruning.prune(
+        record = prune(
             opened,
             track,
-            keep_completions=pruning.parse_age(keep_completions),
-            keep_verdicts=None if keep_verdicts is None else pruning.parse_age(keep_verdicts),
+            keep_completions=parse_age(keep_completions),
+            keep_verdicts=None if keep_verdicts is None else parse_age(keep_verdicts),
             dry_run=dry_run,
         )
-    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
+    print_record(record, ledger_text, as_json)
 
 
 @ledger_app.command(
@@ -181,8 +201,10 @@ def ledger_base(
     notes: NotesOption = None,
 ) -> None:
     """Make a run the base of a track, to which every difference is taken."""
+    from genbench.ledger.changes import pin_base
+
     with _opened(ledger, notes, create=False) as opened:
-        lazy_module("ledger.changes").pin_base(opened, track, run, reason, by=_user())
+        pin_base(opened, track, run, reason, by=_user())
     print(f"{track}: base is {run}")
 
 
@@ -198,11 +220,10 @@ def ledger_note(
     notes: NotesOption = None,
 ) -> None:
     """Add a remark to a night or step of a track. Trends show it."""
-    changes = lazy_module("ledger.changes")
+    from genbench.ledger.changes import annotate, annotation_kind, position_of
+
     with _opened(ledger, notes, create=False) as opened:
-        found = changes.annotate(
-            opened, track, changes.position_of(place), changes.annotation_kind(kind), text, by=_user()
-        )
+        found = annotate(opened, track, position_of(place), annotation_kind(kind), text, by=_user())
     print(f"{track}: {found.id} at {place}")
 
 
@@ -221,9 +242,10 @@ def ledger_settle(
     notes: NotesOption = None,
 ) -> None:
     """Close an open change by what people found out about it."""
-    changes = lazy_module("ledger.changes")
+    from genbench.ledger.changes import settle_change, settled_state
+
     with _opened(ledger, notes, create=False) as opened:
-        found = changes.settle_change(opened, change, changes.settled_state(state), by=_user(), note=note)
+        found = settle_change(opened, change, settled_state(state), by=_user(), note=note)
     print(f"{found.id}: {found.state}")
 
 
@@ -236,39 +258,43 @@ def ledger_track(
     notes: NotesOption = None,
 ) -> None:
     """Set the budget of false alarms of a track, and how often it runs."""
+    from genbench.ledger.changes import set_track
+
     with _opened(ledger, notes, create=False) as opened:
-        lazy_module("ledger.changes").set_track(
-            opened, track, alarms_per_year=alarms, nights_per_year=nights, by=_user()
-        )
+        set_track(opened, track, alarms_per_year=alarms, nights_per_year=nights, by=_user())
 
 
-def _opened(ledger: str | None, notes: Path | None, *, create: bool = True) -> Any:
-    return lazy_module("ledger.database").open_ledger(ledger, notes, create=create)
+def _opened(ledger: str | None, notes: Path | None, *, create: bool = True) -> Ledger:
+    from genbench.ledger.database import open_ledger
+
+    return open_ledger(ledger, notes, create=create)
 
 
-def _place(track: str | None, night: str | None, step: int | None, anchor: bool) -> Any:
+def _place(track: str | None, night: str | None, step: int | None, anchor: bool) -> TrackRecord | None:
     """Return the place that the options give to one run, or None."""
+    from genbench.store.manifest import TrackRecord, night_position
+
     if track is None:
         if night is not None or step is not None or anchor:
             raise typer.BadParameter("--night, --step and --anchor go with --track", param_hint="--track")
         return None
     if (night is None) == (step is None):
         raise typer.BadParameter("give either --night DATE or --step N with it", param_hint="--track")
-    records = lazy_module("store.manifest")
     try:
-        position = step if night is None else records.night_position(date.fromisoformat(night))
+        position = step if night is None else night_position(date.fromisoformat(night))
     except ValueError:
         raise typer.BadParameter(f"{night}: wanted a date like 2026-11-22", param_hint="--night") from None
     kind, role = "step" if night is None else "night", "anchor" if anchor else "point"
-    return records.TrackRecord.from_json(
-        {"name": track, "kind": kind, "position": position, "role": role}, "--track"
-    )
+    return TrackRecord.from_json({"name": track, "kind": kind, "position": position, "role": role}, "--track")
 
 
-def _print_added(opened: Any, done: Any, as_json: bool) -> None:
+def _print_added(opened: Ledger, done: Sequence[AddedRun], as_json: bool) -> None:
     """Print what was done with each folder. Exit with 1 if one was refused."""
-    record = lazy_module("ledger.ingest").added_record(opened, done)
-    print_record(record, "reports.terminal.ledger:ledger_text", as_json)
+    from genbench.ledger.ingest import added_record
+    from genbench.reports.terminal.ledger import ledger_text
+
+    record = added_record(opened, done)
+    print_record(record, ledger_text, as_json)
     if record.refused:
         raise typer.Exit(1)
 
@@ -325,23 +351,27 @@ def trend(
     Looks for changes on every run that was not looked at before. An unchanged model is called changed once a
     year, for any number of tasks.
     """
+    from genbench.ledger.changes import close_change
+    from genbench.ledger.database import open_ledger
+    from genbench.reports.trend.page import write_trend_page
+    from genbench.reports.trend.text import trend_text
+    from genbench.trend.compose import trend as read_trend
+
     if (explain is None) != (dismiss is None) and not (note or "").strip():
         raise typer.BadParameter("say why the change is closed, with --note WHY", param_hint="--note")
     if explain is not None and dismiss is not None:
         raise typer.BadParameter("goes without --explain", param_hint="--dismiss")
     if note is not None and explain is None and dismiss is None:
         raise typer.BadParameter("goes with --explain or --dismiss", param_hint="--note")
-    with lazy_module("ledger.database").open_ledger(ledger, create=False) as opened:
+    with open_ledger(ledger, create=False) as opened:
         change = explain or dismiss
         if change is not None:
-            state = "explained" if explain is not None else "dismissed"
-            lazy_module("ledger.changes").settle(
-                opened, track, change, state, by=getpass.getuser(), note=note or ""
-            )
-        record = lazy_module("trend.compose").trend(opened, track, since=since, points=points)
-    print_record(record, "reports.trend.text:trend_text", as_json)
+            state: Literal["explained", "dismissed"] = "explained" if explain is not None else "dismissed"
+            close_change(opened, track, change, state, by=getpass.getuser(), note=note or "")
+        record = read_trend(opened, track, since=since, points=points)
+    print_record(record, trend_text, as_json)
     if html is not None:
-        page = lazy_module("reports.trend.page").write_trend_page(record, html)
+        page = write_trend_page(record, html)
         say_written([f"page: {page}"], as_json)
 
 
@@ -374,14 +404,19 @@ def gate(
 
     Exit codes: 0 pass, 1 fail, 2 could not be asked.
     """
-    files, config = lazy_module("policy.config"), None
+    from genbench.ledger.database import open_ledger
+    from genbench.policy.config import policy_path, read_policy
+    from genbench.policy.gate import nightly_gate
+    from genbench.reports.terminal.ledger import gate_text
+    from genbench.store.folder import RunFolder
+    from genbench.trend.detect import detect_changes
+
+    config = None
     if policy is not None:
-        config = files.read_policy(files.policy_path(policy))
-    lazy_module("store.folder").RunFolder(run).require_manifest()  # a typing mistake makes no ledger
-    with lazy_module("ledger.database").open_ledger(ledger, notes) as opened:
-        record = lazy_module("policy.gate").nightly_gate(
-            opened, Path(run), track, policy=config, detect=lazy_module("trend.detect").detect_changes
-        )
-    print_record(record, "reports.terminal.ledger:gate_text", as_json)
+        config = read_policy(policy_path(policy))
+    RunFolder(run).require_manifest()  # a typing mistake makes no ledger
+    with open_ledger(ledger, notes) as opened:
+        record = nightly_gate(opened, Path(run), track, policy=config, detect=detect_changes)
+    print_record(record, gate_text, as_json)
     if record.exit_code:
         raise typer.Exit(record.exit_code)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import genbench
 from genbench.cli.app import LOOK, app, examples
 from genbench.cli.options import AllowOption, JsonOption, RunArgument, RunsArgument
-from genbench.cli.output import lazy_module, print_json, print_lines, print_record, print_results, say_written
+from genbench.cli.output import print_json, print_lines, print_record, print_results, say_written
+
+if TYPE_CHECKING:
+    from genbench.reports.browse import ProblemRow, Row, SampleFilter, SampleRow
 
 
 @app.command(
@@ -34,15 +37,17 @@ def report(
 
     HTML is written as report.html, with samples.parquet. Markdown and JSON are printed.
     """
-    reporting = lazy_module("reports.write")
+    from genbench.reports.write import report_text
+    from genbench.store.json_files import replace
+
     if format_ == "html":
-        say_written([f"report: {reporting.report(runs, output, allow=allow).page}"], to_stderr=False)
+        say_written([f"report: {genbench.report(runs, output, allow=allow).page}"], to_stderr=False)
         return
-    text = reporting.report_text(runs, format_, allow=allow)
+    text = report_text(runs, format_, allow=allow)
     if output is None:
         print(text)
     else:
-        lazy_module("store.json_files").replace(output, text.encode())
+        replace(output, text.encode())
         say_written([f"report: {output}"], to_stderr=False)
 
 
@@ -68,23 +73,33 @@ def parity(
     A score agrees if the 95% interval of the difference contains zero. A run made with --responses neither
     agrees nor differs: this engine did not draw it.
     """
-    module, cards = lazy_module("reports.parity.text"), lazy_module("reports.parity.cards")
-    named = cards.named_cards(runs or [])
+    from genbench.reports.parity import (
+        card_text,
+        cards_record,
+        cards_text,
+        named_cards,
+        parity_cards,
+        parity_report,
+        parity_text,
+        stored_states,
+    )
+
+    named = named_cards(runs or [])
     if named and not as_json:
-        states = module.stored_states(stored)
-        print("\n\n".join(module.card_text(card, states) for card in named))
+        states = stored_states(stored)
+        print("\n\n".join(card_text(card, states) for card in named))
     elif named:
-        print_json(module.cards_record(named, stored))
+        print_json(cards_record(named, stored))
     elif runs:
-        found = module.parity_report(runs)
+        found = parity_report(runs)
         if as_json:
             print_json(found.to_json())
         else:
-            print(module.parity_text(found))
+            print(parity_text(found))
     elif as_json:
-        print_json(module.cards_record(cards.parity_cards(), stored))
+        print_json(cards_record(parity_cards(), stored))
     else:
-        print(module.cards_text(cards.parity_cards(), module.stored_states(stored)))
+        print(cards_text(parity_cards(), stored_states(stored)))
 
 
 @app.command(
@@ -99,9 +114,9 @@ def status(
 
     Prints samples, tokens per second, time left, and which process writes the run.
     """
-    print_record(
-        lazy_module("runs.stored.status").status(run_dir), "reports.terminal.show:status_text", as_json
-    )
+    from genbench.reports.terminal.show import status_text
+
+    print_record(genbench.status(run_dir), status_text, as_json)
 
 
 @app.command(
@@ -135,41 +150,59 @@ def show(
 
     With --with, a second run is shown next to it.
     """
+    from genbench.pipeline import latest_results
+    from genbench.reports.browse import SampleFilter, sample_rows, task_rows
+    from genbench.reports.terminal.show import sample_pairs_text, samples_text, task_pairs_text, task_text
+
     if task is None:
-        results = lazy_module("pipeline").latest_results(run_dir)
+        results = latest_results(run_dir)
         print_results({results.model: results}, {results.model: run_dir}, as_json)
         return
-    browse = lazy_module("reports.browse")
-    wanted = browse.SampleFilter(status, sample, min_tokens, flip)
     if flip is not None and with_ is None:
         raise typer.BadParameter("goes with --with RUN", param_hint="--flip")
+    wanted = SampleFilter(status, sample, min_tokens, flip)
 
-    def read(run: Path, kept: Any) -> Any:
-        if problem is None:
-            return browse.task_rows(run, task, kept)
-        return browse.sample_rows(run, task, problem, kept)
+    def problems(run: Path, kept: SampleFilter) -> list[ProblemRow]:
+        return task_rows(run, task, kept)
 
-    found = browse.paired(run_dir, with_, read, wanted) if with_ else read(run_dir, wanted)
-    if as_json:
-        print_json([_pair_json(*pair) for pair in found] if with_ else [row.to_json() for row in found])
-    else:
-        print_lines(_shown(found, problem, (str(run_dir), str(with_)) if with_ else None))
+    def samples(run: Path, kept: SampleFilter) -> list[SampleRow]:
+        return sample_rows(run, task, problem or "", kept)
 
+    def columns(pairs: Sequence[tuple[SampleRow, SampleRow | None]]) -> Iterable[str]:
+        return sample_pairs_text(pairs, (str(run_dir), str(with_)), shutil.get_terminal_size().columns)
 
-def _pair_json(first: Any, second: Any) -> dict[str, Any]:
-    return {"first": first.to_json(), "second": None if second is None else second.to_json()}
-
-
-def _shown(found: Any, problem: str | None, names: tuple[str, str] | None) -> Iterator[str]:
-    """Yield the records, or the pairs of records of two runs, as lines."""
-    text = lazy_module("reports.terminal.show")
-    if names is None:
-        return (
-            text.task_text(found)
-            if problem is None
-            else chain.from_iterable(text.sample_text(one) for one in found)
-        )
     if problem is None:
-        return text.task_pairs_text(found)  # type: ignore[no-any-return]
-    width = shutil.get_terminal_size().columns
-    return text.sample_pairs_text(found, names, width)  # type: ignore[no-any-return]
+        _print_rows(run_dir, with_, wanted, problems, task_text, task_pairs_text, as_json)
+    else:
+        _print_rows(run_dir, with_, wanted, samples, samples_text, columns, as_json)
+
+
+def _print_rows(
+    run: Path,
+    second: Path | None,
+    wanted: SampleFilter,
+    read: Callable[[Path, SampleFilter], list[Row]],
+    text: Callable[[Sequence[Row]], Iterable[str]],
+    pairs_text: Callable[[Sequence[tuple[Row, Row | None]]], Iterable[str]],
+    as_json: bool,
+) -> None:
+    """Print the rows of a run that pass, or next to them those of a second run."""
+    from genbench.reports.browse import paired
+
+    if second is None:
+        rows = read(run, wanted)
+        if as_json:
+            print_json([row.to_json() for row in rows])
+        else:
+            print_lines(text(rows))
+        return
+    pairs = paired(run, second, read, wanted)
+    if as_json:
+        print_json(
+            [
+                {"first": first.to_json(), "second": None if other is None else other.to_json()}
+                for first, other in pairs
+            ]
+        )
+    else:
+        print_lines(pairs_text(pairs))

@@ -8,14 +8,17 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+if TYPE_CHECKING:
+    from genbench.analysis.results.record import Results
+    from genbench.json_record import JsonRecord
+    from genbench.pipeline import RunReport
+    from genbench.runs.execution.preflight import Check
 
-def lazy_module(name: str) -> Any:
-    """Import the module `genbench.<name>` when a command runs, so that `--help` need not load it."""
-    return import_module(f"genbench.{name}")
+P = ParamSpec("P")
+RecordT = TypeVar("RecordT", bound="JsonRecord")
 
 
 def command_line() -> str:
@@ -30,29 +33,30 @@ def say_written(lines: Iterable[object], to_stderr: bool) -> None:
 
 
 def print_results(
-    results: Mapping[str, Any], folders: Mapping[str, Path], as_json: bool, *, brief: bool = False
+    results: Mapping[str, Results], folders: Mapping[str, Path], as_json: bool, *, brief: bool = False
 ) -> None:
     """Print the results of each model as a table, or as JSON with the run folders.
 
     Args:
         brief: leave out what `genbench show` and the report say as well, so that a run ends on one screen.
     """
+    from genbench.reports.terminal.run import run_table
+
     if as_json:
         models = {name: record.to_json() for name, record in results.items()}
         print_json({"folders": {name: str(path) for name, path in folders.items()}, "models": models})
     else:
         width = terminal_width()
-        table = lazy_module("reports.terminal.run").run_table(results, folders, brief=brief, width=width)
-        _print_text(table)
+        _print_text(run_table(results, folders, brief=brief, width=width))
 
 
-def print_report(report: Any, as_json: bool) -> None:
+def print_report(report: RunReport, as_json: bool) -> None:
     """Print the results of a run, then where its report is or why there is none."""
     print_results(report.results, report.folders, as_json, brief=True)
     say_written([*report.notes, *([f"report: {report.page}"] if report.page else [])], as_json)
 
 
-def print_checks(checks: Sequence[Any], as_json: bool) -> None:
+def print_checks(checks: Sequence[Check], as_json: bool) -> None:
     """Print the findings of `check` or `doctor`, one per line, or as a JSON list."""
     if as_json:
         print_json(_check_records(checks))
@@ -60,7 +64,7 @@ def print_checks(checks: Sequence[Any], as_json: bool) -> None:
         print_lines(str(item) for item in checks)
 
 
-def print_suites_checked(found: Mapping[str, Sequence[Any]]) -> None:
+def print_suites_checked(found: Mapping[str, Sequence[Check]]) -> None:
     """Print the findings of `check` as a JSON list, or by suite if there are several."""
     if len(found) == 1:
         print_checks(next(iter(found.values())), as_json=True)
@@ -68,20 +72,26 @@ def print_suites_checked(found: Mapping[str, Sequence[Any]]) -> None:
     print_json({name: _check_records(checks) for name, checks in found.items()})
 
 
-def _check_records(checks: Sequence[Any]) -> list[dict[str, str]]:
+def _check_records(checks: Sequence[Check]) -> list[dict[str, str]]:
     return [{"state": item.state, "what": item.what, "detail": item.detail} for item in checks]
 
 
-def print_record(record: Any, text_module: str, as_json: bool, **options: Any) -> None:
-    """Print a record as JSON, or as the text that `genbench.reports.<text_module>` makes of it.
+def print_record(
+    record: RecordT,
+    text: Callable[Concatenate[RecordT, P], str],
+    as_json: bool,
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> None:
+    """Print a record as JSON, or as the text that a function makes of it.
 
     Args:
-        options: further arguments of the function that makes the text.
+        args, kwargs: further arguments of the function that makes the text.
     """
     if as_json:
         print_json(record.to_json())
     else:
-        _print_text(getattr(lazy_module(f"reports.{text_module}"), text_module)(record, **options))
+        _print_text(text(record, *args, **kwargs))
 
 
 def terminal_width() -> int | None:
@@ -91,8 +101,10 @@ def terminal_width() -> int | None:
 
 def _print_text(text: str) -> None:
     """Print a text. In a terminal long lines are broken between words."""
+    from genbench.reports.table import folded
+
     width, safe = terminal_width(), _safe(text)
-    print(safe if width is None else lazy_module("reports.terminal.table").folded(safe, width))
+    print(safe if width is None else folded(safe, width))
 
 
 def print_json(record: Any) -> None:
@@ -108,8 +120,9 @@ def print_lines(lines: Iterable[object]) -> None:
 
 def _safe(text: object) -> str:
     """Return a text with control characters as visible escapes. It may name things of a stranger."""
-    safe: str = lazy_module("safetext.printable").printable(str(text))
-    return safe
+    from genbench.safetext.printable import printable
+
+    return printable(str(text))
 
 
 class CountLine:

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,7 +27,14 @@ from genbench.cli.options import (
     SuiteArgument,
     TaskOption,
 )
-from genbench.cli.output import lazy_module, print_lines, print_record
+from genbench.cli.output import print_lines, print_record
+
+if TYPE_CHECKING:
+    from genbench.queue.database import Queue
+    from genbench.queue.delivery import Channel
+    from genbench.queue.records import Job, JobDetail
+    from genbench.queue.spec import JobSpec
+    from genbench.queue.worker import Worker
 
 RunsOption = Annotated[
     Path, typer.Option("--runs", metavar="DIR", help="Folder below which run folders are made.")
@@ -55,11 +62,12 @@ def job_spec(
     data_dir: Path | None = None,
     responses: Path | None = None,
     max_hours: float | None = None,
-) -> Any:
+) -> JobSpec:
     """Return the job of a command's options, with absolute paths."""
-    spec = lazy_module("queue.spec")
+    from genbench.queue.spec import JobSpec, absolute_spec
+
     pairs = [text.partition("=") for text in model]
-    made = spec.JobSpec.from_json(
+    made = JobSpec.from_json(
         {
             "suite": suite,
             "models": {name: path if equals else None for name, equals, path in pairs},
@@ -75,7 +83,7 @@ def job_spec(
         },
         "the options",
     )
-    return spec.absolute_spec(made, Path.cwd())
+    return absolute_spec(made, Path.cwd())
 
 
 @app.command(
@@ -117,15 +125,18 @@ def submit(
     work is kept once: submitting it again shows its job. With --server the suite file is sent to a service
     that takes some, or names one of its own. Checkpoints are then those of the service.
     """
+    from genbench.queue.jobs import submit as submit_job
+    from genbench.queue.spec import checked_spec, of_tonight, tonight_label
+    from genbench.reports.terminal.queue import queue_text
+
     if server is not None:
         local = {"--checkpoint": checkpoint, "--set": set_, "--data-dir": data_dir, "--responses": responses}
         remote.refuse(local | {"--not-before": not_before, "--ledger": ledger})
-        day = lazy_module("queue.spec").tonight_label() if night and night_of is None else night_of
+        day = tonight_label() if night and night_of is None else night_of
         work = {"track": track, "night": day, "tasks": task, "limit": limit, "max_hours": max_hours}
         record = remote.submit(server, suite, model, work | {"priority": priority})
-        print_record(record, "reports.terminal.queue:queue_text", as_json)
+        print_record(record, queue_text, as_json)
         return
-    specs, queue = lazy_module("queue.spec"), lazy_module("queue.jobs")
     spec = job_spec(
         suite,
         model,
@@ -139,12 +150,12 @@ def submit(
         responses=responses,
         max_hours=max_hours,
     )
-    placed = specs.checked_spec(specs.of_tonight(spec) if night and night_of is None else spec)
+    placed = checked_spec(of_tonight(spec) if night and night_of is None else spec)
     start = None if not_before is None else time.mktime(not_before.timetuple())
     with _opened(ledger, create=True) as opened:
-        job, created = queue.submit(opened, placed, runs, by=user(), priority=priority, not_before=start)
+        job, created = submit_job(opened, placed, runs, by=user(), priority=priority, not_before=start)
         record = _detail(opened, job, created=created)
-    print_record(record, "reports.terminal.queue:queue_text", as_json)
+    print_record(record, queue_text, as_json)
 
 
 @app.command(
@@ -163,27 +174,29 @@ def jobs(
     as_json: JsonOption = False,
 ) -> None:
     """List jobs, workers and schedules, or show one job."""
-    queue, records = lazy_module("queue.jobs"), lazy_module("queue.records")
+    from genbench.queue.jobs import get_job, job_states, list_jobs, list_workers
+    from genbench.queue.records import JobList
+    from genbench.queue.schedules import list_schedules
+    from genbench.reports.terminal.queue import queue_text
+
     if server is not None:
-        states = queue.job_states(state)
+        states = job_states(state)
         record = remote.detail(server, job) if job else remote.listed(server, states, track, newest)
-        print_record(record, "reports.terminal.queue:queue_text", as_json)
+        print_record(record, queue_text, as_json)
         return
     with _opened(ledger, create=job is None) as opened:
         if job is not None:
-            print_record(
-                _detail(opened, queue.get_job(opened, job)), "reports.terminal.queue:queue_text", as_json
-            )
+            print_record(_detail(opened, get_job(opened, job)), queue_text, as_json)
             return
-        states = queue.job_states(state)
-        record = records.JobList(
+        states = job_states(state)
+        record = JobList(
             format=1,
             queue=opened.where,
-            jobs=tuple(queue.list_jobs(opened, states=states, track=track, limit=newest)),
-            workers=tuple(queue.list_workers(opened)),
-            schedules=tuple(lazy_module("queue.schedules").list_schedules(opened)),
+            jobs=tuple(list_jobs(opened, states=states, track=track, limit=newest)),
+            workers=tuple(list_workers(opened)),
+            schedules=tuple(list_schedules(opened)),
         )
-    print_record(record, "reports.terminal.queue:queue_text", as_json)
+    print_record(record, queue_text, as_json)
 
 
 @app.command(rich_help_panel=SERVICE, epilog=examples("genbench cancel 12"))
@@ -194,12 +207,15 @@ def cancel(
 
     One that runs stops cleanly and keeps its samples. `genbench retry` continues it.
     """
+    from genbench.queue.jobs import cancel_job
+    from genbench.reports.terminal.queue import queue_text
+
     if server is not None:
-        print_record(remote.act(server, job, "cancel"), "reports.terminal.queue:queue_text", as_json)
+        print_record(remote.act(server, job, "cancel"), queue_text, as_json)
         return
     with _opened(ledger) as opened:
-        found = lazy_module("queue.jobs").cancel_job(opened, job, by=user())
-        print_record(_detail(opened, found), "reports.terminal.queue:queue_text", as_json)
+        found = cancel_job(opened, job, by=user())
+        print_record(_detail(opened, found), queue_text, as_json)
 
 
 @app.command(rich_help_panel=SERVICE, epilog=examples("genbench retry 12"))
@@ -207,12 +223,15 @@ def retry(
     job: JobArgument, ledger: LedgerOption = None, server: ServerOption = None, as_json: JsonOption = False
 ) -> None:
     """Queue a failed or cancelled job again. Its run is continued."""
+    from genbench.queue.jobs import retry_job
+    from genbench.reports.terminal.queue import queue_text
+
     if server is not None:
-        print_record(remote.act(server, job, "retry"), "reports.terminal.queue:queue_text", as_json)
+        print_record(remote.act(server, job, "retry"), queue_text, as_json)
         return
     with _opened(ledger) as opened:
-        found = lazy_module("queue.jobs").retry_job(opened, job, by=user())
-        print_record(_detail(opened, found), "reports.terminal.queue:queue_text", as_json)
+        found = retry_job(opened, job, by=user())
+        print_record(_detail(opened, found), queue_text, as_json)
 
 
 def user() -> str:
@@ -222,15 +241,19 @@ def user() -> str:
     return "unknown"
 
 
-def _opened(ledger: str | None, *, create: bool = False) -> Any:
-    return lazy_module("queue.database").open_queue(ledger, create=create)
+def _opened(ledger: str | None, *, create: bool = False) -> Queue:
+    from genbench.queue.database import open_queue
+
+    return open_queue(ledger, create=create)
 
 
-def _detail(opened: Any, job: Any, *, created: bool = False) -> Any:
-    queue, records = lazy_module("queue.jobs"), lazy_module("queue.records")
-    events = () if created else tuple(queue.job_events(opened, job.id))
-    log = queue.log_lines(job, 20)
-    return records.JobDetail(format=1, job=job, created=created, events=events, log=log)
+def _detail(opened: Queue, job: Job, *, created: bool = False) -> JobDetail:
+    from genbench.queue.jobs import job_events, log_lines
+    from genbench.queue.records import JobDetail
+
+    events = () if created else tuple(job_events(opened, job.id))
+    log = log_lines(job, 20)
+    return JobDetail(format=1, job=job, created=created, events=events, log=log)
 
 
 def _text(path: Path | None) -> str | None:
@@ -277,6 +300,9 @@ def schedule_add(
     ledger: LedgerOption = None,
 ) -> None:
     """Add a schedule, or replace the one of that name. Each firing is a night of the track."""
+    from genbench.queue.database import open_queue
+    from genbench.queue.schedules import add_schedule, firings
+
     spec = job_spec(
         suite,
         model,
@@ -287,9 +313,8 @@ def schedule_add(
         responses=responses,
         max_hours=max_hours,
     )
-    with lazy_module("queue.database").open_queue(ledger) as opened:
-        schedules = lazy_module("queue.schedules")
-        made = schedules.add_schedule(
+    with open_queue(ledger) as opened:
+        made = add_schedule(
             opened,
             name,
             cron,
@@ -300,15 +325,18 @@ def schedule_add(
             priority=priority,
             deadline_hours=deadline_hours,
         )
-        first = next(schedules.firings(made.cron, made.zone, schedules.datetime.fromisoformat(made.last)))
+        first = next(firings(made.cron, made.zone, datetime.fromisoformat(made.last)))
     print_lines([f"{made.name}: first on {first.isoformat(timespec='minutes')}"])
 
 
 @schedule_app.command("remove", epilog=examples("genbench schedule remove nightly"))
 def schedule_remove(name: NameArgument, ledger: LedgerOption = None) -> None:
     """Remove a schedule. Its jobs and runs stay."""
-    with lazy_module("queue.database").open_queue(ledger, create=False) as opened:
-        lazy_module("queue.schedules").remove_schedule(opened, name)
+    from genbench.queue.database import open_queue
+    from genbench.queue.schedules import remove_schedule
+
+    with open_queue(ledger, create=False) as opened:
+        remove_schedule(opened, name)
     print_lines([f"{name}: removed"])
 
 
@@ -340,31 +368,31 @@ def worker(
     $GENBENCH_TRACKERS (wandb, mlflow, trackio). Ctrl-C or SIGTERM stops all runs cleanly and gives their jobs
     back. A worker that is killed loses nothing: its runs go on, and another worker takes them over.
     """
-    workers = lazy_module("queue.worker")
+    from genbench.queue.database import open_queue
+    from genbench.queue.worker import Maintenance, Worker, WorkerOptions
+    from genbench.trackers.exporter import Exporter, trackers_of
+
     names = tuple(str(number) for number in range(slots)) if gpus is None else device_names(gpus)
-    options = workers.WorkerOptions(
+    options = WorkerOptions(
         slots=names,
         gpus=gpus is not None,
         ledger=ledger if ledger is None or "://" in ledger else str(Path(ledger).resolve()),
         until_empty=until_empty,
         pass_variables=tuple(pass_variable),
     )
-    with lazy_module("queue.database").open_queue(ledger) as queue:
-        chores = lazy_module("queue.worker").Chores(
-            queue, say=_say, ledger=options.ledger, channels=_channels()
-        )
-        exports = lazy_module("trackers.exporter")
-        exporter = exports.Exporter(queue, exports.trackers_of(os.environ), say=_say, ledger=options.ledger)
+    with open_queue(ledger) as queue:
+        maintenance = Maintenance(queue, say=_say, ledger=options.ledger, channels=_channels())
+        exporter = Exporter(queue, trackers_of(os.environ), say=_say, ledger=options.ledger)
 
-        def finished(job: Any) -> None:
-            chores.finished(job)
+        def finished(job: Job) -> None:
+            maintenance.finished(job)
             exporter.finished(job)
 
         def attend() -> None:
-            chores.run()
+            maintenance.run()
             exporter.run()
 
-        running = workers.Worker(queue, options, say=_say, chores=attend, finished=finished)
+        running = Worker(queue, options, say=_say, chores=attend, finished=finished)
         _stop_on_signals(running)
         _say(f"worker {running.identity.id}: {len(names)} slots of {queue.where}")
         running.run()
@@ -391,22 +419,25 @@ def device_names(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _channels() -> list[Any]:
+def _channels() -> list[Channel]:
     """Return how messages are sent, by the environment."""
-    delivery, found = lazy_module("queue.delivery"), list[Any]()
-    url = os.environ.get(delivery.URL_VARIABLE)
+    from genbench.queue.delivery import SECRET_VARIABLE, URL_VARIABLE, Chat, Webhook
+    from genbench.queue.notifications import commit_status_of
+
+    found: list[Channel] = []
+    url = os.environ.get(URL_VARIABLE)
     if url:
-        found.append(delivery.Webhook(url, os.environ.get(delivery.SECRET_VARIABLE, "")))
-    status = lazy_module("queue.notifications").commit_status_of(os.environ)
+        found.append(Webhook(url, os.environ.get(SECRET_VARIABLE, "")))
+    status = commit_status_of(os.environ)
     if status is not None:
         found.append(status)
     urls = os.environ.get("GENBENCH_APPRISE_URLS", "").split()
     if urls:
-        found.append(lazy_module("queue.delivery").Chat(urls))
+        found.append(Chat(urls))
     return found
 
 
-def _stop_on_signals(running: Any) -> None:
+def _stop_on_signals(running: Worker) -> None:
     """Let the first signal drain the worker, and the second end it at once. Its jobs go on then."""
 
     def handle(number: int, _: object) -> None:
@@ -419,4 +450,6 @@ def _stop_on_signals(running: Any) -> None:
 
 
 def _say(line: str) -> None:
-    print(lazy_module("safetext.printable").printable(line), file=sys.stderr, flush=True)
+    from genbench.safetext.printable import printable
+
+    print(printable(line), file=sys.stderr, flush=True)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from genbench.cli.app import SERVICE, app, examples
 from genbench.cli.options import JsonOption, RunArgument, ServerOption
-from genbench.cli.output import lazy_module, print_json, print_lines
+from genbench.cli.output import print_json, print_lines
+
+if TYPE_CHECKING:
+    from genbench.queue.records import JobDetail, JobList
+    from genbench.service.client import RemoteService
 
 
 @app.command(
@@ -43,32 +47,35 @@ def push(
         print_lines([f"{record['outcome']}: run {found['uid']} of {found['model']}, {place}"])
 
 
-def submit(server: str, suite: str, models: Sequence[str], work: Mapping[str, Any]) -> Any:
+def submit(server: str, suite: str, models: Sequence[str], work: Mapping[str, Any]) -> JobDetail:
     """Put a job into the queue of a service. Return its record.
 
     Args:
         suite: a suite file, which is sent, or the name of a suite of the service.
         models: texts NAME or NAME=PATH. The paths are those of the service.
     """
+    from genbench.queue.records import Job, JobDetail
+
     pairs = [text.partition("=") for text in models]
     body = {**work, "models": {name: path if equals else None for name, equals, path in pairs}}
     file = Path(suite)
     body |= {"suite": file.stem, "suite_text": _text(file)} if file.is_file() else {"suite": suite}
     job, created = _service(server).submit(body)
-    records = lazy_module("queue.records")
-    return records.JobDetail(
-        format=1, job=records.Job.from_json(job, server), created=created, events=(), log=()
-    )
+    return JobDetail(format=1, job=Job.from_json(job, server), created=created, events=(), log=())
 
 
-def detail(server: str, number: int) -> Any:
+def detail(server: str, number: int) -> JobDetail:
     """Return a job of a service with its events and log."""
+    from genbench.queue.records import JobDetail
+
     record = _service(server).get(f"/jobs/{number}/detail")
-    return lazy_module("queue.records").JobDetail.from_json(record, server)
+    return JobDetail.from_json(record, server)
 
 
-def listed(server: str, states: Sequence[str], track: str | None, newest: int) -> Any:
+def listed(server: str, states: Sequence[str], track: str | None, newest: int) -> JobList:
     """Return the newest jobs of a service, its workers and its schedules."""
+    from genbench.queue.records import JobList
+
     remote, jobs, after = _service(server), list[Any](), None
     query = {"state": list(states), **({"track": track} if track else {})}
     while len(jobs) < newest:
@@ -85,10 +92,10 @@ def listed(server: str, states: Sequence[str], track: str | None, newest: int) -
         "workers": remote.get("/workers"),
         "schedules": remote.get("/schedules"),
     }
-    return lazy_module("queue.records").JobList.from_json(record, server)
+    return JobList.from_json(record, server)
 
 
-def act(server: str, number: int, what: str) -> Any:
+def act(server: str, number: int, what: str) -> JobDetail:
     """Cancel or retry a job of a service. Return it with its events."""
     _service(server).act(number, what)
     return detail(server, number)
@@ -103,8 +110,10 @@ def refuse(options: Mapping[str, object]) -> None:
             )
 
 
-def _service(server: str) -> Any:
-    return lazy_module("service.client").RemoteService.of_environment(server)
+def _service(server: str) -> RemoteService:
+    from genbench.service.client import RemoteService
+
+    return RemoteService.of_environment(server)
 
 
 def _text(file: Path) -> str:

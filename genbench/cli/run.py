@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import genbench
 from genbench.cli.app import RUN, app, examples
 from genbench.cli.options import (
     DataOption,
@@ -21,7 +22,11 @@ from genbench.cli.options import (
     TestOption,
     TrustOption,
 )
-from genbench.cli.output import command_line, lazy_module, print_report
+from genbench.cli.output import command_line, print_report
+
+if TYPE_CHECKING:
+    from genbench.pipeline import RunReport
+    from genbench.runs.requests import RequestRecord
 
 
 @app.command(
@@ -140,8 +145,9 @@ def run(
 
     The same command continues a run that was stopped. A finished run draws nothing again.
     """
-    pipeline = lazy_module("pipeline")
-    options = pipeline.RunOptions(
+    from genbench.pipeline import RunOptions
+
+    options = RunOptions(
         suite=suite,
         models=tuple(model),
         run_dir=run_dir,
@@ -168,7 +174,7 @@ def run(
         finish=finish,
         interim=interim,
     )
-    _finish(pipeline.run(options), as_json)
+    _finish(genbench.run(options), as_json)
 
 
 @app.command(
@@ -197,10 +203,10 @@ def score(
     run keeps its references, and its samples are scored again in a folder of their own. A run that you did
     not make is refused if its suite asks for code, the network, variables or other files.
     """
-    pipeline = lazy_module("pipeline")
+
     if into is not None and suite is None:
         raise typer.BadParameter("goes with --suite", param_hint="--into")
-    report = pipeline.score(run_dir, data_dir=data_dir, again=again, suite=suite, into=into, trust=trust_run)
+    report = genbench.score(run_dir, data_dir=data_dir, again=again, suite=suite, into=into, trust=trust_run)
     _finish(report, as_json)
 
 
@@ -223,10 +229,11 @@ def merge(
 
     Responses without a verdict are verified, then results and report are written.
     """
-    _finish(lazy_module("pipeline").merge(runs, into, data_dir=data_dir, trust=trust_run), as_json)
+
+    _finish(genbench.merge(runs, into, data_dir=data_dir, trust=trust_run), as_json)
 
 
-def _finish(report: Any, as_json: bool) -> None:
+def _finish(report: RunReport, as_json: bool) -> None:
     """Print a report. Exit with 1 if its numbers must not be used."""
     print_report(report, as_json)
     if report.failures:
@@ -255,8 +262,9 @@ def prompts(
 
     No engine is started. With --json, another engine can answer the requests. See run --responses.
     """
-    pipeline = lazy_module("pipeline")
-    options = pipeline.RunOptions(
+    from genbench.pipeline import RunOptions
+
+    options = RunOptions(
         suite=suite,
         models=tuple(model),
         data_dir=data_dir,
@@ -265,15 +273,17 @@ def prompts(
         overrides=tuple(set_),
         with_test=with_test,
     )
-    for record in pipeline.prompts(options):
+    for record in genbench.prompts(options):
         if as_json:
             print(json.dumps(record.to_json(), ensure_ascii=True))
         elif record.sample_index == 0:
             _print_prompt(record)
 
 
-def _print_prompt(record: Any) -> None:
+def _print_prompt(record: RequestRecord) -> None:
+    from genbench.safetext.printable import printable
+
     where = f"{record.model} / {record.task} / {record.problem_id}"
     print(f"── {where}: {len(record.prompt_token_ids)} tokens, seed {record.seed} of sample 0")
-    print(lazy_module("safetext.printable").printable(record.prompt))
+    print(printable(record.prompt))
     print(f"token ids: {list(record.prompt_token_ids)}")

@@ -9,7 +9,7 @@ import typer
 
 from genbench.cli.app import LOOK, RUN, app, examples
 from genbench.cli.options import DataOption, JsonOption, LimitOption, ModelOption, SetOption
-from genbench.cli.output import command_line, lazy_module, print_record, print_report, say_written
+from genbench.cli.output import command_line, print_record, print_report, say_written
 
 
 @app.command(
@@ -55,8 +55,10 @@ def perplexity(
     Prints bits per byte, and perplexities by byte, word and token, with intervals over documents. Documents
     are scored in disjoint windows, so the values depend on --window. The same command continues a run.
     """
-    pipeline = lazy_module("pipeline")
-    options = pipeline.RunOptions(
+    from genbench.pipeline import RunOptions, run
+    from genbench.runs.perplexity import perplexity_options
+
+    options = RunOptions(
         models=tuple(model),
         models_from=tuple(models_from),
         run_dir=run_dir,
@@ -65,9 +67,9 @@ def perplexity(
         overrides=tuple(set_),
         command=command_line(),
     )
-    make = lazy_module("runs.perplexity").perplexity_options
+    make = perplexity_options
     wanted = make(data, options, column=column, config=config, split=split, window=window)
-    report = pipeline.run(wanted)
+    report = run(wanted)
     print_report(report, as_json)
     if report.failures:
         raise typer.Exit(1)
@@ -100,8 +102,11 @@ def curves(
     training runs are also ranked: for each step, how far their order is that of the end. The best
     checkpoint is shown with and without the luck of being the best of several.
     """
-    record = lazy_module("analysis.curves").curves(run_dirs, task, measure)
-    print_record(record, "reports.trend.steps_text:curves_text", as_json)
+    from genbench.analysis.curves import curves as read_curves
+    from genbench.reports.trend.steps import curves_text, write_curves_page
+
+    record = read_curves(run_dirs, task, measure)
+    print_record(record, curves_text, as_json)
     if html is not None:
-        page = lazy_module("reports.trend.steps_page").write_curves_page(record, html)
+        page = write_curves_page(record, html)
         say_written([f"page: {page}"], as_json)

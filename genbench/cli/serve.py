@@ -7,15 +7,20 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from genbench.cli.app import SERVICE, app, examples
 from genbench.cli.options import LedgerOption, NotesOption
-from genbench.cli.output import lazy_module, print_lines
+from genbench.cli.output import print_lines
 from genbench.cli.queue import user
 from genbench.errors import InputError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from genbench.queue.database import Queue
 
 token_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 _DEMO = Path("genbench-demo")
@@ -62,30 +67,36 @@ def serve(
 
     Listens on this machine only. Another address needs a token and a trusted host. Drawing needs a worker.
     """
+    from genbench.ledger.database import open_ledger
+    from genbench.queue.database import open_queue
+    from genbench.service.app import make_app
+    from genbench.service.context import Service, suites_in
+    from genbench.service.demo import fill
+    from genbench.service.tokens import known_scope
+
     if demo:
         if ledger is not None or notes is not None:
             raise typer.BadParameter("has a ledger of its own: leave out --ledger", param_hint="--demo")
         ledger, runs = str(_DEMO / "ledger.sqlite3"), _DEMO / "runs"
-    states = lazy_module("service.context")
     with (
-        lazy_module("ledger.database").open_ledger(ledger, notes) as opened,
-        lazy_module("queue.database").open_queue(ledger) as queue,
+        open_ledger(ledger, notes) as opened,
+        open_queue(ledger) as queue,
     ):
         _check_address(host, trusted_host, queue)
         if demo:
-            lazy_module("service.demo").fill(opened, queue, _DEMO, by=user(), say=_say)
-        service = states.Service(
+            fill(opened, queue, _DEMO, by=user(), say=_say)
+        service = Service(
             ledger=opened,
             queue=queue,
             runs=runs.resolve(),
-            suites={} if suites is None else states.suites_in(suites),
+            suites={} if suites is None else suites_in(suites),
             roots=tuple(path.resolve() for path in models),
             allow_suites=allow_suites,
             proxies=frozenset(behind_proxy),
-            proxy_scope=lazy_module("service.tokens").known_scope(proxy_scope),
+            proxy_scope=known_scope(proxy_scope),
             hosts=frozenset({"127.0.0.1", "localhost", "[::1]", *(name.lower() for name in trusted_host)}),
         )
-        application = lazy_module("service.app").make_app(service)
+        application = make_app(service)
         how = f"genbench worker --ledger {ledger}" if ledger else "genbench worker"
         _require_free(host, port)
         _say(f"http://{host}:{port}/  (Ctrl-C ends it; draw jobs with: {how})")
@@ -109,23 +120,25 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _listen(application: Any, host: str, port: int) -> None:
-    import uvicorn  # noqa: PLC0415
+def _listen(application: ASGIApp, host: str, port: int) -> None:
+    import uvicorn
 
     uvicorn.run(
         application, host=host, port=port, log_level="warning", server_header=False, proxy_headers=False
     )
 
 
-def _check_address(host: str, trusted: list[str], queue: Any) -> None:
+def _check_address(host: str, trusted: list[str], queue: Queue) -> None:
     """Refuse an address that others reach, unless there is a token and a trusted host."""
+    from genbench.service.tokens import has_tokens
+
     try:
         is_local = ipaddress.ip_address(host).is_loopback
     except ValueError:
         is_local = host == "localhost"
     if is_local:
         return
-    if not lazy_module("service.tokens").has_tokens(queue):
+    if not has_tokens(queue):
         raise typer.BadParameter(
             "others reach this address: make a token first, genbench token add NAME --scope submit",
             param_hint=f"--host {host}",
@@ -154,16 +167,22 @@ def token_add(
     ledger: LedgerOption = None,
 ) -> None:
     """Make a token and print it. It is shown only now."""
-    lazy_module("service.tokens").known_scope(scope)
-    with lazy_module("queue.database").open_queue(ledger) as queue:
-        print_lines([lazy_module("service.tokens").add_token(queue, name, scope, days)])
+    from genbench.queue.database import open_queue
+    from genbench.service.tokens import add_token, known_scope
+
+    known_scope(scope)
+    with open_queue(ledger) as queue:
+        print_lines([add_token(queue, name, scope, days)])
 
 
 @token_app.command("list", epilog=examples("genbench token list"))
 def token_list(ledger: LedgerOption = None) -> None:
     """List tokens by name, with their scope and last use."""
-    with lazy_module("queue.database").open_queue(ledger, create=False) as queue:
-        entries = lazy_module("service.tokens").list_tokens(queue)
+    from genbench.queue.database import open_queue
+    from genbench.service.tokens import list_tokens
+
+    with open_queue(ledger, create=False) as queue:
+        entries = list_tokens(queue)
     for item in entries:
         end = "never" if item.expires is None else time.strftime("%Y-%m-%d", time.localtime(item.expires))
         state = "revoked" if item.revoked else f"expires {end}"
@@ -175,6 +194,9 @@ def token_revoke(
     name: Annotated[str, typer.Argument(help="Name of the token.")], ledger: LedgerOption = None
 ) -> None:
     """Make a token worthless at once."""
-    with lazy_module("queue.database").open_queue(ledger, create=False) as queue:
-        lazy_module("service.tokens").revoke_token(queue, name)
+    from genbench.queue.database import open_queue
+    from genbench.service.tokens import revoke_token
+
+    with open_queue(ledger, create=False) as queue:
+        revoke_token(queue, name)
     print_lines([f"{name}: revoked"])

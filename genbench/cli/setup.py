@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+import genbench
 from genbench.cli.app import GRADERS, SETUP, app, examples
 from genbench.cli.options import (
     DataOption,
@@ -22,7 +23,6 @@ from genbench.cli.options import (
     TestOption,
 )
 from genbench.cli.output import (
-    lazy_module,
     print_checks,
     print_json,
     print_lines,
@@ -30,11 +30,17 @@ from genbench.cli.output import (
     print_suites_checked,
 )
 
+if TYPE_CHECKING:
+    from genbench.runs.execution.preflight import Check
+    from genbench.sandbox.programs import Mode
+    from genbench.sandbox.selftest import TierWish
+
 
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench doctor", "genbench doctor --json"))
 def doctor(as_json: JsonOption = False) -> None:
     """Check this machine: GPUs, engine, sandbox, data."""
-    print_checks(list(lazy_module("runs.doctor").doctor()), as_json)
+
+    print_checks(list(genbench.doctor()), as_json)
 
 
 @app.command(
@@ -65,23 +71,26 @@ def tasks(
     Each is shown with its dataset, number of samples per problem (k), verifier, licence, and whether its
     dataset is gated. One task is shown with its options, its protocols and the scores that others report.
     """
-    listing = lazy_module("tasks.catalogue")
-    found = listing.find_tasks(listing.known_tasks(), words or [], family, kind, language)
+    from genbench.tasks.catalogue import find_tasks, known_tasks, task_record, task_text, tasks_text
+
+    found = find_tasks(known_tasks(), words or [], family, kind, language)
     named = [item for item in found if words == [item.info.name]]
     if as_json:
-        print_json([listing.task_record(item) for item in named or found])
+        print_json([task_record(item) for item in named or found])
     elif named:
-        print(listing.task_text(named[0]))
+        print(task_text(named[0]))
         others = ", ".join(item.info.name for item in found if item not in named)
         print(f"others with '{named[0].info.name}': {others}" if others else "", end="\n" if others else "")
     else:
-        print(lazy_module("tasks.catalogue").tasks_text([item.info for item in found]))
+        print(tasks_text([item.info for item in found]))
 
 
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench init", "genbench init nightly.yaml"))
 def init(path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("suite.yaml")) -> None:
     """Write a commented suite to start from."""
-    lazy_module("tasks.catalogue").starter_suite(path)
+    from genbench.tasks.catalogue import starter_suite
+
+    starter_suite(path)
     print(f"wrote {path}; edit it, then run: genbench check {shlex.quote(str(path))}")
 
 
@@ -118,10 +127,13 @@ def check(
     Data, digests, chat templates, context budget, verifiers and disk are checked. The tokens and hours of the
     run are estimated from --speed and --mean-tokens. Exit code 2 means that the suite cannot run as it is.
     """
-    assumed = lazy_module("runs.execution.preflight").CostAssumptions.given(speed, mean_tokens)
-    found: dict[str, list[Any]] = {}
+    from genbench.pipeline import RunOptions
+    from genbench.runs.execution.preflight import CostAssumptions, check_suite
+
+    assumed = CostAssumptions.given(speed, mean_tokens)
+    found: dict[str, list[Check]] = {}
     for suite in dict.fromkeys(suites):
-        options = lazy_module("pipeline").RunOptions(
+        options = RunOptions(
             suite=suite,
             models=tuple(model),
             data_dir=data_dir,
@@ -130,7 +142,7 @@ def check(
             overrides=tuple(set_),
             with_test=with_test,
         )
-        found[suite] = lazy_module("runs.execution.preflight").check_suite(options, assumed)
+        found[suite] = check_suite(options, assumed)
         if not as_json:
             print_checks(found[suite], as_json)
             print_lines(_outcome(suite, found[suite], several=len(suites) > 1))
@@ -140,7 +152,7 @@ def check(
         raise typer.Exit(2)
 
 
-def _outcome(suite: str, checks: Sequence[Any], *, several: bool) -> Iterator[str]:
+def _outcome(suite: str, checks: Sequence[Check], *, several: bool) -> Iterator[str]:
     """Yield whether the suite can run, if it cannot or if several were checked."""
     errors = sum(item.state == "error" for item in checks)
     if errors:
@@ -183,7 +195,9 @@ def mirror(
     them. What is in DIR already is kept. The command ends with the lines that the other machine needs.
     Exit code 1: something could not be fetched.
     """
-    found = lazy_module("runs.mirror").mirror(
+    from genbench.reports.terminal.tasks import mirror_text
+
+    found = genbench.mirror(
         tasks,
         to,
         data_dir=data_dir,
@@ -191,7 +205,7 @@ def mirror(
         tokenizers=tokenizer,
         tell=lambda line: print(f"fetching {line}", file=sys.stderr),
     )
-    print_record(found, "reports.terminal.tasks:mirror_text", as_json)
+    print_record(found, mirror_text, as_json)
     if found.failures:
         raise typer.Exit(1)
 
@@ -199,7 +213,9 @@ def mirror(
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench schema > suite.schema.json"))
 def schema() -> None:
     """Print the JSON schema of a suite, for editors."""
-    print_json(lazy_module("suite.config").SuiteConfig.model_json_schema())
+    from genbench.suite.config import SuiteConfig
+
+    print_json(SuiteConfig.model_json_schema())
 
 
 @app.command(
@@ -225,16 +241,18 @@ def sandbox(
 
     Reads one JSON object {kind, fn_name, tests, limits, program} per line and writes one verdict per line.
     """
+    from genbench.sandbox.service import grade_stream
+
     for name, value, valid in (("--mode", mode, ("real", "lcb-compat")), ("--tier", tier, ("a", "b", None))):
         if value not in valid:
             raise typer.BadParameter(
                 f"{value!r} is none of {', '.join(filter(None, valid))}", param_hint=name
             )
-    lazy_module("sandbox.service").grade_stream(
+    grade_stream(
         sys.stdin.buffer,
         sys.stdout.buffer,
-        mode=mode,
-        tier=tier,
+        mode=cast("Mode", mode),
+        tier=cast("TierWish", tier),
         workers=workers,
         unsafe_local_exec=unsafe_local_exec,
     )
@@ -246,7 +264,8 @@ def plugins(as_json: JsonOption = False) -> None:
 
     Tasks, verifiers, metrics, engines, export formats and judge forms, each with the package that brings it.
     """
-    registry = lazy_module("registry")
+    from genbench import registry
+
     found, mistakes = registry.plug_ins(), registry.mistakes()
     if as_json:
         keys = ("category", "name", "target", "package", "version")

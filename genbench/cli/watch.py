@@ -13,7 +13,7 @@ import typer
 
 from genbench.cli.app import SERVICE, app, examples
 from genbench.cli.options import DataOption, JsonOption, LedgerOption, SetOption, TaskOption
-from genbench.cli.output import lazy_module, print_lines, print_record
+from genbench.cli.output import print_lines, print_record
 from genbench.cli.queue import PriorityOption, RunsOption, user
 
 
@@ -63,13 +63,18 @@ def watch(
     Its files are kept until it is drawn, even if the trainer deletes them. A worker draws it.
     The command runs until Ctrl-C, or until the last step is drawn. It may be stopped and started at any time.
     """
-    specs, records = lazy_module("queue.spec"), lazy_module("watch.watches")
-    plain = specs.JobSpec(suite=suite, data_dir=_text(data_dir), responses=_text(responses))
-    absolute = specs.absolute_spec(plain, Path.cwd())
-    rules = records.WatchRules.from_json(
+    from genbench.queue.database import open_queue
+    from genbench.queue.spec import JobSpec, absolute_spec
+    from genbench.watch.readiness import needs_tokenizer
+    from genbench.watch.watcher import Watcher, require_watched
+    from genbench.watch.watches import PATTERNS, WatchRules
+
+    plain = JobSpec(suite=suite, data_dir=_text(data_dir), responses=_text(responses))
+    absolute = absolute_spec(plain, Path.cwd())
+    rules = WatchRules.from_json(
         {
             "folder": str(folder.resolve()),
-            "patterns": pattern or list(records.PATTERNS),
+            "patterns": pattern or list(PATTERNS),
             "suite": absolute.suite,
             "track": track,
             "runs": str(runs.resolve()),
@@ -87,12 +92,10 @@ def watch(
         },
         "the options",
     )
-    lazy_module("watch.watcher").require_watched(Path(rules.folder))
-    tokenizer = lazy_module("watch.readiness").needs_tokenizer(rules)
-    with lazy_module("queue.database").open_queue(ledger) as queue:
-        watcher = lazy_module("watch.watcher").Watcher(
-            queue, name or track, rules, by=user(), tokenizer=tokenizer, say=_say
-        )
+    require_watched(Path(rules.folder))
+    tokenizer = needs_tokenizer(rules)
+    with open_queue(ledger) as queue:
+        watcher = Watcher(queue, name or track, rules, by=user(), tokenizer=tokenizer, say=_say)
         stop = _stop_on_signals()
         try:
             while True:
@@ -113,19 +116,20 @@ def watches(
     as_json: JsonOption = False,
 ) -> None:
     """List watched training runs and their checkpoints."""
-    entries, records = lazy_module("watch.watches"), lazy_module("watch.watches")
-    with lazy_module("queue.database").open_queue(ledger, create=False) as queue:
+    from genbench.queue.database import open_queue
+    from genbench.reports.terminal.queue import watch_text
+    from genbench.watch.watches import WatchList, get_watch, list_watches, remove_watch
+
+    with open_queue(ledger, create=False) as queue:
         if remove:
             if name is None:
                 raise typer.BadParameter("name the watch", param_hint="--remove")
-            for pin in entries.remove_watch(queue, name):
+            for pin in remove_watch(queue, name):
                 shutil.rmtree(pin, ignore_errors=True)
             print_lines([f"{name}: removed"])
             return
-        found = entries.list_watches(queue) if name is None else [entries.get_watch(queue, name)]
-    print_record(
-        records.WatchList(format=1, watches=tuple(found)), "reports.terminal.queue:watch_text", as_json
-    )
+        found = list_watches(queue) if name is None else [get_watch(queue, name)]
+    print_record(WatchList(format=1, watches=tuple(found)), watch_text, as_json)
 
 
 @app.command(
@@ -143,13 +147,17 @@ def watch_best(
 
     The best of many is partly lucky. A second draw shows how much. Run it again to see the second scores.
     """
-    best = lazy_module("watch.best")
+    from genbench.ledger.database import open_ledger
+    from genbench.queue.database import open_queue
+    from genbench.reports.terminal.queue import best_text
+    from genbench.watch.best import draw_best_again
+
     with (
-        lazy_module("ledger.database").open_ledger(ledger, create=False) as opened,
-        lazy_module("queue.database").open_queue(ledger, create=False) as queue,
+        open_ledger(ledger, create=False) as opened,
+        open_queue(ledger, create=False) as queue,
     ):
-        record = best.draw_best_again(opened, queue, name, top=top, by=user())
-    print_record(record, "reports.terminal.queue:best_text", as_json)
+        record = draw_best_again(opened, queue, name, top=top, by=user())
+    print_record(record, best_text, as_json)
 
 
 def _stop_on_signals() -> threading.Event:
@@ -165,4 +173,6 @@ def _text(path: Path | None) -> str | None:
 
 
 def _say(line: str) -> None:
-    print(lazy_module("safetext.printable").printable(line), file=sys.stderr, flush=True)
+    from genbench.safetext.printable import printable
+
+    print(printable(line), file=sys.stderr, flush=True)

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from genbench.draw.draw_order import Draw, Expected
-from genbench.draw.request_queue import one
+from genbench.draw.draw_queue import Draw, Expected, one
 from genbench.engines.kind import EngineSettings, Grows
 from genbench.protocols import Engine
 from genbench.types import Completion, SampleId

@@ -3,16 +3,298 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
 
-from genbench.draw.draw_order import Draw
-from genbench.draw.engine_session import EngineSession, LaneContext, cancel
-from genbench.draw.request_queue import DrawQueue
-from genbench.errors import EngineDiedError, EngineError, GenbenchError
-from genbench.protocols import DescribedEngine, Engine
+from genbench.draw.capacity import Limit
+from genbench.draw.draw_queue import Draw, DrawQueue
+from genbench.errors import EngineDiedError, EngineError, GenbenchError, RequestStuckError
+from genbench.protocols import DescribedEngine, Engine, LeasedEngine, SizedEngine
+from genbench.types import SampleId
+
+_STUCK_IN_A_ROW = 3
+"""An engine counts as dead when so many requests got no answer, with none answered between."""
+_ALONE_AFTER = 2
+"""Deaths in which a sample was in flight before it is drawn alone, to find out whether it is the cause."""
+_LOOK_AGAIN_S = 0.5
+"""Seconds after which an engine with free slots looks again at what waits in the others."""
+
+
+class Drawer(Protocol):
+    """What draws one sample with one engine, and records it."""
+
+    def draw(self, engine: Engine, draw: Draw) -> Coroutine[Any, Any, None]:
+        """Draw a sample and record it."""
+
+    def give_up(self, draw: Draw, why: str) -> None:
+        """Record that a sample could not be drawn."""
+
+
+@dataclass(slots=True)
+class LaneContext:
+    """What all lanes of one run share.
+
+    Args:
+        drawer: draws and records one sample.
+        limit: how many samples an engine has in flight.
+        stop: set by signals. No further draw is taken then.
+        tell: called with lines for people.
+        started: called with each engine that is up.
+        replaced: called with a line for people when a dead engine is followed by another one.
+        deaths: by sample, the engines that died while it was in flight.
+        suspects: samples that are drawn alone at the end.
+        ran_dry: called when no sample waits any more.
+        gives_way: an engine that ran dry is closed if another model waits for its place.
+        lanes: lanes whose engine is up or coming.
+        sessions: the engines at work.
+        queued: by session, the samples that waited inside its engine at the time `counted`.
+        facts: by lane, what its last engine reported.
+    """
+
+    drawer: Drawer
+    limit: Limit
+    stop: asyncio.Event
+    tell: Callable[[str], None]
+    started: Callable[[Engine], None]
+    replaced: Callable[[str], None] = lambda line: None
+    ran_dry: Callable[[], None] = lambda: None
+    gives_way: bool = False
+    deaths: Counter[SampleId] = field(default_factory=Counter)
+    suspects: list[Draw] = field(default_factory=list)
+    lanes: int = 1
+    sessions: list[EngineSession] = field(default_factory=list)
+    queued: dict[EngineSession, int] = field(default_factory=dict)
+    counted: float = -math.inf
+    facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def fullest(self, now: float) -> EngineSession | None:
+        """Return the session in whose engine most samples wait, or None if none waits.
+
+        All lanes use one count, since it goes through everything in flight.
+        """
+        if now >= self.counted + _LOOK_AGAIN_S:
+            self.counted = now
+            self.queued = {session: len(session.not_begun()) for session in self.sessions}
+        here = [session for session in self.sessions if self.queued.get(session)]
+        return max(here, key=self.queued.__getitem__, default=None)
+
+
+class EngineSession:
+    """One engine at work on one queue.
+
+    The engine gets as many samples as fit, and no more than its share of what is left, so that no engine has
+    a backlog while another is idle. When the queue is empty and slots are free, it takes over what waits in
+    another engine.
+
+    Args:
+        alone: one sample is drawn at a time, so that a death is its fault.
+    """
+
+    def __init__(self, shared: LaneContext, engine: Engine, queue: DrawQueue, *, alone: bool) -> None:
+        self._shared, self._engine, self._queue, self.alone = shared, engine, queue, alone
+        self._sized = engine if isinstance(engine, SizedEngine) else None
+        self._leased = engine if isinstance(engine, LeasedEngine) else None
+        self._tasks: dict[SampleId, asyncio.Task[None]] = {}
+        self._taken = 0
+        self._weight = 0.0
+        """The work of the samples that the engine has."""
+        self._handed_over: set[SampleId] = set()
+        self._changed = asyncio.Event()
+        self._failure: BaseException | None = None
+        self._stuck = 0
+        self._looked = -math.inf
+        self.death: EngineDiedError | None = None
+        self.gave_way = False
+        """Whether the session ended for another model, with nothing left to do for this engine."""
+        self.finished = 0
+
+    async def run(self) -> None:
+        """Draw until the queue is over, the engine is dead, or the run stops. Leave nothing in flight."""
+        stopping = asyncio.ensure_future(_set_after(self._shared.stop, self._changed))
+        self._queue.listen(self._changed)
+        self._shared.sessions.append(self)
+        try:
+            while not self._ended:
+                self._changed.clear()
+                await self._fill()
+                await self._wait()
+            if self._failure is not None:
+                raise self._failure
+        finally:
+            self._shared.sessions.remove(self)
+            self._queue.ignore(self._changed)
+            await cancel([stopping, *self._tasks.values()])
+
+    @property
+    def _ended(self) -> bool:
+        ends = (self._queue.over, self._shared.stop)
+        ended = self.gave_way or self.death is not None or self._failure is not None
+        return ended or any(end.is_set() for end in ends)
+
+    @property
+    def _room(self) -> int:
+        """Return how many more samples the engine may get now."""
+        if self.alone:
+            return 1 - len(self._tasks)
+        fits = self._shared.limit.of(self._engine) - self._others - len(self._tasks)
+        part = self._queue.weight / max(1, self._shared.lanes) - self._weight
+        mean = self._queue.weight / max(1, self._queue.size)
+        return min(fits, math.ceil(part / mean - 1e-9) if mean > 0 else 0)
+
+    @property
+    def _others(self) -> int:
+        """Return how many requests of other models are in the engine."""
+        return 0 if self._leased is None else self._leased.others_in_flight
+
+    async def _fill(self) -> None:
+        """Take samples one by one, so that engines that are up at the same time take turns."""
+        while not self._ended and self._room > 0:
+            draw = self._queue.take(self._next_place())
+            if draw is None:
+                self._take_over()
+                break
+            self._taken += 1
+            self._shared.limit.begin(draw.sample)
+            self._weight += self._shared.limit.weight(draw)
+            task = asyncio.ensure_future(self._shared.drawer.draw(self._engine, draw))
+            self._tasks[draw.sample] = task
+            task.add_done_callback(partial(self._end, draw))
+            await asyncio.sleep(0)
+        if not self._queue.waiting:  # a single engine has all that is left, and room for no more of it
+            self._shared.ran_dry()
+
+    def _next_place(self) -> int:
+        """Return the place in the queue from which the next sample is taken.
+
+        The longest samples are at the front. An engine that is up first leaves the others theirs, since an
+        engine that has all the long ones is slow.
+        """
+        return 0 if self.alone else self._taken * self._shared.lanes - self._queue.handed_out
+
+    async def _wait(self) -> None:
+        """Wait until something changes. Look at the other engines from time to time while slots are free."""
+        self.gave_way = self._makes_way()
+        if self._ended:
+            return
+        looks = (self._room > 0 and len(self._shared.sessions) > 1) or self._others > 0
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), _LOOK_AGAIN_S if looks else None)
+
+    def _take_over(self) -> None:
+        """Have the engine with the most waiting samples put back as many as this one has room for.
+
+        If none waits anywhere and this engine has nothing to do, it gets what does not fit into another one.
+        """
+        now = asyncio.get_running_loop().time()
+        if self.alone or now < self._looked + _LOOK_AGAIN_S or self.not_begun():
+            return
+        self._looked = now
+        fullest = self._shared.fullest(now)
+        if fullest is not None and fullest is not self:
+            self._shared.queued[fullest] -= fullest.hand_over(fullest.not_begun()[-self._room :])
+        elif fullest is None and not self._tasks:
+            others = [session for session in self._shared.sessions if session is not self]
+            fullest = max(others, key=lambda session: len(session.excess()), default=None)
+            if fullest is not None:
+                fullest.hand_over(fullest.excess()[-self._room :])
+
+    def _makes_way(self) -> bool:
+        """Tell whether this engine has nothing to do any more and another model waits for its place."""
+        if self.alone or self._tasks or self._queue.waiting or not self._shared.gives_way:
+            return False
+        wanted = self._leased is not None and self._leased.is_wanted
+        others = (session for session in self._shared.sessions if session is not self)
+        return wanted and not any(session.not_begun() or session.excess() for session in others)
+
+    def not_begun(self) -> list[SampleId]:
+        """Return what waits inside the engine, in the order in which it was handed to it."""
+        engine = self._sized
+        if engine is None:
+            return []
+        return [sample for sample in self._tasks if not engine.has_begun(sample)]
+
+    def excess(self) -> list[SampleId]:
+        """Return what does not fit into the engine, in the order in which it was handed to it.
+
+        When its KV cache is full, the engine sets the last requests aside until others are finished.
+        """
+        most = self._shared.limit.of(self._engine)
+        return [] if self.alone or self._sized is None else list(self._tasks)[most:]
+
+    def hand_over(self, samples: Sequence[SampleId]) -> int:
+        """Put samples back, for another engine. Return how many."""
+        for sample in samples:
+            self._handed_over.add(sample)
+            self._tasks[sample].cancel()
+        return len(samples)
+
+    def _end(self, draw: Draw, task: asyncio.Task[None]) -> None:
+        """Record how the drawing of a sample ended."""
+        del self._tasks[draw.sample]
+        finished = not task.cancelled() and task.exception() is None
+        self._shared.limit.end(draw.sample, finished=finished)
+        self._weight -= self._shared.limit.weight(draw)
+        self._changed.set()
+        first = draw.sample in self._handed_over
+        self._handed_over.discard(draw.sample)
+        if task.cancelled():
+            if self.death is not None:  # it was in flight, like those that got the error
+                self._again(draw, self.death)
+            else:
+                self._queue.put_back(draw, first=first)
+            return
+        match task.exception():
+            case None:
+                self.finished += 1
+                self._stuck = 0
+                self._queue.done(draw)
+            case EngineDiedError() as error:
+                self._die(error)
+                self._again(draw, error)
+            case RequestStuckError() as error:
+                self._stuck += 1
+                if self._stuck >= _STUCK_IN_A_ROW:
+                    self._die(EngineDiedError(str(error)))
+                self._again(draw, error)
+            case error:
+                self._failure = self._failure or error
+
+    def _die(self, error: EngineDiedError) -> None:
+        self.death = self.death or error
+
+    def _again(self, draw: Draw, why: EngineError) -> None:
+        """Draw again what was in flight at a death: alone after two deaths, and not after two more alone."""
+        deaths = self._shared.deaths
+        deaths[draw.sample] += 1
+        if self.alone and deaths[draw.sample] >= 2 * _ALONE_AFTER:
+            stuck = isinstance(why, RequestStuckError)
+            did = "got no answer" if stuck else "killed the engine"
+            self._shared.drawer.give_up(draw, f"{did} twice while alone: {why}")
+            self._queue.done(draw)
+        elif not self.alone and deaths[draw.sample] >= _ALONE_AFTER:
+            self._shared.suspects.append(draw)
+            self._queue.done(draw)
+        else:
+            self._queue.put_back(draw)
+
+
+async def _set_after(first: asyncio.Event, then: asyncio.Event) -> None:
+    await first.wait()
+    then.set()
+
+
+async def cancel(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancel tasks, and wait until all have ended."""
+    waited: Sequence[asyncio.Future[Any]] = list(tasks)
+    for task in waited:
+        task.cancel()
+    await asyncio.gather(*waited, return_exceptions=True)
+
 
 _DEATHS_IN_A_ROW = 3
 """The lane is given up when so many of its engines died with nothing finished between."""

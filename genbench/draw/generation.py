@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from genbench.draw.capacity import Limit
-from genbench.draw.draw_order import Draw
-from genbench.draw.engine_lanes import Lane, draw_all
-from genbench.draw.engine_session import LaneContext
+from genbench.draw.draw_queue import Draw
+from genbench.draw.engine_lanes import Lane, LaneContext, draw_all
 from genbench.engines.likelihood import scoring
 from genbench.errors import RequestFailedError
 from genbench.models.requests import RequestMaker

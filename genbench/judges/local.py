@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Any
 from genbench.engines.checkpoint import Checkpoint, context_length, find, is_local
 from genbench.engines.vllm import environment
 from genbench.engines.vllm import environment as arguments
-from genbench.engines.vllm.settings import VllmSettings, vllm_config
+from genbench.engines.vllm.kind import VllmSettings, vllm_config
 from genbench.errors import (
     ConfigError,
     EngineDiedError,
@@ -22,7 +21,7 @@ from genbench.errors import (
     RequestFailedError,
     nearest,
 )
-from genbench.judges.controltokens import ControlTokens, tokens_of
+from genbench.judges.prompt import ControlTokens, tokens_of
 from genbench.models.prompts import Renderer, fit
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding
@@ -75,8 +74,10 @@ class LocalJudge:
     async def start(self) -> None:
         """Load tokenizer and engine, which takes tens of seconds. Raises EngineError."""
         trust = self._model.trust_remote_code
-        loader = importlib.import_module("genbench.engines.tokenizer")
-        tokenizer = loader.load_tokenizer(str(self.checkpoint.path), None, trust)
+        # transformers takes seconds to import, and only a local judge needs it here.
+        from genbench.engines.tokenizer import load_tokenizer  # noqa: PLC0415
+
+        tokenizer = load_tokenizer(str(self.checkpoint.path), None, trust)
         template = getattr(tokenizer, "chat_template", None)
         self._control = ControlTokens(tokens_of(tokenizer))
         self._ends = tuple(str(token) for token in getattr(tokenizer, "all_special_tokens", ()))

@@ -19,7 +19,7 @@ from typing import Any
 
 from genbench.errors import EngineDiedError, InputError, InterruptedRunError, UnavailableError
 from genbench.launch.plan import ShardPlan
-from genbench.runs.signals import StopSwitch, stop_on_signals
+from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.store.lock import writer_of
 
 STARTS = 4

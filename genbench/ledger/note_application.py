@@ -115,11 +115,8 @@ def _apply(connection: Connection, note: Note) -> None:
             _apply_root(connection, note)
         case PlaceNote():
             connection.execute(delete(place).where(place.c.uid == note.uid))
-            connection.execute(
-                insert(place).values(
-                    {name: values[name] for name in ("uid", "track", "kind", "position", "role")}
-                )
-            )
+            placed = {name: values[name] for name in ("uid", "track", "kind", "position", "role")}
+            connection.execute(insert(place).values(placed))
         case TrackNote():
             track_id(connection, note.track, None)
             given = ((name, values.get(name)) for name in ("alarms_per_year", "nights_per_year"))

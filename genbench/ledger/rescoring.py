@@ -14,7 +14,7 @@ from genbench.ledger.database import Ledger
 from genbench.ledger.history import Night, track_history
 from genbench.ledger.ingest import add
 from genbench.ledger.run_facts import RunFacts, read_facts
-from genbench.runs.signals import StopSwitch, stop_on_signals
+from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.runs.stored.rescore import score_folder
 from genbench.runs.stored.trust import Kind
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from genbench.errors import ConfigError, PromptError, nearest
-from genbench.models import trace_formats, traces
+from genbench.models import traces
 from genbench.suite.config import ModelConfig, TraceTags
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
@@ -336,7 +336,7 @@ def check_token_ids(ids: Sequence[int], vocab_size: int | None, token: Callable[
         )
 
 
-def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> trace_formats.TraceFormat:
+def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> traces.TraceFormat:
     """Return the format that the suite names. `auto` is the one that template and tokenizer show.
 
     Args:
@@ -348,21 +348,21 @@ def trace_format(suite: Suite, template: str | None, added: Sequence[str]) -> tr
     wanted = suite.config.reasoning
     try:
         if isinstance(wanted, TraceTags):
-            return trace_formats.resolve({"open": wanted.open, "close": wanted.close})
-        return trace_formats.detect(template, added) if wanted == "auto" else trace_formats.resolve(wanted)
+            return traces.resolve({"open": wanted.open, "close": wanted.close})
+        return traces.detect(template, added) if wanted == "auto" else traces.resolve(wanted)
     except ConfigError as error:
         raise ConfigError(f"{suite.where('reasoning')}: {error}") from None
 
 
-def trace_tags(fmt: trace_formats.TraceFormat) -> tuple[str, str]:
+def trace_tags(fmt: traces.TraceFormat) -> tuple[str, str]:
     """Return the first opening and closing tag of a format, or empty texts if it has none."""
     return (fmt.opens[0], fmt.closes[0]) if fmt.opens and fmt.closes else ("", "")
 
 
-def stated_format(suite: Suite) -> trace_formats.TraceFormat:
+def stated_format(suite: Suite) -> traces.TraceFormat:
     """Return the format that the suite names. Without a tokenizer `auto` is `think`."""
     if suite.config.reasoning == "auto":
-        return trace_formats.FORMATS["think"]
+        return traces.FORMATS["think"]
     return trace_format(suite, None, ())
 
 
@@ -381,7 +381,7 @@ def task_renderer(
     task: LoadedTask,
     tokenizer: Any,
     template: str | None,
-    fmt: trace_formats.TraceFormat,
+    fmt: traces.TraceFormat,
 ) -> Renderer:
     """Return the renderer of one task, with the task's few-shot exemplars."""
     return Renderer(

@@ -1,18 +1,371 @@
-"""Ready responses of a model: a JSON Lines file that is checked against the suite's tasks."""
+"""Ready responses of a model: a JSON Lines file, its check against the suite's tasks, and its engine."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, get_args
 
-from genbench.engines.replay import ReplayKind, ResponseIndex, completion_of, response_lines
-from genbench.errors import ResponsesError, nearest
+from genbench.engines.kind import CommonSettings, ModelSource, PromptFacts
+from genbench.errors import EngineDiedError, ResponsesError, nearest
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.types import Completion, Problem
+from genbench.types import ChoiceScore, Completion, FinishReason, Problem, Request, SampleId, ScoreRequest
+
+_KNOWN_FINISH = frozenset(get_args(FinishReason))
+_MOST = 1 << 64
+
+
+def response_lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Read a file of responses as (line number, offset in bytes, object). Only newlines separate lines.
+
+    Raises:
+        ResponsesError: the file cannot be read, or a line is no JSON object.
+    """
+    offset = 0
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, offset, _parse(path, number, line)
+                offset += len(line)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: OSError) -> ResponsesError:
+    """Return the error of a file that cannot be read."""
+    return ResponsesError(f"{path}: cannot be read: {error.strerror}")
+
+
+def _parse(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ResponsesError(f"{path}:{number}: not valid JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise ResponsesError(f"{path}:{number}: wanted an object, found {type(record).__name__}")
+    return record
+
+
+def completion_of(record: Mapping[str, Any]) -> Completion:
+    """Return the completion of a line.
+
+    Raises:
+        KeyError, TypeError, ValueError: a field is missing or wrong.
+    """
+    finish: Any = record.get("finish_reason") or "stop"
+    if finish not in _KNOWN_FINISH:
+        raise ValueError(f"'finish_reason' is {finish!r}, wanted stop or length")
+    scored = record.get("choices")
+    text = record["text"] if scored is None else ""
+    if not isinstance(text, str):
+        raise TypeError(f"'text' is {type(text).__name__}, wanted text")
+    return Completion(
+        sample=SampleId(str(record["task"]), str(record["problem_id"]), _count(record, "sample_index")),
+        turn=_count(record, "turn") if "turn" in record else 0,
+        seed=record.get("seed"),
+        prompt_digest=None,
+        text=text,
+        finish_reason=finish,
+        prompt_tokens=_tokens(record, "prompt_tokens"),
+        completion_tokens=_tokens(record, "completion_tokens"),
+        trace_tokens=_tokens(record, "trace_tokens"),
+        max_tokens=None,
+        attempt=0,
+        seconds=None,
+        choices=tuple(map(_choice, scored or ())),
+    )
+
+
+def _choice(record: Any) -> ChoiceScore:
+    """Return the scores of one choice of a line: logprob, tokens, greedy and, if it was asked for, prior."""
+    if not isinstance(record, dict):
+        raise TypeError(f"'choices' has {record!r:.60}, wanted objects with 'logprob' and 'tokens'")
+    prior = record.get("prior")
+    return ChoiceScore(
+        logprob=_logprob(record["logprob"]),
+        tokens=_count(record, "tokens"),
+        chars=0,
+        bytes=0,
+        words=0,
+        greedy=record.get("greedy") is True,
+        prior=None if prior is None else _logprob(prior),
+    )
+
+
+def _logprob(value: Any) -> float:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not ChoiceScore.LEAST_LOGPROB <= value <= 0
+    ):
+        raise ValueError(
+            f"a log-probability is {value!r:.60}, wanted a finite number up to 0, and at least -1e15"
+        )
+    return float(value)
+
+
+def _count(record: Mapping[str, Any], key: str) -> int:
+    value = record[key]
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST:
+        raise TypeError(f"'{key}' is {value!r:.60}, wanted a whole number from 0")
+    return value
+
+
+def _tokens(record: Mapping[str, Any], key: str) -> int | None:
+    return None if record.get(key) is None else _count(record, key)
+
+
+_COMPLETIONS_A_STEP = 100
+"""Completions after which the event loop gets a turn: the heartbeat, signals and verifiers need it."""
+
+
+class ResponseIndex:
+    """Where the line of each (problem, sample, turn) of one task begins in the file, in bytes.
+
+    Args:
+        turns: the turns of each problem.
+        ends_early: the problems whose conversation may have fewer turns.
+    """
+
+    def __init__(self, k: int, turns: Mapping[str, int], ends_early: Collection[str] = ()) -> None:
+        self._k, self._ends_early = k, ends_early
+        self._several = {problem_id: count for problem_id, count in turns.items() if count != 1}
+        self._starts: dict[str, int] = {}
+        self._offsets = array("q")
+        for problem_id, count in turns.items():
+            self._starts[problem_id] = len(self._offsets)
+            self._offsets.extend([-1] * (k * count))
+
+    def add(self, problem_id: str, sample_index: int, turn: int, offset: int) -> bool:
+        """Record a line. Return False if there is one already."""
+        place = self._place(problem_id, sample_index, turn)
+        if self._offsets[place] >= 0:
+            return False
+        self._offsets[place] = offset
+        return True
+
+    def find(self, problem_id: str, sample_index: int, turn: int) -> int | None:
+        """Return the offset of a line, or None if there is none."""
+        if problem_id not in self._starts:
+            return None
+        offset = self._offsets[self._place(problem_id, sample_index, turn)]
+        return None if offset < 0 else offset
+
+    def answered(self) -> frozenset[str]:
+        """Return the problems that have a line."""
+        return frozenset(
+            problem_id
+            for problem_id, start in self._starts.items()
+            if any(offset >= 0 for offset in self._offsets[start : start + self._k * self._turns(problem_id)])
+        )
+
+    def is_whole(self, problem_id: str) -> bool:
+        """Tell whether all samples of a problem have all their turns.
+
+        A conversation that may end early has an unknown number of turns. It needs the first one.
+        """
+        start, turns = self._starts[problem_id], self._turns(problem_id)
+        step = turns if problem_id in self._ends_early else 1
+        return -1 not in self._offsets[start : start + self._k * turns : step]
+
+    def _place(self, problem_id: str, sample_index: int, turn: int) -> int:
+        return self._starts[problem_id] + sample_index * self._turns(problem_id) + turn
+
+    def _turns(self, problem_id: str) -> int:
+        return self._several.get(problem_id, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayKind:
+    """The engine of `run --responses FILE`.
+
+    Args:
+        index: of each task, where its lines are.
+        digest: the digest of the model's own lines. None means the whole file.
+    """
+
+    path: Path
+    index: Mapping[str, ResponseIndex]
+    digest: str | None = None
+
+    def check(self) -> str:
+        """Return what is read."""
+        return f"replay: ready responses of {self.path}"
+
+    def prepare_process(self) -> None:
+        """Do nothing: no engine runs."""
+
+    def find(self, model: ModelSource) -> ReplayModel:
+        """Return the model's lines of the file as the model. Two models of one file have two identities."""
+        digest = self.digest
+        if digest is None:
+            with self.path.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        settings = ReplaySettings(self.path, self.index, tuple(model.decodings))
+        return ReplayModel(f"responses:{model.name}@{digest}", settings)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayModel:
+    """The model whose responses a file contains. Its identity is its name with the digest of its lines."""
+
+    identity: str
+    ready: ReplaySettings
+    tokenizer: Path | None = None
+    context: int | None = None
+    vocab_size: int | None = None
+
+    def settings(self, prompts: PromptFacts) -> ReplaySettings:
+        """Return what the file is read with."""
+        return self.ready
+
+    def warnings(self, prompts: PromptFacts) -> tuple[str, ...]:
+        """Return nothing."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySettings(CommonSettings):
+    """What a file of responses is read with."""
+
+    path: Path
+    index: Mapping[str, ResponseIndex] = field(repr=False)
+    tasks: tuple[str, ...]
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Return that nothing is known of how the responses were sampled."""
+        decoding = dict.fromkeys(self.tasks, "as the responses were drawn")
+        return {"engine": {"name": "responses"}, "decoding": decoding}
+
+    @property
+    def circumstances(self) -> None:
+        """Return None: nothing is sampled."""
+        return None
+
+    @property
+    def max_model_len(self) -> None:
+        """Return None: ready responses have no context."""
+        return None
+
+    @property
+    def workers(self) -> int:
+        """Return 1: the file is read in the order of the queue."""
+        return 1
+
+    @property
+    def opening(self) -> str:
+        """Return what starting the engine means, for people."""
+        return f"reading {self.path}"
+
+    @property
+    def no_scores(self) -> str:
+        """Return nothing: a line may have `choices` instead of a text."""
+        return ""
+
+    @property
+    def generates(self) -> bool:
+        """Return False: completions are only read."""
+        return False
+
+    @property
+    def members(self) -> dict[str, ReplaySettings]:
+        """Return the settings of the one reader."""
+        return {"responses": self}
+
+    def at(self, work: Path) -> ReplaySettings:
+        """Return the settings with `work` as the run folder."""
+        return replace(self, work=work)
+
+    def load(self) -> None:
+        """Do nothing: no engine is imported."""
+
+    def make(self) -> ReplayEngine:
+        """Return a new reader of the file."""
+        return ReplayEngine(self)
+
+
+class ReplayEngine:
+    """Answers each request with its line of a file of responses."""
+
+    def __init__(self, settings: ReplaySettings) -> None:
+        self.settings = settings
+        self._file: BinaryIO | None = None
+        self._given = 0
+
+    async def start(self) -> None:
+        """Open the file.
+
+        Raises:
+            ResponsesError: it cannot be read.
+        """
+        try:
+            self._file = self.settings.path.open("rb")
+        except OSError as error:
+            raise unreadable(self.settings.path, error) from error
+
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        """Return the completion of the file for one request, with the counts that the file gives.
+
+        Raises:
+            ResponsesError: the file has changed since it was checked.
+        """
+        if self._file is None:
+            raise EngineDiedError("the file of responses is not open")
+        self._given += 1
+        if self._given % _COMPLETIONS_A_STEP == 0:
+            await asyncio.sleep(0)
+        sample = request.sample
+        offset = self.settings.index[sample.task].find(sample.problem_id, sample.sample_index, request.turn)
+        if offset is None and request.turn:
+            goes_on = f"the conversation goes on after turn {request.turn - 1}; add turn {request.turn}"
+            raise ResponsesError(f"{self.settings.path}: {sample}: {goes_on}")
+        try:
+            self._file.seek(-1 if offset is None else offset)
+            item = completion_of(json.loads(self._file.readline()))
+        except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise self._changed(request) from error
+        if (item.sample, item.turn) != (sample, request.turn):
+            raise self._changed(request)
+        return item
+
+    async def score(self, request: ScoreRequest, attempt: int) -> Completion:
+        """Return the scores of the file for one request. Sizes of texts are those of the task.
+
+        Raises:
+            ResponsesError: the line has another number of choices than the problem.
+        """
+        item = await self.generate(request, attempt)
+        if len(item.choices) != len(request.sizes):
+            sample = request.sample
+            raise ResponsesError(
+                f"{self.settings.path}: task {sample.task}, problem {sample.problem_id}: the line has "
+                f"{len(item.choices)} choices, wanted {len(request.sizes)}"
+            )
+        choices = [
+            replace(choice, chars=size.chars, bytes=size.bytes, words=size.words)
+            for choice, size in zip(item.choices, request.sizes, strict=True)
+        ]
+        return replace(item, choices=tuple(choices))
+
+    def _changed(self, request: Request) -> ResponsesError:
+        sample = request.sample
+        return ResponsesError(
+            f"{self.settings.path}: no longer has the line of task {sample.task}, problem "
+            f"{sample.problem_id}, sample {sample.sample_index}; leave the file as it is while it is read"
+        )
+
+    async def close(self) -> None:
+        """Close the file."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import Field
 
-from genbench.analysis.records import Count, Share
 from genbench.analysis.samples import Sample, task_samples
 from genbench.errors import ConfigError, GenbenchError, nearest
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.store.signature import is_sealed
 from genbench.store.stored_run import StoredRun, StoredTask
-from genbench.tasks.regenerate_prompts import PromptRemaker
+from genbench.tasks.regenerate_prompts import PromptRegenerator
 from genbench.types import STATUSES, FinishReason, Status, TraceStatus, Verdict
 
 
@@ -181,21 +180,21 @@ def sample_rows(
     own = is_sealed(run.folder, run.manifest)
     data_dir = run.manifest.origin.data_dir if own else None
     suite_folder = Path(run.manifest.suite.path).resolve().parent if own else None
-    remaker = PromptRemaker(Path(data_dir) if data_dir else None, suite_folder)
-    return [row for sample in samples for row in _turn_rows(sample, remaker) if wanted.keeps_sample(row)]
+    regenerator = PromptRegenerator(Path(data_dir) if data_dir else None, suite_folder)
+    return [row for sample in samples for row in _turn_rows(sample, regenerator) if wanted.keeps_sample(row)]
 
 
-def _first_prompt(sample: Sample, remaker: PromptRemaker) -> str | None:
+def _first_prompt(sample: Sample, regenerator: PromptRegenerator) -> str | None:
     """Return the prompt of the first turn. A generated one is made again, or it is said why it cannot be."""
     if sample.recipe is None:
         return sample.prompt
     try:
-        return remaker.prompt(sample.recipe)
+        return regenerator.prompt(sample.recipe)
     except GenbenchError as error:
         return f"{sample.prompt}\n{error}"
 
 
-def _turn_rows(sample: Sample, remaker: PromptRemaker) -> Iterator[SampleRow]:
+def _turn_rows(sample: Sample, regenerator: PromptRegenerator) -> Iterator[SampleRow]:
     verdict = sample.verdict
     for turn in sample.turns:
         item = turn.completion
@@ -215,7 +214,7 @@ def _turn_rows(sample: Sample, remaker: PromptRemaker) -> Iterator[SampleRow]:
             extracted=verdict.extracted if verdict else None,
             detail=dict(verdict.detail) if verdict else None,
             parts=dict(verdict.parts) if verdict else None,
-            prompt=item.prompt if item.turn else _first_prompt(sample, remaker),
+            prompt=item.prompt if item.turn else _first_prompt(sample, regenerator),
             reference=sample.reference,
         )
 

@@ -14,19 +14,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from genbench.analysis.results_record import Results
-from genbench.draw.engine_session import cancel
+from genbench.analysis.results.record import Results
+from genbench.draw.engine_lanes import cancel
 from genbench.engines.kind import gives_way
 from genbench.engines.placement import EngineKeeper
 from genbench.errors import EngineError, InterruptedRunError, cause
-from genbench.runs.asyncio_bridge import run_coroutine
 from genbench.runs.checkpoint_sweep import expand
+from genbench.runs.event_loop import StopSwitch, run_coroutine, stop_after, stop_on_signals
 from genbench.runs.execution.job import Job
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.execution.reuse import stored_results
 from genbench.runs.execution.session import run_job
 from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
-from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
 from genbench.runs.stored.rescore import judge_folders, looks_wait
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.data.shard import Shard
-from genbench.draw.length_estimates import Lengths, read_lengths
+from genbench.draw.draw_queue import Lengths, read_lengths
 from genbench.errors import ConfigError, nearest
 from genbench.store.folder import RunFolder
 from genbench.suite.shipped import suite_path

@@ -9,10 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from genbench.analysis.records import Count
-from genbench.json_record import JsonRecord
-from genbench.models.prepare import prepare_prompts, sized_tasks
-from genbench.models.prepared import PromptedModel
+from genbench.json_record import Count, JsonRecord
+from genbench.models.prepare import PromptedModel, prepare_prompts, sized_tasks
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 

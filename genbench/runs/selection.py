@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from genbench.data.shard import Shard
-from genbench.models.prepare import sized_tasks
-from genbench.models.prepared import PreparedModel
+from genbench.models.prepare import PreparedModel, sized_tasks
 from genbench.runs.options import RunOptions, data_dir
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from genbench.errors import DataError, nearest
 from genbench.protocols import Row, TaskInfo
@@ -12,11 +12,11 @@ from genbench.types import Ask, Message, Problem
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class RowProblems:
     """The rows of a task as problems, and the rows that cannot be asked."""
 
     problems: list[Problem]
-    unasked: tuple[str, ...] = field(default=())
+    unusable: tuple[str, ...] = ()
     """One message for each row that cannot be asked, which names the row and the reason."""
 
 
@@ -34,46 +34,37 @@ class RowTask(ABC):
             DataError: the row cannot be asked. The message names the row and the reason.
         """
 
-    def readings(self, rows: Sequence[Row]) -> Readings:
-        """Return the problems, and the rows that cannot be asked with the reason.
+    def read_rows(self, rows: Sequence[Row]) -> RowProblems:
+        """Return every row as a problem, or as a message if it cannot be asked.
 
         Raises:
             DataError: no row can be asked, or two rows have one id.
         """
-        return read_each(self.info.name, self.read_row, rows)
+        found: list[Problem] = []
+        unusable: list[str] = []
+        places: dict[str, int] = {}
+        for place, row in enumerate(rows):
+            try:
+                problem = self.read_row(place, row)
+            except DataError as error:
+                unusable.append(str(error))
+                continue
+            first = places.setdefault(problem.problem_id, place)
+            if first != place:
+                both = f"rows {first + 1} and {place + 1}"
+                raise DataError(f"task {self.info.name}: {both} have the same id '{problem.problem_id}'")
+            found.append(problem)
+        if unusable and not found:
+            raise DataError(unusable[0])
+        return RowProblems(found, tuple(unusable))
 
     def problems(self, rows: Sequence[Row]) -> list[Problem]:
         """Return one problem for each row that can be asked.
 
         Raises:
-            DataError: as `readings`.
+            DataError: as `read_rows`.
         """
-        return self.readings(rows).problems
-
-
-def read_each(task: str, read: Callable[[int, Row], Problem], rows: Sequence[Row]) -> Readings:
-    """Return every row as a problem, or as a message if it cannot be asked.
-
-    Raises:
-        DataError: no row can be asked, or two rows have one id.
-    """
-    found: list[Problem] = []
-    unasked: list[str] = []
-    places: dict[str, int] = {}
-    for place, row in enumerate(rows):
-        try:
-            problem = read(place, row)
-        except DataError as error:
-            unasked.append(str(error))
-            continue
-        first = places.setdefault(problem.problem_id, place)
-        if first != place:
-            both = f"rows {first + 1} and {place + 1}"
-            raise DataError(f"task {task}: {both} have the same id '{problem.problem_id}'")
-        found.append(problem)
-    if unasked and not found:
-        raise DataError(unasked[0])
-    return Readings(found, tuple(unasked))
+        return self.read_rows(rows).problems
 
 
 def require_columns(row: Row, columns: Sequence[str], where: str) -> None:

@@ -16,7 +16,7 @@ from genbench.protocols import PublishedScore, TaskInfo
 from genbench.tasks.page.model import DEFAULT_PROTOCOL, Page
 from genbench.tasks.page.reader import read_page
 from genbench.tasks.pages import page_names, page_path
-from genbench.tasks.plugin_guard import checked_task
+from genbench.tasks.plugin_guard import guarded_task
 
 STARTER = """\
 # A genbench suite: which models, under which decoding, on which tasks. `genbench check` tells what is wrong
@@ -90,7 +90,7 @@ def task_infos() -> list[TaskInfo]:
         task: Any = plug_in.load()
         if callable(task):
             task = plug_in.build({})
-        found.append(task.info if plug_in.is_built_in else checked_task(plug_in, task).info)
+        found.append(task.info if plug_in.is_built_in else guarded_task(plug_in, task).info)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from genbench import registry
 from genbench.errors import ConfigError, options_mistake
 from genbench.protocols import Task
-from genbench.stats.estimates import SCORED_METRICS, parse_metric
+from genbench.stats.metrics import SCORED_METRICS, parse_metric
 from genbench.suite.config import IMPORTED, TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
@@ -21,7 +21,7 @@ from genbench.tasks.kinds import JUDGE
 from genbench.tasks.metrics import check_metric, is_built_in
 from genbench.tasks.page.model import DEFAULT_PROTOCOL
 from genbench.tasks.page.task import page_factory
-from genbench.tasks.plugin_guard import checked_task
+from genbench.tasks.plugin_guard import guarded_task
 from genbench.tasks.published import named_scores
 
 
@@ -143,7 +143,7 @@ def _made(suite: Suite, entry: TaskEntry) -> Task:
             found = plug_in.build(_options(suite, entry, found))
         elif entry.options:
             raise ConfigError(f"it takes no options, found {', '.join(entry.options)}")
-        task: Task = found if plug_in.is_built_in else checked_task(plug_in, found)
+        task: Task = found if plug_in.is_built_in else guarded_task(plug_in, found)
     except ConfigError as error:
         raise type(error)(f"{where}: {error}") from error
     return task

@@ -29,7 +29,7 @@ from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.imported import ImportedTask
 from genbench.tasks.loaded_task import AskCache, CompactProblems, LoadedTask
 from genbench.tasks.page.task import PageTask
-from genbench.tasks.plugin_guard import CheckedTask
+from genbench.tasks.plugin_guard import GuardedTask
 from genbench.types import Problem
 
 _FIELDS_HINT = "; data.fields says which column is which, as in {question: problem, reference: answer}"
@@ -60,7 +60,7 @@ def task_rows(
         return recent.load(resolve(entry.data.path, suite.folder), _columns(task), hint)
     if isinstance(task, ImportedTask):
         return task.rows()
-    if isinstance(task, CheckedTask) and task.has_rows:
+    if isinstance(task, GuardedTask) and task.has_rows:
         return task.rows()
     if isinstance(task, GeneratedTask):
         return [], task.record()
@@ -111,29 +111,29 @@ def _columns(task: Task) -> tuple[str, ...]:
     return columns
 
 
-_MOST_UNASKED = 20
+_MOST_UNUSABLE = 20
 """Rows that cannot be asked of which the manifest keeps the reason."""
 
 
 def problems_of(task: Task, rows: Sequence[Row]) -> tuple[list[Problem], tuple[str, ...]]:
     """Return the problems of a task, and one message for each row that cannot be asked."""
     if isinstance(task, SingleTurn | Conversation | PageTask):
-        found = task.readings(rows)
-        return found.problems, found.unasked
+        found = task.read_rows(rows)
+        return found.problems, found.unusable
     return task.problems(rows), ()
 
 
-def with_unasked(record: Mapping[str, Any], unasked: tuple[str, ...], name: str) -> dict[str, Any]:
+def with_unusable_rows(record: Mapping[str, Any], unusable: tuple[str, ...], name: str) -> dict[str, Any]:
     """Return the record of the rows with those that cannot be asked: their number, and the first of them."""
-    if not unasked:
+    if not unusable:
         return dict(record)
     said = (
-        f"task {name}: {len(unasked)} of {record['rows']} rows cannot be asked and are left out; the first "
-        f"is {unasked[0].removeprefix(f'task {name}, ')}"
+        f"task {name}: {len(unusable)} of {record['rows']} rows cannot be asked and are left out; the first "
+        f"is {unusable[0].removeprefix(f'task {name}, ')}"
     )
     warning = f"{record['warning']}; {said}" if record.get("warning") else said
-    shown = [text.removeprefix(f"task {name}, ") for text in unasked[:_MOST_UNASKED]]
-    return {**record, "warning": warning, "unasked": len(unasked), "unasked_rows": shown}
+    shown = [text.removeprefix(f"task {name}, ") for text in unusable[:_MOST_UNUSABLE]]
+    return {**record, "warning": warning, "unasked": len(unusable), "unasked_rows": shown}
 
 
 def selected_entries(suite: Suite, only: Sequence[str], with_test: bool) -> list[TaskEntry]:
@@ -199,7 +199,7 @@ def load_task(
     task = with_texts(task, data_dir)
     rows, provenance = task_rows(suite, entry, task, data_dir, recent or RecentFile())
     task = with_examples(task, data_dir)
-    problems, unasked = problems_of(task, rows)
+    problems, unusable = problems_of(task, rows)
     ids = [problem.problem_id for problem in problems]
     kept = set(nested_subset(ids, _smaller(limit, entry.limit)))
     return LoadedTask(
@@ -209,7 +209,7 @@ def load_task(
         decoding=decoding,
         problems=tuple(problem for problem in problems if problem.problem_id in kept),
         left_out=frozenset(ids) - kept,
-        provenance=with_unasked(provenance, unasked, task.info.name),
+        provenance=with_unusable_rows(provenance, unusable, task.info.name),
         where=entry_place(suite, entry),
         folder=str(suite.folder),
         row_ids=tuple(ids) if len(ids) == len(rows) else (),

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedTask:
+class GuardedTask:
     """A plug-in's task.
 
     Errors that it raises and wrong values that it returns become errors with its file and line.
@@ -118,7 +118,7 @@ class CheckedTask:
             ) from error
 
 
-def checked_task(plug_in: PlugIn, found: Any) -> CheckedTask:
+def guarded_task(plug_in: PlugIn, found: Any) -> GuardedTask:
     """Return a plug-in's task, wrapped.
 
     Raises:
@@ -135,4 +135,4 @@ def checked_task(plug_in: PlugIn, found: Any) -> CheckedTask:
         mistake = call_mistake(getattr(found, name, None), arguments)
         if mistake is not None:
             raise ConfigError(f"{words}: {name}: {mistake}; see genbench.protocols.Task")
-    return CheckedTask(info, found, words)
+    return GuardedTask(info, found, words)

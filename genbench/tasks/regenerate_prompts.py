@@ -14,11 +14,11 @@ from genbench.protocols import HubDataset, Row
 from genbench.sandbox.threads import SandboxWish
 from genbench.suite.shipped import resolve
 from genbench.tasks.generated import Maker
-from genbench.tasks.python.ruler import remade
+from genbench.tasks.python.ruler import maker_of_recipe
 from genbench.types import Message
 
 
-class PromptRemaker:
+class PromptRegenerator:
     """Makes prompts again. What the prompts of a task share is made once.
 
     Args:
@@ -43,7 +43,7 @@ class PromptRemaker:
         read = Recipe.from_json(recipe)
         key = (read.generator, read.version, read.seed, read.haystack, read.key.part)
         if key not in self._makers:
-            self._makers[key] = remade(read, self._rows) if read.is_built_in else self._own(read)
+            self._makers[key] = maker_of_recipe(read, self._rows) if read.is_built_in else self._own(read)
         row = self._makers[key].row(read.key)
         messages = row.messages(read.size)
         begun = (*messages, Message("assistant", row.prefix)) if row.prefix else messages

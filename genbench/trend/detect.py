@@ -19,9 +19,9 @@ from genbench.ledger.ingest import GENBENCH
 from genbench.ledger.note_application import meta_value, set_meta
 from genbench.ledger.notes import Change
 from genbench.ledger.vectors import problem_means
-from genbench.stats.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS
-from genbench.stats.changewatch import Direction, Found, join_epochs, walk_changes
 from genbench.stats.scores import Floats
+from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS
+from genbench.stats.tracks.sequential_detection import Direction, Found, join_epochs, walk_changes
 from genbench.trend.rules import alarm_budget, alarm_tasks, watched_series
 
 

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from genbench.analysis.records import Count, Interval, Share
-from genbench.json_record import JsonRecord
+from genbench.analysis.records import Interval
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.ledger.notes import AnnotationKind
-from genbench.stats.changewatch import ChangeState, Direction
+from genbench.stats.tracks.sequential_detection import ChangeState, Direction
 from genbench.suite.track import TrackKind
 
 Numbers = tuple[float | None, ...]

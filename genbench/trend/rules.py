@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from genbench.ledger.history import TaskSeries, TrackHistory
-from genbench.stats.changepoints import MIN_PROBLEMS, alarm_threshold
+from genbench.stats.tracks.changepoints import MIN_PROBLEMS, alarm_threshold
 from genbench.trend.record import AlarmBudget
 
 Series = Mapping[str | None, Sequence[str]]

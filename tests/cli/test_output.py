@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-from dataclasses import dataclass
 
 import pytest
 
 from genbench.cli import output
+from genbench.reports.terminal.show import status_text
+from genbench.runs.execution.preflight import Check
 from genbench.runs.stored.status import RunsStatus
-
-
-@dataclass(frozen=True)
-class Finding:
-    state: str
-    what: str
-    detail: str
-
-    def __str__(self) -> str:
-        return f"{self.state} {self.what}"
-
-
-def test_a_module_is_loaded_when_it_is_asked_for() -> None:
-    code = (
-        "import sys\n"
-        "from genbench.cli.output import lazy_module\n"
-        "assert 'genbench.reports.numbers' not in sys.modules\n"
-        "print(lazy_module('reports.figures').points(0.5))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "50.0\n"
 
 
 def test_the_typed_command_is_quoted_for_a_shell(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,18 +34,18 @@ def test_json_is_ascii_and_reads_back(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_checks_are_lines_or_a_json_list(capsys: pytest.CaptureFixture[str]) -> None:
-    found = [Finding("ok", "python", "3.11"), Finding("error", "data", "missing")]
+    found = [Check("ok", "python", "3.11"), Check("error", "data", "missing")]
     output.print_checks(found, as_json=False)
-    assert capsys.readouterr().out == "ok python\nerror data\n"
+    assert capsys.readouterr().out == "ok       python: 3.11\nerror    data: missing\n"
     output.print_checks(found, as_json=True)
     assert json.loads(capsys.readouterr().out)[1] == {"state": "error", "what": "data", "detail": "missing"}
 
 
-def test_a_record_is_printed_by_the_text_module_of_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_is_printed_as_json_or_as_a_text(capsys: pytest.CaptureFixture[str]) -> None:
     record = RunsStatus(format=1, runs=())
-    output.print_record(record, "status_text", as_json=True)
+    output.print_record(record, status_text, as_json=True)
     assert json.loads(capsys.readouterr().out) == {"format": 1, "runs": []}
-    output.print_record(record, "status_text", as_json=False)
+    output.print_record(record, status_text, as_json=False)
     assert "{" not in capsys.readouterr().out
 
 

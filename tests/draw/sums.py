@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from genbench.draw.draw_order import Draw
+from genbench.draw.draw_queue import Draw
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.loading import load_task
 

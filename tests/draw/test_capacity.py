@@ -18,7 +18,7 @@ from genbench.draw.capacity import (
     assumed_length,
     expected_lengths,
 )
-from genbench.draw.draw_order import Draw
+from genbench.draw.draw_queue import Draw
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.loading import load_task
 from genbench.types import Completion, Request, SampleId

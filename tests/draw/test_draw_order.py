@@ -3,8 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from genbench.draw.draw_order import has_missing, missing_draws
-from genbench.draw.length_estimates import Lengths
+from genbench.draw.draw_queue import Lengths, has_missing, missing_draws
 from genbench.models.requests import sample_seed
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.selection import load_tasks

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from genbench.draw.capacity import Capacity
-from genbench.draw.draw_order import Draw
-from genbench.draw.engine_lanes import Lane, draw_all
-from genbench.draw.engine_session import LaneContext
+from genbench.draw.draw_queue import Draw
+from genbench.draw.engine_lanes import Lane, LaneContext, draw_all
 from genbench.errors import EngineDiedError, EngineError, RequestStuckError
 from genbench.protocols import Engine
 from genbench.types import Completion, Request, SampleId

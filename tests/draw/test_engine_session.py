@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from genbench.draw.capacity import Capacity
-from genbench.draw.draw_order import Draw
-from genbench.draw.engine_session import EngineSession, LaneContext
-from genbench.draw.request_queue import DrawQueue
+from genbench.draw.draw_queue import Draw, DrawQueue
+from genbench.draw.engine_lanes import EngineSession, LaneContext
 from genbench.errors import EngineDiedError, EngineError
 from genbench.protocols import Engine
 from genbench.types import Completion, Request, SampleId

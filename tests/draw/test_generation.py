@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from genbench.draw.capacity import Capacity
-from genbench.draw.draw_order import Draw
+from genbench.draw.draw_queue import Draw
 from genbench.draw.generation import Generation, failed, unanswered
 from genbench.errors import EngineDiedError, EngineError, RequestFailedError
-from genbench.models.prepared import given_trace_tokens
+from genbench.models.prepare import given_trace_tokens
 from genbench.models.prompts import Renderer
 from genbench.models.requests import RequestMaker
 from genbench.protocols import Engine

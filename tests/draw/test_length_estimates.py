@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.draw.length_estimates import Lengths, read_lengths
+from genbench.draw.draw_queue import Lengths, read_lengths
 from genbench.errors import InputError
 from tests.ready_runs import RIGHT, MakeRun
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from genbench.draw.draw_order import Draw
-from genbench.draw.request_queue import DrawQueue
+from genbench.draw.draw_queue import Draw, DrawQueue
 from genbench.suite.config import Decoding, TaskEntry
 from genbench.tasks.custom import custom_task
 from genbench.tasks.loaded_task import LoadedTask

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from genbench.models import trace_formats
-from genbench.models import traces as reasoning
+from genbench.models import traces
 
 from .conftest import Place, descendants, lines
 from .test_killed_runs import assert_gone, wait_until
@@ -107,8 +106,8 @@ def test_the_history_of_a_turn_holds_the_replies_without_their_traces(place: Pla
     records = lines(folder, "multi_if", "completions")
     digests = {(r["problem_id"], r["sample_index"], r["turn"]): r["prompt_digest"] for r in records}
     texts = {(r["problem_id"], r["sample_index"], r["turn"]): r["text"] for r in records}
-    fmt = trace_formats.FORMATS["think"]
-    answers = {key: reasoning.split(text, fmt, False, "stop").text for key, text in texts.items()}
+    fmt = traces.FORMATS["think"]
+    answers = {key: traces.split(text, fmt, False, "stop").text for key, text in texts.items()}
     assert all("<think>" not in answer for answer in answers.values())
     # asks.jsonl has the first turn's prompt, once for all samples.
     shown = {(r["problem_id"], r["sample_index"], r["turn"]): r["prompt"] for r in records if r["turn"]}

@@ -16,7 +16,7 @@ import torch
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from genbench.engines.vllm import environment
-from genbench.engines.vllm.settings import VllmSettings
+from genbench.engines.vllm.kind import VllmSettings
 from genbench.errors import RequestFailedError
 from genbench.suite.config import Decoding
 from genbench.suite.shipped import folder
@@ -65,8 +65,7 @@ async def work(place: Path) -> dict[str, Any]:
 
 async def scored(checkpoint: Path, work: Path, cases: Mapping[str, Sequence[Continuation]]) -> dict[str, Any]:
     """Return the scores of cases: twice, without the prefix cache, and those of transformers."""
-    from genbench.engines.vllm.engine import VllmEngine
-    from genbench.engines.vllm.served import PromptScorer
+    from genbench.engines.vllm.engine import PromptScorer, VllmEngine
 
     engine = VllmEngine(settings(checkpoint, work))
     model = LlamaForCausalLM.from_pretrained(checkpoint, dtype=torch.float32)

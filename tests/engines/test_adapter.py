@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from genbench.engines.kind import ModelSource, PromptFacts
-from genbench.engines.vllm.kind import VllmKind
-from genbench.engines.vllm.settings import VllmConfig
+from genbench.engines.vllm.kind import VllmConfig, VllmKind
 from genbench.engines.weights import RANKS, Tensor, adapter_rank, check_fit, served_rank
 from genbench.errors import ConfigError
 from genbench.suite.config import Decoding, ModelConfig

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from genbench.engines.devices import share
-from genbench.engines.vllm.load_failure import load_failure
-from genbench.engines.vllm.settings import VllmSettings
+from genbench.engines.vllm.kind import VllmSettings
+from genbench.engines.vllm.loading import load_failure
 from genbench.errors import ConfigError, EngineDiedError
 
 CORE = "Engine core initialization failed. See root cause above. Failed core proc(s): {}"
@@ -71,7 +71,7 @@ def test_the_cause_and_the_setting_that_helps_are_named(
     settings: VllmSettings, said: str, log: str, cause: str, advice: str
 ) -> None:
     settings.log.write_text(f"INFO something before\n{log}\n")
-    failure = load_failure(RuntimeError(said), settings)
+    failure = load_failure(RuntimeError(said), settings.log, settings.load_timeout_s)
     text = str(failure)
     assert not isinstance(failure, EngineDiedError)
     assert text.startswith(f"the engine could not be started: {cause}")
@@ -86,7 +86,9 @@ def test_an_engine_that_ended_without_a_word_was_killed_and_another_may_live(
     before = "RuntimeError: CUDA out of memory\n"
     config = f"INFO EngineCore: Initializing with config: trust_remote_code=False, {'x' * 9000}\n"
     settings.log.write_text(before + config)
-    failure = load_failure(RuntimeError(CORE.replace("{}", failed)), settings, len(before))
+    failure = load_failure(
+        RuntimeError(CORE.replace("{}", failed)), settings.log, settings.load_timeout_s, len(before)
+    )
     assert isinstance(failure, EngineDiedError)
     text = str(failure)
     assert text.startswith(
@@ -99,12 +101,12 @@ def test_settings_that_the_log_only_lists_give_no_advice(settings: VllmSettings)
     settings.log.write_text(
         "12:00:00 INFO EngineCore: config: trust_remote_code=False\nKeyError: 'lm_head'\n"
     )
-    failure = load_failure(RuntimeError(CORE), settings)
+    failure = load_failure(RuntimeError(CORE), settings.log, settings.load_timeout_s)
     assert str(failure).startswith("the engine could not be started: 'lm_head'\nlast lines of")
 
 
 def test_a_hung_load_names_its_limit(settings: VllmSettings) -> None:
-    text = str(load_failure(TimeoutError(), replace(settings, load_timeout_s=90)))
+    text = str(load_failure(TimeoutError(), settings.log, 90))
     assert "not up after 90 s" in text and "engine.load_timeout_s" in text
 
 

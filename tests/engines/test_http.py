@@ -14,7 +14,7 @@ import pytest
 
 from genbench import pipeline
 from genbench.engines.http.engine import HttpEngine
-from genbench.engines.http.settings import HttpSettings
+from genbench.engines.http.kind import HttpSettings
 from genbench.errors import ConfigError, EngineError, NotComparableError, RunFolderError
 from genbench.runs.execution.preflight import check_suite
 from genbench.suite.config import Decoding
@@ -351,8 +351,8 @@ def test_each_model_may_have_a_server_of_its_own(drawn: Drawn, servers: Servers)
 
 
 def test_a_trace_that_the_server_parsed_out_is_kept(drawn: Drawn, servers: Servers) -> None:
-    from genbench.engines.http.messages import read_reply
-    from genbench.engines.http.settings import HttpSettings
+    from genbench.engines.http.engine import read_reply
+    from genbench.engines.http.kind import HttpSettings
     from genbench.suite.config import Decoding
     from genbench.types import Request, SampleId
 
@@ -377,7 +377,7 @@ def test_the_check_tells_of_servers_before_a_run(drawn: Drawn, servers: Servers)
 
 
 def _compare(base: Path, tuned: Path) -> None:
-    from genbench.analysis.compare import compare
+    from genbench.analysis.comparison.compare import compare
 
     compare(base, tuned)
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.http.kind import HttpConfig, HttpKind
-from genbench.engines.http.settings import HttpSettings
+from genbench.engines.http.kind import HttpConfig, HttpKind, HttpSettings
 from genbench.engines.kind import Grows, ModelSource, PromptFacts
 from genbench.errors import ConfigError, EngineError
 from genbench.suite.config import Decoding, ModelConfig, ServedModel

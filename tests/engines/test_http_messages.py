@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.http.messages import body, read_reply
+from genbench.engines.http.engine import body, read_reply
+from genbench.engines.http.kind import HttpSettings
 from genbench.engines.http.server import Transient
-from genbench.engines.http.settings import HttpSettings
 from genbench.errors import EngineError
 from genbench.suite.config import Decoding
 from genbench.types import Message, Request, SampleId

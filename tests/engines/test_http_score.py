@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.http.kind import HttpConfig, HttpKind
-from genbench.engines.http.messages import read_scores, score_body
+from genbench.engines.http.engine import read_scores, score_body
+from genbench.engines.http.kind import HttpConfig, HttpKind, HttpSettings
 from genbench.engines.http.server import Transient
-from genbench.engines.http.settings import HttpSettings
 from genbench.engines.kind import ModelSource
 from genbench.errors import ConfigError, EngineError, RequestFailedError
 from genbench.suite.config import Decoding, ModelConfig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from genbench.engines.http.messages import chat_messages, tagged_calls
+from genbench.engines.http.engine import chat_messages, tagged_calls
 from genbench.tools.families import parse
 from genbench.types import Message, Request, SampleId
 

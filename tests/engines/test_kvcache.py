@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.engines.kv_cache import kv_bytes_per_token
+from genbench.engines.checkpoint import kv_bytes_per_token
 
 
 def test_keys_and_values_of_all_layers_count() -> None:

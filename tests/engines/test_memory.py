@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.kv_cache import check_context, kv_bytes
+from genbench.engines.checkpoint import check_context, kv_bytes
 from genbench.suite.engine import SuiteMistake
 
 LLAMA: dict[str, Any] = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.vllm.settings import own_quantization, own_rope_scaling, resolved_dtype
+from genbench.engines.vllm.kind import own_quantization, own_rope_scaling, resolved_dtype
 
 
 @pytest.mark.parametrize(

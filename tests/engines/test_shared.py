@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from genbench.engines.placement import EngineKeeper, SharedEngine
-from genbench.engines.vllm.settings import VllmSettings
+from genbench.engines.vllm.kind import VllmSettings
 from genbench.errors import EngineDiedError, EngineError
 from genbench.protocols import Engine
 from genbench.types import Completion, Request, SampleId, ScoreRequest

@@ -10,7 +10,7 @@ import pytest
 
 from genbench.engines.devices import VISIBLE, Device, smallest
 from genbench.engines.vllm.environment import distribution
-from genbench.engines.vllm.settings import (
+from genbench.engines.vllm.kind import (
     batched_tokens,
     default_sizes,
     narrow_context,

@@ -13,8 +13,7 @@ from pydantic import ValidationError
 from genbench.engines.checkpoint import find
 from genbench.engines.kind import ModelSource, PromptFacts
 from genbench.engines.vllm.environment import PINNED, distribution, engine_argument_names
-from genbench.engines.vllm.kind import VllmKind, VllmModel
-from genbench.engines.vllm.settings import VllmConfig, default_sizes, vllm_config
+from genbench.engines.vllm.kind import VllmConfig, VllmKind, VllmModel, default_sizes, vllm_config
 from genbench.errors import ConfigError
 from genbench.suite import shipped
 from genbench.suite.config import Decoding, ModelConfig

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.engines.vllm.settings import VllmSettings
+from genbench.engines.vllm.kind import VllmSettings
 from genbench.suite.config import Decoding
 
 BASE = VllmSettings(Path("m"), Path("m"), None, "bfloat16", False, 4096, 8, 8192, {"t": Decoding()})

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from genbench.models import trace_formats
-from genbench.models import traces as reasoning
+from genbench.models import traces
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.choice.verifier import ChoiceVerifier
 from genbench.verifiers.instructions.verifier import ConstraintVerifier
@@ -42,7 +41,7 @@ def shipped(kind: str) -> list[dict[str, Any]]:
 
 def found(verify: Callable[[Case], Finding], completion: str, reference: Any) -> Finding:
     """What the real verifier finds in a completion whose trace is taken off."""
-    answer: Answer = reasoning.split(completion, trace_formats.resolve("think"), False, "stop")
+    answer: Answer = traces.split(completion, traces.resolve("think"), False, "stop")
     return verify(Case(SampleId("tiny", "1", 0), (answer,), reference))
 
 

@@ -11,18 +11,20 @@ from pathlib import Path
 import pytest
 
 from genbench.engines.simple import SimpleModel
-from genbench.engines.vllm.settings import VllmSettings
+from genbench.engines.vllm.kind import VllmSettings
 from genbench.errors import ConfigError, PromptError
 from genbench.models.prepare import (
+    PreparedModel,
+    PromptedModel,
+    Reasoning,
     decoding_terms,
     folder_digest,
     prepare_model,
     prepare_prompts,
     prompted_model,
 )
-from genbench.models.prepared import PreparedModel, PromptedModel, Reasoning
 from genbench.models.prompts import stated_format, trace_format, trace_tags
-from genbench.models.trace_formats import FORMATS
+from genbench.models.traces import FORMATS
 from genbench.store.manifest import ReasoningRecord
 from genbench.suite.config import Decoding
 from genbench.suite.suitefile import Suite, read_suite

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.models.prepared import Reasoning
-from genbench.models.trace_formats import FORMATS
+from genbench.models.prepare import Reasoning
+from genbench.models.traces import FORMATS
 from genbench.store.manifest import ReasoningRecord
 from genbench.types import Completion, SampleId
 

@@ -12,8 +12,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
 from genbench.errors import ConfigError, DataError, PromptError
 from genbench.models.prompts import Renderer, fit
-from genbench.models.trace_formats import FORMATS
-from genbench.models.traces import opened_by_prompt
+from genbench.models.traces import FORMATS, opened_by_prompt
 from genbench.types import Message
 
 CHATML = (

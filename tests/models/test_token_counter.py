@@ -5,13 +5,12 @@ import asyncio
 import pytest
 
 from genbench.engines.tokenizer import load_tokenizer
-from genbench.models import trace_formats
-from genbench.models import traces as reasoning
-from genbench.models.prepared import TokenCounter, trace_tokens
+from genbench.models import traces
+from genbench.models.prepare import TokenCounter, trace_tokens
 from genbench.suite import shipped
 from genbench.types import Completion, FinishReason, SampleId
 
-THINK = trace_formats.FORMATS["think"]
+THINK = traces.FORMATS["think"]
 TOKENIZER = str(shipped.folder("checkpoints") / "tiny-base")
 
 
@@ -20,7 +19,7 @@ def counted(text: str, finish: FinishReason = "stop", exact: bool = True) -> tup
     tokenizer = load_tokenizer(TOKENIZER, None, False)
     total = len(tokenizer(text, add_special_tokens=False)["input_ids"]) + (finish == "stop")
     item = Completion(SampleId("t", "p", 0), 0, 1, "d", text, finish, 5, total, None, 99, 1, 0.1)
-    answer = reasoning.split(text, THINK, False, finish, ())
+    answer = traces.split(text, THINK, False, finish, ())
     return asyncio.run(trace_tokens(item, answer, TokenCounter(tokenizer) if exact else None)), total
 
 

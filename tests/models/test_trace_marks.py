@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.models.trace_formats import FORMATS
-from genbench.models.traces import Marks, patterns_of, tag_pattern
+from genbench.models.traces import FORMATS, Marks, patterns_of, tag_pattern
 
 THINK = FORMATS["think"]
 

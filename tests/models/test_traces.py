@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.models.trace_formats import FORMATS, TraceFormat, detect, resolve
-from genbench.models.traces import opened_by_prompt, split
+from genbench.models.traces import FORMATS, TraceFormat, detect, opened_by_prompt, resolve, split
 from genbench.tools.calls import Call
 from genbench.tools.families import parse
 from genbench.types import Answer, FinishReason

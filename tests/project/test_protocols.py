@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench import registry
-from genbench.engines.replay import ReplayEngine
+from genbench.models.responses import ReplayEngine
 from genbench.protocols import Engine, ProblemScores, Task, TaskInfo, Verifier
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from genbench.pipeline import RunOptions, run, score
 from genbench.reports.browse import SampleFilter, sample_rows
-from genbench.reports.terminal.show import sample_text
+from genbench.reports.terminal.show import samples_text
 
 SUITE = """\
 models:
@@ -71,7 +71,7 @@ def test_a_later_turn_shows_the_replies_before_it_without_their_traces(folder: P
     places = [str(turns[2].prompt).index(text) for text in asked]
     assert places == sorted(places)
     assert "well" not in str(turns[2].prompt)
-    shown = "\n".join(line for turn in turns for line in sample_text(turn))
+    shown = "\n".join(samples_text(turns))
     assert "── sample 1, turn 3:" in shown and shown.count("prompt (") == 3
 
 

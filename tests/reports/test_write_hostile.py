@@ -11,7 +11,7 @@ import pytest
 
 from genbench.pipeline import RunOptions, run
 from genbench.reports.browse import SampleFilter, SampleRow, paired, sample_rows
-from genbench.reports.terminal.show import sample_pairs_text, sample_text
+from genbench.reports.terminal.show import sample_pairs_text, samples_text
 from genbench.reports.write import report_text
 
 from .conftest import HOSTILE
@@ -89,7 +89,7 @@ def test_the_browser_shows_their_beginning_and_the_rest_when_asked(browser: Any,
 @pytest.mark.slow
 def test_the_terminal_shows_their_beginning(place: Path) -> None:
     records = sample_rows(place / "base", "sums", "p", SampleFilter())
-    text = "\n".join(line for record in records for line in sample_text(record))
+    text = "\n".join(samples_text(records))
     assert "\\x1b[31m\\u202e evil \\x00" in text and "more characters" in text
     assert not any(hidden in text for hidden in HIDDEN)
     assert len(text) < 60_000

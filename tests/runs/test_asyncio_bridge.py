@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from genbench.runs.asyncio_bridge import run_coroutine
+from genbench.runs.event_loop import run_coroutine
 
 
 async def thread_name() -> str:

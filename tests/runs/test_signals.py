@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from genbench.runs.signals import StopSwitch, stop_after, stop_on_signals
+from genbench.runs.event_loop import StopSwitch, stop_after, stop_on_signals
 
 
 @pytest.mark.parametrize(("number", "name"), [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")])

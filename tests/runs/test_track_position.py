@@ -12,7 +12,7 @@ import pytest
 
 from genbench.errors import ConfigError, RunFolderError
 from genbench.pipeline import RunOptions, run
-from genbench.runs.execution.run_folder_name import folder_of_command, placed
+from genbench.runs.execution.job_preparation import folder_of_command, placed
 from genbench.runs.track_position import planned_night, tonight, track_position
 from genbench.store.folder import RunFolder
 from genbench.store.sums import read_sums

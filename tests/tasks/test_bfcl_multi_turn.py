@@ -187,9 +187,9 @@ def test_all_rows_load_and_one_has_no_right_answer(shared: Path) -> None:
     assert made.info.dataset is not None
     rows, provenance = load_rows(made.info.dataset, hub)
     assert provenance["warning"] is None
-    readings = made.readings(rows)
-    assert (len(readings.problems), readings.unasked) == (800, ())
-    unlike = [item.problem_id for item in readings.problems if item.strata["health"] != "fine"]
+    found = made.read_rows(rows)
+    assert (len(found.problems), found.unusable) == (800, ())
+    unlike = [item.problem_id for item in found.problems if item.strata["health"] != "fine"]
     assert tuple(unlike) == UNANSWERABLE_CONVERSATIONS
-    asks = [made.ask(item, 0, ()) for item in readings.problems[::50]]
+    asks = [made.ask(item, 0, ()) for item in found.problems[::50]]
     assert all(ask is not None and ask.tools is not None and ask.tools.documents for ask in asks)

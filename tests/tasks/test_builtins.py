@@ -12,7 +12,7 @@ from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
-from genbench.tasks.rows.maths import aime, gsm8k
+from genbench.tasks.rows import aime, gsm8k
 from genbench.types import Answer, Ask, Case, Problem, SampleId
 from genbench.verifiers.math.verifier import MathVerifier
 

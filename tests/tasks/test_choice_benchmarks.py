@@ -287,15 +287,15 @@ WHOLE = [
 def test_the_mirrored_rows_load_whole_and_their_references_are_right(
     whole: tuple[str, dict[str, Any], int, int, str], shared: Path
 ) -> None:
-    name, options, problems, unasked, digest = whole
+    name, options, problems, unusable, digest = whole
     hub = shared / "data" / "hub"
     if name == "mmlu_redux":  # nine subjects are in no public copy
         options = {**options, "subject": sorted(path.name for path in (hub / REDUX).iterdir())}
     task = made(name, **options)
     assert task.info.dataset is not None
     rows, record = load_rows(task.info.dataset, hub)
-    found = task.readings(rows)
-    assert (len(found.problems), len(found.unasked), record["digest"][:8]) == (problems, unasked, digest)
+    found = task.read_rows(rows)
+    assert (len(found.problems), len(found.unusable), record["digest"][:8]) == (problems, unusable, digest)
     references = [ask(task, problem).reference for problem in found.problems]
     verifier = LetterVerifier("simple-evals") if name == "mmlu" else LetterVerifier("mmlu-pro")
     line = "Answer: {}" if name == "mmlu" else "The answer is ({})"
@@ -317,8 +317,8 @@ def test_the_rows_of_mmlu_pro_that_cannot_be_asked_are_those_with_one_option(sha
     assert task.info.dataset is not None
     rows, _ = load_rows(task.info.dataset, shared / "data" / "hub")
     one = [number for number, row in enumerate(rows, start=1) if len(row["options"]) == 1]
-    found = task.readings([rows[number - 1] for number in [*one, *range(1, 4)]])
-    assert len(one) == 5 and len(found.unasked) == 5 and len(found.problems) == 3
+    found = task.read_rows([rows[number - 1] for number in [*one, *range(1, 4)]])
+    assert len(one) == 5 and len(found.unusable) == 5 and len(found.problems) == 3
     assert one[0] == 2030
     repeated = task.problems(rows)
     assert len(repeated) - len({problem.group for problem in repeated}) == 159

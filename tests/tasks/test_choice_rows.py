@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from genbench.errors import DataError
-from genbench.tasks.rows.choice import (
+from genbench.tasks.rows import (
     agieval,
     mixeval_choice,
     mmlu_pro,

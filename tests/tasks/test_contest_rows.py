@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from genbench.errors import DataError
-from genbench.tasks.rows.maths import boxed_answer, minerva_answer, olympiad_answer
+from genbench.tasks.rows import boxed_answer, minerva_answer, olympiad_answer
 
 
 def test_the_answer_of_math_is_the_last_box_of_its_solution() -> None:

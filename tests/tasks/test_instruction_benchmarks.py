@@ -15,7 +15,7 @@ from genbench.errors import ConfigError, DataError
 from genbench.protocols import Task
 from genbench.registry import load
 from genbench.tasks.python.instruction_following import ifbench, multi_if
-from genbench.tasks.rows.instructions import counted
+from genbench.tasks.rows import counted
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.instructions.verifier import ConstraintVerifier
 

@@ -9,7 +9,7 @@ import pytest
 from genbench.errors import DataError
 from genbench.protocols import Task
 from genbench.registry import load
-from genbench.tasks.rows.judge import alpaca, arena, mixeval, simpleqa
+from genbench.tasks.rows import alpaca, arena, mixeval, simpleqa
 
 
 def asked(task: Task, row: dict[str, Any]) -> tuple[str, Any, dict[str, str]]:

@@ -10,7 +10,8 @@ import pytest
 from genbench import registry
 from genbench.errors import ConfigError, DataError
 from genbench.tasks.loading import problems_of
-from genbench.tasks.rows.long_context import graphwalks, length_bin, longbench, mrcr
+from genbench.tasks.python.mrcr import mrcr
+from genbench.tasks.rows import graphwalks, length_bin, longbench
 from genbench.types import Answer, Case, SampleId
 
 
@@ -27,14 +28,14 @@ def mrcr_row(size: int = 10, **changes: Any) -> dict[str, Any]:
 
 def test_mrcr_asks_the_chat_as_it_is_and_bins_its_length() -> None:
     task = mrcr()
-    problems, unasked = problems_of(
+    problems, unusable = problems_of(
         task, [mrcr_row(), mrcr_row(40_000), mrcr_row(answer="yyy"), mrcr_row(prompt="no")]
     )
     assert [problem.strata for problem in problems] == [
         {"needles": "2", "length": "8192"},
         {"needles": "2", "length": "32768"},
     ]
-    assert len(unasked) == 2 and "does not begin with" in unasked[0]
+    assert len(unusable) == 2 and "does not begin with" in unusable[0]
     ask = task.ask(problems[0], 0, ())
     assert ask is not None
     assert [message.role for message in ask.messages] == ["user", "assistant", "user"]
@@ -45,9 +46,9 @@ def test_mrcr_asks_the_chat_as_it_is_and_bins_its_length() -> None:
 
 
 def test_longer_rows_are_left_out_and_named() -> None:
-    problems, unasked = problems_of(mrcr("8k"), [mrcr_row(), mrcr_row(40_000)])
+    problems, unusable = problems_of(mrcr("8k"), [mrcr_row(), mrcr_row(40_000)])
     assert len(problems) == 1
-    assert "above the 32,768 of 'longest'" in unasked[0]
+    assert "above the 32,768 of 'longest'" in unusable[0]
     assert mrcr("8k").info.version == "1-8k"
     with pytest.raises(ConfigError, match="longest is '9k'"):
         mrcr("9k")  # type: ignore[arg-type]

@@ -228,7 +228,7 @@ NAMES = sorted([*OWN, "bbh"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_page_is_read_from_a_mirror_and_asked(name: str, tmp_path: Path) -> None:
     task, rows = mirror(tmp_path, name)
-    problems = task.readings(rows).problems
+    problems = task.read_rows(rows).problems
     assert len(problems) == PROBLEMS.get(name, len(rows))
     assert len({problem.problem_id for problem in problems}) == len(problems)
     for problem in problems:
@@ -247,10 +247,10 @@ def test_a_reference_is_right_for_itself_and_the_next_one_is_not(name: str, tmp_
 
 def test_rows_that_cannot_be_asked_are_named(tmp_path: Path) -> None:
     task, rows = mirror(tmp_path, "gsm_plus")
-    [message] = task.readings(rows).unasked
+    [message] = task.read_rows(rows).unusable
     assert message.startswith("task gsm_plus, row 3: the gold answer is None")
     task, rows = mirror(tmp_path, "bbh")
-    [message] = task.readings(rows).unasked
+    [message] = task.read_rows(rows).unusable
     assert "row 2 of snarks: two options are the same text" in message
 
 
@@ -345,11 +345,11 @@ def test_the_public_rows_are_read_whole(
     task = registry.load("task", name)()
     found, provenance = load_rows(task.info.dataset, shared / "data" / "hub")
     assert provenance["warning"] is None and len(found) == rows
-    readings = task.readings(found)
-    assert (len(readings.problems), len(readings.unasked)) == (problems, max(0, rows - problems))
-    assert len({problem.group for problem in readings.problems}) == groups
+    found = task.read_rows(found)
+    assert (len(found.problems), len(found.unusable)) == (problems, max(0, rows - problems))
+    assert len({problem.group for problem in found.problems}) == groups
     if name == "bbh":
-        chance = sum(problem.row["chance"] for problem in readings.problems) / problems
+        chance = sum(problem.row["chance"] for problem in found.problems) / problems
         assert chance == pytest.approx(0.2624, abs=1e-4)
 
 

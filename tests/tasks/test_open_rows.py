@@ -8,7 +8,7 @@ import pytest
 
 from genbench.errors import DataError
 from genbench.protocols import Row
-from genbench.tasks.rows.short_answer import drop_answers, listed_answers, popqa_answers, trivia_answers
+from genbench.tasks.rows import drop_answers, listed_answers, popqa_answers, trivia_answers
 
 NO_DATE = {"day": "", "month": "", "year": ""}
 

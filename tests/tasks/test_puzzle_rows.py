@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from genbench.errors import DataError
-from genbench.tasks.rows.puzzles import arc_inputs, bbh_reference, zebra_table
+from genbench.tasks.rows import arc_inputs, bbh_reference, zebra_table
 
 OPTIONS = "Which?\nOptions:\n(A) one\n(B) two\n(C) three"
 

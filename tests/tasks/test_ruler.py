@@ -9,12 +9,12 @@ import pytest
 
 from genbench import registry
 from genbench.errors import ConfigError, DataError
-from genbench.generators.counting import PieceCounts, nominal_tokens
 from genbench.generators.recipe import text_digest
+from genbench.generators.sizing import PieceCounts, nominal_tokens
 from genbench.protocols import HubDataset, Row, Task
 from genbench.tasks.generated import GeneratedTask
-from genbench.tasks.python.ruler import ESSAYS, HOTPOT, SQUAD, niah, recall, remade, ruler
-from genbench.tasks.regenerate_prompts import PromptRemaker, shown_messages
+from genbench.tasks.python.ruler import ESSAYS, HOTPOT, SQUAD, maker_of_recipe, niah, recall, ruler
+from genbench.tasks.regenerate_prompts import PromptRegenerator, shown_messages
 from genbench.types import Message, Problem
 
 COUNTS = PieceCounts(nominal_tokens)
@@ -83,9 +83,9 @@ def test_a_recipe_gives_the_prompt_again() -> None:
         ask = task.ask(problem, 0, ())
         assert ask is not None and problem.recipe is not None
         recipe = {**problem.recipe, "digest": text_digest(ask.messages)}
-        assert PromptRemaker(None).prompt(recipe) == shown_messages(ask.messages)
+        assert PromptRegenerator(None).prompt(recipe) == shown_messages(ask.messages)
         with pytest.raises(DataError, match="not the one that was sent"):
-            PromptRemaker(None).prompt({**recipe, "seed": 43})
+            PromptRegenerator(None).prompt({**recipe, "seed": 43})
 
 
 def test_texts_of_a_dataset_are_never_fetched_to_show_a_prompt() -> None:
@@ -94,7 +94,7 @@ def test_texts_of_a_dataset_are_never_fetched_to_show_a_prompt() -> None:
     assert task.info.version == "1-essays" and task.info.sources == (ESSAYS,)
     assert problem.recipe is not None
     with pytest.raises(DataError, match="baber/paul_graham_essays"):
-        PromptRemaker(None).prompt(problem.recipe)
+        PromptRegenerator(None).prompt(problem.recipe)
 
     def read(dataset: HubDataset) -> Sequence[Row]:
         assert dataset == ESSAYS
@@ -103,7 +103,7 @@ def test_texts_of_a_dataset_are_never_fetched_to_show_a_prompt() -> None:
     from genbench.generators.recipe import Recipe
 
     recipe = Recipe.from_json(problem.recipe)
-    text = remade(recipe, read).row(recipe.key).messages(recipe.size)[0].content
+    text = maker_of_recipe(recipe, read).row(recipe.key).messages(recipe.size)[0].content
     assert "Four five six. One two three." in text
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from genbench.errors import DataError
-from genbench.tasks.rows import likelihood
+from genbench.tasks import rows
 
 
 def test_hellaswag_loses_its_brackets_and_titles() -> None:
@@ -18,7 +18,7 @@ def test_hellaswag_loses_its_brackets_and_titles() -> None:
         "endings": ["[title] is [step]here.", "goes  on."],
         "label": "1",
     }
-    found = likelihood.hellaswag(row, 0)
+    found = rows.hellaswag(row, 0)
     assert found["query"] == "Roof shingle removal: A man is sitting on a roof. He"
     assert found["endings"] == [" is here.", "goes on."]
     assert found["label"] == 1
@@ -26,30 +26,30 @@ def test_hellaswag_loses_its_brackets_and_titles() -> None:
 
 def test_labels_may_be_numbers_and_keys_may_have_spaces() -> None:
     choices = {"text": ["w", "x", "y", "z"], "label": ["1", "2", "3", "4"]}
-    assert likelihood.labelled({"choices": choices, "answerKey": " 3"}, 0)["right"] == 2
+    assert rows.labelled({"choices": choices, "answerKey": " 3"}, 0)["right"] == 2
     with pytest.raises(DataError, match="the answer is 'E'"):
-        likelihood.labelled({"choices": choices, "answerKey": "E"}, 0)
+        rows.labelled({"choices": choices, "answerKey": "E"}, 0)
 
 
 def test_winogrande_has_two_contexts_and_one_end() -> None:
     row = {"sentence": "The _ was too big.", "option1": "box", "option2": "ball", "answer": "2"}
-    found = likelihood.winogrande(row, 0)
+    found = rows.winogrande(row, 0)
     assert found["contexts"] == ["The box", "The ball"]
     assert found["ends"] == ["was too big.", "was too big."]
     assert found["right"] == 1
     with pytest.raises(DataError, match="no gap"):
-        likelihood.winogrande({**row, "sentence": "None."}, 0)
+        rows.winogrande({**row, "sentence": "None."}, 0)
 
 
 def test_social_iqa_counts_from_one() -> None:
-    assert likelihood.social_iqa({"label": "3"}, 0)["right"] == 2
+    assert rows.social_iqa({"label": "3"}, 0)["right"] == 2
     with pytest.raises(DataError, match="wanted 1, 2 or 3"):
-        likelihood.social_iqa({"label": ""}, 0)
+        rows.social_iqa({"label": ""}, 0)
 
 
 def test_lambada_splits_off_the_last_word() -> None:
-    assert likelihood.lambada({"text": "he said yes"}, 0)["word"] == "yes"
-    assert likelihood.lambada({"text": "he said yes"}, 0)["passage"] == "he said"
+    assert rows.lambada({"text": "he said yes"}, 0)["word"] == "yes"
+    assert rows.lambada({"text": "he said yes"}, 0)["passage"] == "he said"
 
 
 def test_mmlu_names_its_subject_and_its_answer() -> None:
@@ -59,7 +59,7 @@ def test_mmlu_names_its_subject_and_its_answer() -> None:
         "choices": ["a", "b"],
         "answer": 1,
     }
-    found = likelihood.mmlu(row, 0)
+    found = rows.mmlu(row, 0)
     assert (found["subject_name"], found["asked"], found["letter"], found["right_text"]) == (
         "high school biology",
         "Why?",
@@ -70,10 +70,8 @@ def test_mmlu_names_its_subject_and_its_answer() -> None:
 
 def test_wikitext_becomes_ordinary_text() -> None:
     page = ' = Title = \n \n It was 1 @,@ 000 m , says " him " ( born 1 @.@ 5 ) .\n'
-    assert likelihood.detokenized(page) == ' = Title =\n\nIt was 1,000 m, says "him" (born 1.5) .\n'
+    assert rows.detokenized(page) == ' = Title =\n\nIt was 1,000 m, says "him" (born 1.5) .\n'
 
 
-def test_an_empty_document_cannot_be_scored() -> None:
-    with pytest.raises(DataError, match="wanted text"):
-        likelihood.document({"text": " "}, 0)
-    assert likelihood.sciq({"support": "\n Because"}, 0)["passage"] == "Because"
+def test_sciq_passage_begins_with_a_word() -> None:
+    assert rows.sciq({"support": "\n Because"}, 0)["passage"] == "Because"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.errors import DataError
-from genbench.tasks.rows.maths import ANSWER_PREFIXES, gsm_plus_answer, mgsm_answer
+from genbench.tasks.rows import ANSWER_PREFIXES, gsm_plus_answer, mgsm_answer
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genbench import registry
-from genbench.tasks.rows.instructions import instructions
+from genbench.tasks.page.model import instructions
 from genbench.types import OURS, Answer, Case, Finding, SampleId
 
 TOKENS = [

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from genbench.engines.http.messages import choice_of
 from genbench.engines.http.server import (
     HttpServer,
     ServerAddress,
     Transient,
     TriesUsedUp,
+    choice_of,
     plain,
     reply_bytes,
     without_surrogates,

@@ -458,3 +458,19 @@ def _headers(address: ServerAddress) -> dict[str, str]:
     if not key:
         raise ConfigError(f"{address}: the variable {named} is not set; export {named}=… before the run")
     return {**ACCEPTED, "Authorization": f"Bearer {key}"}
+
+
+def choice_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the only choice of a reply.
+
+    Raises:
+        Transient: there is none, or several where one was asked for.
+    """
+    choices = record.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise Transient(f"half a reply: no choices, found the keys {plain(', '.join(record))}")
+    if len(choices) > 1:
+        raise Transient(f"{len(choices)} choices where one was asked for")
+    if not isinstance(choices[0], dict):
+        raise Transient(f"half a reply: the choice is {type(choices[0]).__name__}, wanted an object")
+    return choices[0]

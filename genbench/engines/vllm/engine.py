@@ -1,31 +1,443 @@
-"""vLLM in process through AsyncLLM: token ids in, one final text out, without defaults of the checkpoint."""
+"""vLLM in process through AsyncLLM: token ids in, one final text out, without defaults of the checkpoint.
+
+`ServedModel` is the use of an engine by one model: its adapter, its decoding, its requests, and the scores of
+given texts.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import itertools
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
+from tokenizers import Tokenizer
+from tokenizers.decoders import ByteLevel, DecodeStream
+from vllm import SamplingParams
 from vllm.engine.arg_utils import AsyncEngineArgs
+from vllm.exceptions import VLLMClientError
+from vllm.lora.request import LoRARequest
 from vllm.platforms import current_platform
+from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 from vllm.usage.usage_lib import UsageContext
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.detokenizer import uses_fast_detokenizer
+from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
 from genbench.engines import devices
-from genbench.engines.vllm.environment import output_to
+from genbench.engines.likelihood import Scored, cache_readers, joined, logprob_of, scored_completion, sum_of
+from genbench.engines.vllm.environment import log_tail, output_to
 from genbench.engines.vllm.guard import EngineGuard, kill_with_descendants
-from genbench.engines.vllm.load_failure import load_failure
-from genbench.engines.vllm.loading import load_in_thread
+from genbench.engines.vllm.kind import VllmSettings
+from genbench.engines.vllm.loading import load_failure, load_in_thread
 from genbench.engines.vllm.monitoring import StepStatistics, StepWatch, Watchdog, facts, logged_backend
-from genbench.engines.vllm.served import ServedModel, TextDecoder
-from genbench.engines.vllm.settings import VllmSettings
-from genbench.types import Completion, Request, SampleId, ScoreRequest
+from genbench.errors import EngineDiedError, RequestFailedError
+from genbench.suite.config import Decoding
+from genbench.types import (
+    ChoiceScore,
+    Completion,
+    Continuation,
+    FinishReason,
+    Request,
+    SampleId,
+    ScoreRequest,
+)
+
+__all__ = ["PromptScorer", "scored_completion"]
+
+_MOST_LABELS = 20
+"""Next tokens that one request is asked about, which is vLLM's default of max_logprobs."""
+
+
+class Generates(Protocol):
+    """The method of AsyncLLM that is used here."""
+
+    def generate(
+        self, prompt: Any, params: SamplingParams, request_id: str, **options: Any
+    ) -> AsyncIterator[Any]:
+        """Yield the outputs of a request."""
+        ...
+
+
+class PromptScorer:
+    """Scores continuations with one engine.
+
+    Continuations of one context read it from the prefix cache. This is safe under two rules, checked with
+    vLLM 0.32. The rows of cached tokens are uninitialised memory on CPU, and are missing on GPUs, so rows are
+    counted from the end. The row that predicts the first token of a continuation was computed if the cached
+    tokens do not reach it; otherwise the request is sent again without the cache.
+
+    Args:
+        engine: an AsyncLLM.
+        block: tokens of a block of the cache.
+        lora: the adapter, or None.
+    """
+
+    def __init__(self, engine: Generates, block: int, lora: LoRARequest | None) -> None:
+        self._engine, self._block, self._lora = engine, block, lora
+
+    async def score(self, request: ScoreRequest, name: str) -> tuple[ChoiceScore, ...]:
+        """Return the scores of the request's choices.
+
+        Args:
+            name: begins the ids of the engine's requests. The first one is `name/0`.
+
+        Raises:
+            RequestFailedError: a log-probability is not a finite number, or vLLM gave none.
+            EngineDiedError: vLLM aborted a request.
+        """
+        items = request.continuations
+        if _are_labels(items):
+            found = await self._labels(items, name)
+        else:
+            reads = cache_readers(items, self._block)
+            found = await asyncio.gather(
+                *(
+                    self._continuation(item, f"{name}/{place}", reads=reads[place])
+                    for place, item in enumerate(items)
+                )
+            )
+        return joined(items, found, request.sizes)
+
+    async def _continuation(self, item: Continuation, name: str, *, reads: bool) -> Scored:
+        output = await self._output(item, name, reads=reads)
+        if reads and (output.num_cached_tokens or 0) > len(item.context) - 1:
+            output = await self._output(item, f"{name}/again", reads=False)
+        rows = output.prompt_logprobs or []
+        if len(rows) < len(item.token_ids):
+            raise RequestFailedError(f"request {name}: vLLM gave {len(rows)} rows of log-probabilities")
+        return sum_of(item.token_ids, rows[len(rows) - len(item.token_ids) :], name)
+
+    async def _output(self, item: Continuation, name: str, *, reads: bool) -> Any:
+        params = _params(prompt_logprobs=0, skip_reading_prefix_cache=not reads)
+        return await self._final([*item.context, *item.token_ids], params, name)
+
+    async def _labels(self, items: Sequence[Continuation], name: str) -> list[Scored]:
+        """Return the scores of single tokens after one context, from one request."""
+        ids = list(dict.fromkeys(item.token_ids[0] for item in items))
+        output = await self._final(list(items[0].context), _params(logprob_token_ids=ids), f"{name}/0")
+        drawn = output.outputs[0]
+        row = (drawn.logprobs or [{}])[0]
+        found = []
+        for item in items:
+            token = item.token_ids[0]
+            greedy = token == drawn.token_ids[0]
+            found.append(Scored(logprob_of(row, token, name), 1, greedy))
+        return found
+
+    async def _final(self, ids: list[int], params: SamplingParams, name: str) -> Any:
+        """Return the only event of a request."""
+        last = None
+        async for event in self._engine.generate(
+            {"prompt_token_ids": ids}, params, name, lora_request=self._lora
+        ):
+            last = event
+        if last is None:
+            raise RequestFailedError(f"request {name}: the engine gave no output")
+        if (last.outputs[0].finish_reason or "abort") == "abort":
+            raise EngineDiedError("the engine aborted a request that nobody cancelled")
+        return last
+
+
+def _are_labels(items: Sequence[Continuation]) -> bool:
+    """Return whether the continuations are single tokens after one context."""
+    return (
+        1 < len(items) <= _MOST_LABELS
+        and all(len(item.token_ids) == 1 for item in items)
+        and all(item.context == items[0].context for item in items)
+    )
+
+
+def _params(**asked: Any) -> SamplingParams:
+    return SamplingParams(
+        n=1,
+        temperature=0.0,
+        max_tokens=1,
+        detokenize=False,
+        output_kind=RequestOutputKind.FINAL_ONLY,
+        **asked,
+    )
+
+
+_REPLACEMENT = "\ufffd"
+_TAIL = 8
+"""Last tokens of a prompt that are looked at. A character has at most four bytes, so at most four tokens."""
+
+
+class TextDecoder:
+    """Decodes whole completions in a thread of its own, so that the event loop and the engine go on.
+
+    vLLM decodes every step of every request (3.6 to 7 microseconds a token), and one decode at the end costs
+    a twentieth of that. The texts are equal if each token's bytes do not depend on its neighbours. That is so
+    for byte-level tokenizers. Others join words, or take the first space away, and keep vLLM's way.
+
+    Args:
+        backend: a tokenizer of the library `tokenizers` for which `is_context_free` is true.
+    """
+
+    def __init__(self, backend: Tokenizer) -> None:
+        self._backend = backend
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="detokenize")
+
+    @classmethod
+    def of(cls, tokenizer: Any) -> TextDecoder | None:
+        """Return a decoder for a tokenizer of transformers, or None if vLLM has to decode step by step."""
+        backend = getattr(tokenizer, "_tokenizer", None)
+        return cls(backend) if isinstance(backend, Tokenizer) and is_context_free(backend) else None
+
+    def ends_whole(self, prompt: Sequence[int]) -> bool:
+        """Tell whether a prompt ends with a whole character, so that no completion begins inside one."""
+        return not self._decode(prompt[-_TAIL:]).endswith(_REPLACEMENT)
+
+    async def text(self, prompt: Sequence[int], completion: Sequence[int]) -> str:
+        """Return the text that vLLM would return for the token ids of a completion."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.decode, prompt, completion)
+
+    def decode(self, prompt: Sequence[int], completion: Sequence[int]) -> str:
+        """Return the text of a completion.
+
+        vLLM leaves out an incomplete character at the end, and the whole tokens that it is part of. A text
+        that ends so is decoded step by step.
+        """
+        text = self._decode(completion)
+        return self._stepwise(prompt, completion) if text.endswith(_REPLACEMENT) else text
+
+    def _decode(self, ids: Sequence[int]) -> str:
+        # Unlike `decode`, this lets other threads run meanwhile.
+        return self._backend.decode_batch([list(ids)], skip_special_tokens=False)[0]
+
+    def _stepwise(self, prompt: Sequence[int], completion: Sequence[int]) -> str:
+        """Return the text as vLLM's detokenizer (0.32) puts it together: complete characters of each step."""
+        stream = DecodeStream(ids=list(prompt), skip_special_tokens=False)
+        return "".join(stream.step(self._backend, token) or "" for token in completion)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown(wait=False)
+
+
+def is_context_free(backend: Tokenizer) -> bool:
+    """Tell whether a tokenizer's tokens have the same bytes next to any other tokens.
+
+    It must decode bytes only, and its added tokens must decode to what they are. Otherwise vLLM treats
+    neighbouring ones differently (`spaces_between_special_tokens`).
+    """
+    if not isinstance(backend.decoder, ByteLevel):
+        return False
+    added = backend.get_added_tokens_decoder()
+    return all(
+        _REPLACEMENT not in item.content
+        and backend.decode([token], skip_special_tokens=False) == item.content
+        for token, item in added.items()
+    )
+
+
+class LoadedEngine(Protocol):
+    """The engine that models are served by."""
+
+    llm: AsyncLLM | None
+    """None before it is loaded and after it is closed."""
+    decoder: TextDecoder | None
+    """None if vLLM has to decode step by step."""
+    stall: str | None
+    """Why the engine was killed, if it gave no token any more."""
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """Return how many tokens its KV caches hold, or None before it is loaded."""
+        ...
+
+    def facts_of(self, statistics: StepStatistics) -> Mapping[str, Any]:
+        """Return what it resolved when it loaded, with the statistics of some of its steps."""
+        ...
+
+    def leave(self, model: ServedModel) -> None:
+        """Serve a model no longer."""
+        ...
+
+
+class ServedModel:
+    """The engine as one model uses it. Several models may use one engine at the same time.
+
+    Args:
+        host: the engine.
+        settings: those of the model.
+        number: tells the requests of models apart that are served at the same time. Adds to their ids.
+        slots: requests that the engine computes at the same time, over all ranks.
+    """
+
+    def __init__(self, host: LoadedEngine, settings: VllmSettings, number: int, slots: int) -> None:
+        self._host, self._number, self._log = host, number, settings.log
+        self.sampling = {task: _Sampling(decoding) for task, decoding in settings.decodings.items()}
+        self._lora = _lora_request(settings.adapter)
+        self.requests: dict[SampleId, str] = {}
+        """By sample, the id of its request."""
+        self.statistics = StepStatistics(slots)
+        """Statistics of the engine's steps since it serves this model."""
+
+    async def start(self) -> None:
+        """Do nothing, since the engine is loaded."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Return what the engine resolved when it loaded, and the statistics of its steps."""
+        return self._host.facts_of(self.statistics)
+
+    @property
+    def tokens_made(self) -> int:
+        """Return the tokens of the engine since it serves this model, those of running requests too."""
+        return self.statistics.tokens
+
+    @property
+    def kv_tokens(self) -> int | None:
+        """Return how many tokens the KV caches of all ranks hold, or None before the model is loaded."""
+        return self._host.kv_tokens
+
+    def has_begun(self, sample: SampleId) -> bool:
+        """Tell whether the first token of a sample's request was computed. True if it has no request now."""
+        request_id, llm = self.requests.get(sample), self._host.llm
+        if request_id is None or llm is None:
+            return True
+        processor = llm.output_processor
+        states = [
+            processor.request_states.get(inner) for inner in processor.external_req_ids.get(request_id, ())
+        ]
+        return any(state is not None and not state.is_prefilling for state in states)
+
+    async def generate(self, request: Request, attempt: int) -> Completion:
+        """Return the completion of one request.
+
+        Raises:
+            EngineDiedError: the engine's process is gone, or it aborted the request. Start another engine.
+            RequestFailedError: this request failed. The engine still works.
+        """
+        sample = request.sample
+        name, started = self._request_id(request, attempt), time.monotonic()
+        with self._answering(sample, name):
+            output, text = await self._final(request, name)
+        finish: FinishReason = output.finish_reason or "abort"
+        if finish == "abort":
+            raise EngineDiedError("the engine aborted a request that nobody cancelled")
+        return Completion(
+            sample=sample,
+            turn=request.turn,
+            seed=request.seed,
+            prompt_digest=request.prompt_digest,
+            text=text,
+            finish_reason=finish,
+            prompt_tokens=len(request.token_ids),
+            completion_tokens=len(output.token_ids),
+            trace_tokens=None,
+            max_tokens=request.max_tokens,
+            attempt=attempt,
+            seconds=time.monotonic() - started,
+            trace_opened=request.trace_opened,
+        )
+
+    async def score(self, request: ScoreRequest, attempt: int) -> Completion:
+        """Return the log-probabilities of given continuations. Errors are those of `generate`."""
+        name, started, llm = self._request_id(request, attempt), time.monotonic(), self._host.llm
+        with self._answering(request.sample, f"{name}/0"):
+            if llm is None:
+                raise EngineDiedError("the engine is not running")
+            block = llm.vllm_config.cache_config.block_size
+            choices = await PromptScorer(llm, block, self._lora).score(request, name)
+        return scored_completion(request, attempt, choices, time.monotonic() - started)
+
+    def _request_id(self, request: Request, attempt: int) -> str:
+        sample = request.sample
+        name = f"{sample.task}/{sample.problem_id}/{sample.sample_index}/{request.turn}/{attempt}"
+        return f"{name}/{self._number}" if self._number else name
+
+    @contextmanager
+    def _answering(self, sample: SampleId, request_id: str) -> Iterator[None]:
+        """Keep the id of a sample's request while it runs, and turn vLLM's errors into ours."""
+        self.requests[sample] = request_id
+        try:
+            yield
+        except EngineDeadError as error:
+            what = self._host.stall or "the engine died"
+            raise EngineDiedError(f"{what}:\n{log_tail(self._log)}") from error
+        except (EngineGenerateError, VLLMClientError, ValueError) as error:
+            raise RequestFailedError(f"request {request_id}: {error}") from error
+        finally:
+            del self.requests[sample]
+
+    async def _final(self, request: Request, request_id: str) -> tuple[Any, str]:
+        """Return the request's only event and its text. Streamed output costs up to 2.3 times the wall time.
+
+        Stop texts have to be looked for in the text of every step. Without any, one decode at the end is
+        enough, which costs a twentieth.
+        """
+        llm, sampling = self._host.llm, self.sampling[request.sample.task]
+        if llm is None:
+            raise EngineDiedError("the engine is not running")
+        decoder = None if sampling.decoding.stop else self._host.decoder
+        if decoder is not None and not decoder.ends_whole(request.token_ids):
+            decoder = None
+        stream = llm.generate(
+            {"prompt_token_ids": list(request.token_ids)},
+            sampling.params(request, detokenize=decoder is None),
+            request_id,
+            lora_request=self._lora,
+        )
+        last = None
+        async for event in stream:
+            last = event
+        if last is None:
+            raise RequestFailedError(f"request {request_id}: the engine gave no output")
+        output = last.outputs[0]
+        if decoder is None:
+            return output, output.text
+        return output, await decoder.text(request.token_ids, _spoken(output))
+
+    async def close(self) -> None:
+        """Serve this model no longer. The engine stays up."""
+        self._host.leave(self)
+
+
+def _spoken(output: Any) -> Sequence[int]:
+    """Return the tokens of a completion that its text has: all but the one that stopped it (vLLM 0.32)."""
+    ids: Sequence[int] = output.token_ids
+    return ids[:-1] if output.finish_reason == "stop" else ids
+
+
+def _lora_request(adapter: Path | None) -> LoRARequest | None:
+    """Return an adapter as vLLM takes it. It knows adapters by number, and two must not have one."""
+    if adapter is None:
+        return None
+    number = int.from_bytes(hashlib.sha256(str(adapter).encode()).digest()[:4], "big") >> 1
+    return LoRARequest(adapter.name, number + 1, str(adapter))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampling:
+    decoding: Decoding
+
+    def params(self, request: Request, *, detokenize: bool = True) -> SamplingParams:
+        """Return vLLM's parameters. Every field is given, so that none has a default of vLLM or the model."""
+        return SamplingParams(
+            n=1,
+            **self.decoding.sampling,
+            seed=request.seed,
+            max_tokens=request.max_tokens,
+            detokenize=detokenize,
+            skip_special_tokens=False,
+            spaces_between_special_tokens=False,
+            include_stop_str_in_output=False,
+            output_kind=RequestOutputKind.FINAL_ONLY,
+            structured_outputs=StructuredOutputsParams(**request.structured) if request.structured else None,
+        )
+
 
 _WATERMARK = 0.05
 """Share of the KV cache that vLLM keeps free of new requests, so that growing ones are seldom preempted."""
@@ -142,7 +554,7 @@ class VllmEngine:
                 guard.__exit__(None, None, None)
                 if not isinstance(error, Exception):
                     raise
-                raise load_failure(error, settings, log_start) from error
+                raise load_failure(error, settings.log, settings.load_timeout_s, log_start) from error
         guard.settled()
         self.llm, self._guard = llm, guard
         self._backend = logged_backend(settings.log, log_start)

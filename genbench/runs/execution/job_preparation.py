@@ -1,28 +1,158 @@
-"""Preparation of jobs from the options of a command, one for each model.
+"""Preparation of jobs from the options of a command, one for each model, with their folders.
 
-The completions of a job are drawn by an engine, or read from a file.
+The completions of a job are drawn by an engine, or read from a file. The default folder is named after the
+suite. An edited suite gets a folder of its own, next to that of the run before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import ConfigError
-from genbench.models.prepare import prepare_model
+from genbench.models.prepare import PreparedModel, folder_digest, prepare_model
 from genbench.models.responses import read_responses
 from genbench.runs.execution.adaptive import adaptive_job, adaptive_key, without_base
 from genbench.runs.execution.job import AdaptiveJob, Job
 from genbench.runs.execution.preflight import check_engine, check_users
-from genbench.runs.execution.run_folder_name import folder_of_command, placed, shard_folder
-from genbench.runs.options import RunOptions, expected_lengths, reused
+from genbench.runs.execution.prompt_records import prompt_records
+from genbench.runs.execution.reuse import earlier_runs
+from genbench.runs.execution.run_manifest import binding_record
+from genbench.runs.options import RunOptions, expected_lengths, path_or_none, reused
 from genbench.runs.selection import for_model, in_shard, load_tasks, only, origin_record
-from genbench.store.continuation import machine
+from genbench.runs.track_position import planned_night, track_position
+from genbench.store.continuation import binding_differences, machine
+from genbench.store.contract import digest, row_edits, task_edits
+from genbench.store.folder import RunFolder
+from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
+
+_NOT_ASKED = frozenset({"k", "limit", "role", "gating", "margin", "metrics", "reference", "verifier"})
+"""Keys of a task that change what is made of its samples, and not what is asked."""
+
+
+def default_folder(
+    suite: Suite,
+    models: Sequence[PreparedModel],
+    night: Path | None = None,
+    adaptive: str | None = None,
+) -> Path:
+    """Return a folder name that is equal for the same command, and different for another checkpoint.
+
+    Args:
+        night: TRACK/NIGHT if a night is drawn. An unchanged model then has a new folder each night.
+        adaptive: digest of the plan of an adaptive run, which has a folder of its own.
+    """
+    name, own = night or Path(suite.name), folder_digest(models, suite.config)
+    key = own if adaptive is None else digest([own, adaptive])[: len(own)]
+    return Path("runs") / name.parent / f"{name.name}-{key}"
+
+
+def in_default_folder(jobs: Sequence[Job]) -> list[Job]:
+    """Return the jobs in their default folder, or in another one if it has runs of the suite before an edit.
+
+    A job whose folder is new knows the earlier folders, from which samples are taken over.
+    """
+    edits = {job.path: edits_since(RunFolder(job.path), job) for job in jobs}
+    if any(edits.values()):
+        first = jobs[0]
+        name = first.path.parent.name if first.is_night else first.suite.name
+        folder = first.path.parent.parent / f"{name}-{_edited_digest(first)}"
+        jobs = [_moved(job, folder / job.model.name, edits[job.path]) for job in jobs]
+    return [
+        replace(job, earlier=earlier_runs(job.path, job.suite.name))
+        if RunFolder(job.path).manifest() is None and not job.is_night
+        else job
+        for job in jobs
+    ]
+
+
+def edits_since(folder: RunFolder, job: Job) -> list[str]:
+    """Return why a folder cannot be continued by a job, in words, or nothing if it has no manifest.
+
+    Raises:
+        RunFolderError: the folder is damaged.
+        PromptError: a prompt of the job cannot be made.
+    """
+    manifest = folder.manifest()
+    if manifest is None:
+        return []
+    new = job.suite.config.model_dump(mode="json")
+    found: list[str] = []
+    for task in job.tasks:
+        if task.name in manifest.tasks:
+            records, _ = prompt_records(job.model, task)
+            rows = row_edits(task.name, folder.problems(task.name), records)
+            found += [*task_edits(task.name, manifest.suite.config, new), *rows] if rows else []
+    return found or [
+        line
+        for line in binding_differences(manifest.binding, binding_record(job))
+        if line.startswith("tasks.")
+    ]
+
+
+def _moved(job: Job, path: Path, edits: Sequence[str]) -> Job:
+    model = replace(job.model, settings=job.model.settings.at(path))
+    lines = (f"{job.path} is a run of the suite before it was edited:", *(f"  {line}" for line in edits))
+    notes = (*lines, f"the edited suite is a new run in {path}") if edits else ()
+    return replace(job, model=model, path=path, notes=notes)
+
+
+def _edited_digest(job: Job) -> str:
+    """Return 8 hex digits over the default name and everything that the suite asks."""
+    suite = job.suite
+    asked = [entry.model_dump(mode="json", exclude=set(_NOT_ASKED)) for entry in suite.config.tasks]
+    sources = [entry.data.path for entry in suite.config.tasks if entry.data and entry.data.path]
+    models: list[Any] = [model.model_dump(mode="json") for model in suite.config.models.values()]
+    templates = [model.chat_template for model in suite.config.models.values() if model.chat_template]
+    files = [_content(suite, name) for name in (*sources, *templates)]
+    return digest([job.path.parent.name, asked, models, files])[:8]
+
+
+def _content(suite: Suite, name: str) -> str | None:
+    path = resolve(name, suite.folder)
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+def folder_of_command(
+    suite: Suite, models: Sequence[PreparedModel], options: RunOptions, adaptive: str | None = None
+) -> Path:
+    """Return the folder in which each model of a command has its run folder.
+
+    Args:
+        adaptive: digest of the plan of an adaptive run.
+
+    Raises:
+        ConfigError: the options of the track contradict each other or the suite.
+    """
+    night = planned_night(suite, options)
+    named = None if night is None else Path(night.name) / night.label
+    return path_or_none(options.run_dir) or default_folder(suite, models, named, adaptive)
+
+
+def placed(jobs: Sequence[Job], suite: Suite, options: RunOptions, stored: Collection[str] = ()) -> list[Job]:
+    """Return the jobs with their places in the track, in a default folder that none of them contradicts.
+
+    Args:
+        stored: the models whose stored run is taken instead of being drawn. They keep their place.
+    """
+    tracked = [
+        job
+        if job.model.name in stored
+        else replace(job, track=track_position(suite, options, job.model.name))
+        for job in jobs
+    ]
+    return tracked if options.run_dir or options.part or stored else in_default_folder(tracked)
+
+
+def shard_folder(folder: Path, options: RunOptions, model: str) -> Path:
+    """Return the folder of a model. Each shard has its own, so that one command line serves all shards."""
+    return (folder / options.part.folder if options.part else folder) / model
 
 
 def replay_jobs(

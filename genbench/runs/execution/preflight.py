@@ -14,14 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from genbench.engines.kv_cache import kv_bytes_per_token
+from genbench.engines.checkpoint import kv_bytes_per_token
 from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import GenbenchError
 from genbench.judges.session import JudgeSession
-from genbench.models.prepare import prepare_model, sized_tasks
-from genbench.models.prepared import PreparedModel
+from genbench.models.prepare import PreparedModel, prepare_model, sized_tasks
+from genbench.runs.execution.scoring import load_verifiers, verifier_specs
 from genbench.runs.execution.simulated_users import SimulatedUsers
-from genbench.runs.execution.verifier_setup import load_verifiers, verifier_specs
 from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
 from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite, located

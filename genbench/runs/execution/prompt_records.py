@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from genbench.analysis.samples import ask_records
 from genbench.generators.recipe import text_digest
-from genbench.runs.execution.job import Job
+from genbench.models.prepare import PreparedModel
 from genbench.store.contract import digest
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import Problem, ScoreRequest
@@ -21,7 +21,7 @@ Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """A task's lines of problems.jsonl, and those of asks.jsonl."""
 
 
-def prompt_records(job: Job, task: LoadedTask) -> Asked:
+def prompt_records(model: PreparedModel, task: LoadedTask) -> Asked:
     """Render every first-turn prompt.
 
     Return the records of the problems and of their asks. A prompt that does not fit raises an error.
@@ -29,7 +29,7 @@ def prompt_records(job: Job, task: LoadedTask) -> Asked:
     records: list[dict[str, Any]] = []
     seen: list[dict[str, Any]] = []
     for problem in task.problems:
-        requests = [job.model.maker.request(task, problem, index, ()) for index in range(task.k)]
+        requests = [model.maker.request(task, problem, index, ()) for index in range(task.k)]
         first = requests[0]
         if first is None:
             raise AssertionError("a problem has a first turn")

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from genbench.analysis.results_record import Results, TaskResults, read_results
-from genbench.engines.replay import ReplaySettings
+from genbench.analysis.results.record import Results, TaskResults, read_results
 from genbench.errors import GenbenchError, RunFolderError
+from genbench.models.responses import ReplaySettings
 from genbench.runs.execution.job import Job
 from genbench.runs.execution.prompt_records import prompt_records
 from genbench.runs.execution.run_manifest import binding_record
@@ -37,7 +37,7 @@ def stored_results(job: Job) -> Results | None:
     manifests.check_same_run(folder, folder.require_manifest().binding, binding_record(job))
     results = read_results(folder)
     for task in job.tasks:
-        records, _ = prompt_records(job, task)
+        records, _ = prompt_records(job.model, task)
         lacking = {record["problem_id"] for record in records} - folder.problems(task.name).keys()
         manifests.check_problems(folder, task.name, records)
         found = results.tasks.get(task.name) if results else None

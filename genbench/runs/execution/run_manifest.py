@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from genbench.analysis.samples import merged_asks
-from genbench.draw.length_estimates import BY_TASK
+from genbench.draw.draw_queue import BY_TASK
 from genbench.draw.progress import ProgressLine
 from genbench.errors import DegenerateOutputError, InterruptedRunError
 from genbench.judges.session import JudgeSession

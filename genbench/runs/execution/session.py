@@ -8,44 +8,295 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
-from genbench.analysis.results import build_results
-from genbench.analysis.results_record import Results
-from genbench.draw.draw_order import Draw, has_missing, missing_draws
+import numpy as np
+
+from genbench.analysis.results.build import build_results
+from genbench.analysis.results.record import Results
+from genbench.draw.capacity import limit_of
+from genbench.draw.draw_queue import Draw, has_missing, missing_draws
+from genbench.draw.generation import CountTrace, Generation, More
 from genbench.draw.progress import ProgressLine
-from genbench.engines.placement import EngineKeeper
+from genbench.engines.devices import GpuWatch
+from genbench.engines.placement import EngineKeeper, engine_makers
 from genbench.errors import RunFolderError
+from genbench.models.prepare import given_trace_tokens, trace_tokens
+from genbench.runs.event_loop import StopSwitch
 from genbench.runs.execution.adaptive import AdaptiveRounds, check_against_base
-from genbench.runs.execution.context import RunContext
-from genbench.runs.execution.drawing import Drawing
-from genbench.runs.execution.interim_estimates import progress_line
-from genbench.runs.execution.job import Job
+from genbench.runs.execution.job import Job, RunContext
 from genbench.runs.execution.prompt_records import SpooledPrompts, prompt_records
 from genbench.runs.execution.reuse import take_over, taken_words
 from genbench.runs.execution.run_manifest import RunManifest, check_end, ended_attempt, open_manifest
-from genbench.runs.execution.scoring import Scorer, Verify, all_readers, catch_up, readers_of
-from genbench.runs.execution.verifier_setup import (
+from genbench.runs.execution.scoring import (
+    Scorer,
+    Verify,
+    all_readers,
+    catch_up,
     load_verifiers,
     publish,
+    readers_of,
     renew_stale,
     verifier_pool,
     verifier_specs,
     verify_with,
 )
-from genbench.runs.signals import StopSwitch
+from genbench.stats.intervals import problem_interval
 from genbench.store.continuation import now
+from genbench.store.degenerate import Degeneracy, alarm, degeneracy_of
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import TakenRecord
 from genbench.store.sample_index import DrawnSamples
 from genbench.store.stored_run import StoredTask
-from genbench.tasks.loaded_task import VerifiedTask
+from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
+from genbench.types import Completion, SampleId, Verdict
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
+
+SHARES = (0.1, 0.25, 0.5, 0.75)
+"""Shares of a task's samples after which an estimate is printed. They are few, since each further look makes
+a chance finding more likely."""
+CAUTION = (
+    "interim estimates are no results: short responses end first, and whoever looks often finds differences "
+    "that are not there. Decide with the finished run only."
+)
+_SEED = 0
+"""The seed of the resampling. It does not matter, since nothing is stored."""
+
+
+@dataclass(slots=True)
+class _TaskSoFar:
+    """The verdicts of one task so far. `scores` are by problem."""
+
+    samples: int
+    problems: int
+    verdicts: int = 0
+    shares: list[float] = field(default_factory=lambda: list(SHARES))
+    scores: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+
+class InterimEstimates:
+    """Counts verdicts and makes a line when a further share of a task is verified.
+
+    Args:
+        label: the model's name.
+        wanted: by task, the number of samples and the number of problems.
+    """
+
+    def __init__(self, label: str, wanted: Mapping[str, tuple[int, int]]) -> None:
+        self._label = label
+        self._tasks = {name: _TaskSoFar(*sizes) for name, sizes in wanted.items()}
+        self._cautioned = False
+
+    def add(self, item: Verdict) -> Iterator[str]:
+        """Count a verdict. Yield lines for people if an estimate is due."""
+        task = self._tasks[item.sample.task]
+        task.verdicts += 1
+        if item.score is not None:
+            task.scores[item.sample.problem_id].append(item.score)
+        if not task.shares or task.verdicts < task.shares[0] * task.samples:
+            return
+        while task.shares and task.verdicts >= task.shares[0] * task.samples:
+            task.shares.pop(0)
+        if task.verdicts == task.samples or len(task.scores) < 2:
+            return
+        if not self._cautioned:
+            self._cautioned = True
+            yield f"{self._label}: {CAUTION}"
+        yield self._line(item.sample.task, task)
+
+    def _line(self, name: str, task: _TaskSoFar) -> str:
+        values = np.array([sum(scores) / len(scores) for scores in task.scores.values()])
+        draws = float(np.mean([len(scores) for scores in task.scores.values()]))
+        low, high = problem_interval(values, seed=_SEED, draws=draws).bounds
+        return (
+            f"interim: {self._label}/{name} {100 * values.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}] "
+            f"after {task.verdicts:,} of {task.samples:,} samples, {len(values):,} of "
+            f"{task.problems:,} problems"
+        )
+
+
+class InterimProgress(ProgressLine):
+    """A progress line that prints estimates above it when they are due."""
+
+    def __init__(self, job: Job, tasks: Sequence[LoadedTask], total: int, done: int) -> None:
+        super().__init__(job.model.name, total, done, job.quiet)
+        wanted = {task.name: (task.samples, len(task.problems)) for task in tasks}
+        self._estimates = InterimEstimates(job.model.name, wanted)
+
+    def verdict(self, item: Verdict) -> None:
+        """Count a verdict by its status, and print the estimates that are due."""
+        super().verdict(item)
+        for line in self._estimates.add(item):
+            self.say(line)
+
+
+def progress_line(job: Job, tasks: Sequence[LoadedTask], total: int, done: int) -> ProgressLine:
+    """Return the progress line of a job. It prints interim estimates if the command asks for them.
+
+    Args:
+        tasks: the tasks of the run.
+        total: samples of the run.
+        done: samples that were on disk at the start.
+    """
+    if job.interim:
+        return InterimProgress(job, tasks, total, done)
+    return ProgressLine(job.model.name, total, done, job.quiet)
+
+
+FIRST = 50
+"""Samples that are looked at."""
+
+
+class DegenerationMonitor:
+    """Looks at the first turns of the first samples of the queue.
+
+    They are not the ones that are finished first, since those are the shortest ones.
+
+    Args:
+        samples: the samples in the order in which they are drawn.
+    """
+
+    def __init__(self, samples: Iterable[SampleId]) -> None:
+        self._waiting = {sample for sample, _ in zip(samples, range(FIRST), strict=False)}
+        self._of = len(self._waiting)
+        self._counts: Counter[Degeneracy] = Counter()
+
+    def add(self, item: Completion) -> str | None:
+        """Count a completion. Return a line for people with the last one, if at least half are degenerate."""
+        if item.turn or item.sample not in self._waiting:
+            return None
+        self._waiting.discard(item.sample)
+        found = None if item.choices else degeneracy_of(item.text)
+        if found is not None and item.finish_reason != "error":
+            self._counts[found] += 1
+        return None if self._waiting else alarm(self._counts, self._of, f"the first {self._of} samples")
+
+
+class Drawing:
+    """The drawing of one attempt.
+
+    `seconds` is how long it took, and `gpu_busy` is the share of time that the GPUs worked. They stay 0 and
+    None if the completions are only read back.
+    """
+
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+        self.seconds = 0.0
+        self.gpu_busy: dict[str, float] | None = None
+        self.engines: dict[str, Mapping[str, Any]] = {}
+        """By name, what each engine resolved when it loaded, and the statistics of its steps."""
+        self.alarm: str | None = None
+        """What is said of degenerate completions; None if there are few."""
+
+    async def run(
+        self,
+        draws: Sequence[Draw],
+        scorer: Scorer,
+        progress: ProgressLine,
+        attempt: int,
+        more: More | None = None,
+    ) -> None:
+        """Draw all samples, or until the run is stopped, and have each verified when it is complete.
+
+        Args:
+            more: returns the samples of the next round. None: there is only one.
+
+        Raises:
+            EngineError: the engines could not be started, or died for good.
+        """
+        settings = self._context.job.model.settings
+        generation = self._generation(draws, scorer, progress, attempt)
+        if not settings.generates:
+            await generation.run(draws, more)
+            return
+        label = self._context.job.model.name
+        progress.say(f"{label}: {settings.opening} for {len(draws)} samples (log: {settings.log})")
+        gpus = GpuWatch()
+        users = self._context.simulated_users()
+        generation.user = users.reply
+        try:
+            async with users, gpus:
+                await generation.run(draws, more)
+        finally:
+            self.seconds = progress.seconds
+            self.gpu_busy = gpus.busy
+            self.engines = generation.facts | {
+                f"user of {task}": record for task, record in users.records.items()
+            }
+
+    def _generation(
+        self, draws: Sequence[Draw], scorer: Scorer, progress: ProgressLine, attempt: int
+    ) -> Generation:
+        context, model = self._context, self._context.job.model
+        return Generation(
+            engines=engine_makers(model.settings, context.keeper),
+            maker=model.maker,
+            sink=context.folder,
+            split=model.reasoning.split,
+            offer=_offer_to(scorer, progress, context.judges.deferred),
+            progress=self._watched(draws, progress),
+            limit=limit_of(model.settings, draws, context.job.lengths),
+            attempt=attempt,
+            stop=context.switch.attach(asyncio.get_running_loop()),
+            stored=open_conversations(context.folder, draws),
+            started=progress.begin,
+            tell=progress.say,
+            count_trace=self._count_trace(),
+            began=progress.began,
+            ran_dry=context.ran_dry,
+        )
+
+    def _watched(self, draws: Sequence[Draw], progress: ProgressLine) -> Callable[[Completion], None]:
+        """Return the function that counts completions, and raises the alarm if the first are degenerate."""
+        job, watch = self._context.job, DegenerationMonitor(draw.sample for draw in draws)
+
+        def note(item: Completion) -> None:
+            progress.completion(item)
+            line = watch.add(item)
+            if line is None:
+                return
+            self.alarm = f"{job.model.name}: {line}"
+            progress.say(f"warning: {self.alarm}")
+            if job.stop_on_degenerate:
+                self._context.switch.stop("degenerate outputs")
+
+        return note
+
+    def _count_trace(self) -> CountTrace:
+        model = self._context.job.model
+        return partial(trace_tokens, count=model.count) if model.settings.generates else given_trace_tokens
+
+
+def _offer_to(
+    scorer: Scorer, progress: ProgressLine, deferred: Collection[str]
+) -> Callable[[Draw, list[Completion]], None]:
+    """Return the function that takes complete samples.
+
+    Those of `deferred` tasks are verified after the run.
+    """
+
+    def offer(draw: Draw, completions: list[Completion]) -> None:
+        progress.sample(draw.task.name, draw.sample)
+        if draw.task.name not in deferred:
+            scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
+
+    return offer
+
+
+def open_conversations(folder: RunFolder, draws: Sequence[Draw]) -> dict[SampleId, list[Completion]]:
+    """Return the turns on disk of samples that are not complete. Only tasks of several turns have any."""
+    wanted = {draw.sample for draw in draws if draw.problem.turns > 1}
+    found: defaultdict[SampleId, list[Completion]] = defaultdict(list)
+    for name in {sample.task for sample in wanted}:
+        for item in folder.completions(name):
+            if item.sample in wanted:
+                found[item.sample].append(item)
+    return {sample: sorted(items, key=lambda item: item.turn) for sample, items in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +339,7 @@ async def open_run(
         await asyncio.sleep(0)
         needed: set[int | None] = set()
         for task in job.tasks:
-            records, asks = prompt_records(job, task)
+            records, asks = prompt_records(job.model, task)
             asked.add(task.name, (records, asks))
             needed |= set(map(_needed, records))
         await asyncio.to_thread(_load_engine, context, drawn)

@@ -19,7 +19,6 @@ from genbench.suite.block import Strict
 from genbench.suite.config import DecodingOverride, Turn
 from genbench.tasks.choice_options import LETTERS, Order
 from genbench.tasks.kinds import KINDS, LIKELIHOOD, Kind
-from genbench.tasks.rows.instructions import instructions
 
 InstructionColumns = tuple[str | None, str | None]
 """The columns of one turn's instruction ids and of their arguments."""
@@ -100,6 +99,24 @@ def read_instructions(row: Row, columns: InstructionColumns, where: str) -> list
     ids = row[ids_column]
     kwargs = row[kwargs_column] if kwargs_column else [{}] * len(ids)
     return instructions(ids, kwargs, where) if ids or kwargs else []
+
+
+def instructions(
+    ids: Sequence[str], kwargs: Sequence[Mapping[str, Any] | None], where: str
+) -> list[dict[str, Any]]:
+    """Return each instruction as ``{"id": …, kwarg: …}``.
+
+    Null kwargs are left out: the hub adds the kwargs of all instructions.
+
+    Raises:
+        DataError: there are not as many kwargs as ids, or none at all.
+    """
+    if not ids or len(ids) != len(kwargs):
+        raise DataError(f"{where}: {len(ids)} instructions with {len(kwargs)} kwargs")
+    return [
+        {"id": name, **{key: value for key, value in (given or {}).items() if value is not None}}
+        for name, given in zip(ids, kwargs, strict=True)
+    ]
 
 
 def read_options(

@@ -12,7 +12,7 @@ from typing import Any
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, PublishedScore, Row, Task, TaskInfo
 from genbench.registry import PlugIn, load_object
-from genbench.tasks.base import Readings, RowReader, read_each
+from genbench.tasks.base import RowProblems, RowReader, RowTask
 from genbench.tasks.choice_options import LETTERS, check_order, letters, listed, option_order
 from genbench.tasks.kinds import KINDS, Kind
 from genbench.tasks.page.model import (
@@ -184,7 +184,7 @@ class PagePrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class PageTask:
+class PageTask(RowTask):
     """A benchmark in one protocol, as its page describes it."""
 
     info: TaskInfo
@@ -219,25 +219,17 @@ class PageTask:
         """Return the columns that a file of the user needs."""
         return self.page.hub.columns
 
-    def readings(self, rows: Sequence[Row]) -> Readings:
+    def read_rows(self, rows: Sequence[Row]) -> RowProblems:
         """Return the problems, and the rows that cannot be asked with the reason.
 
         Raises:
             DataError: no row can be asked, or two rows have one id.
         """
-        rows, unasked = self._completed(self._placed(rows))
-        if unasked and not rows:
-            raise DataError(unasked[0])
-        found = read_each(self.info.name, self._read, rows)
-        return Readings(found.problems, (*unasked, *found.unasked))
-
-    def problems(self, rows: Sequence[Row]) -> list[Problem]:
-        """Return one problem for each row that can be asked.
-
-        Raises:
-            DataError: as `readings`.
-        """
-        return self.readings(rows).problems
+        rows, unusable = self._completed(self._placed(rows))
+        if unusable and not rows:
+            raise DataError(unusable[0])
+        found = RowTask.read_rows(self, rows)
+        return RowProblems(found.problems, (*unusable, *found.unusable))
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return the question. There is no second turn."""
@@ -302,7 +294,8 @@ class PageTask:
             found += [{PLACE: row[PLACE], **item} for item in _several(completed)]
         return found, refused
 
-    def _read(self, place: int, row: Row) -> Problem:
+    def read_row(self, place: int, row: Row) -> Problem:
+        """Return the problem of a row, as in the base class."""
         where, fields = self._where(row), self.page.fields
         asks = self.page.scored is None or "question" in self.prompt.template.names
         cell = column_of(row, fields.question, where) if asks else ""

@@ -12,9 +12,13 @@ from typing import Any, Literal, get_args
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.tasks.base import Conversation
+from genbench.tasks.page.model import instructions
 from genbench.tasks.page.task import page_facts
-from genbench.tasks.rows.instructions import COLUMNS, METRICS, instructions, pose, read
 from genbench.types import Ask, Message, Problem
+
+COLUMNS = ("key", "prompt", "instruction_id_list", "kwargs")
+METRICS = ("avg@k", "pass@k")
+"""No majority vote, because answers are texts that cannot agree with one another."""
 
 Version = Literal["300", "294"]
 Revision = Literal["head", "2025-07"]
@@ -43,7 +47,7 @@ class IFBench:
         Raises:
             DataError: the rows are of the other version, or two have one key.
         """
-        found = {str(row["key"]): read("ifbench", row) for row in rows}
+        found = {str(row["key"]): _read(row) for row in rows}
         if len(found) < len(rows):
             raise DataError(f"task ifbench: {len(rows) - len(found)} rows have the key of another")
         self._check_version(found.get(TELLING_KEY))
@@ -51,7 +55,7 @@ class IFBench:
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return the prompt of a problem, which has one turn."""
-        return None if replies else pose(problem, sample_index)
+        return None if replies else _pose(problem)
 
     def _check_version(self, telling: Problem | None) -> None:
         if telling is None:
@@ -63,6 +67,21 @@ class IFBench:
                     f"task ifbench: these are the {version} prompts (key {TELLING_KEY} is '{first}'), not "
                     f"the {self.version}; write 'options: {{version: {version}}}', and compare none with it"
                 )
+
+
+def _read(row: Row) -> Problem:
+    """Return the problem of a row."""
+    where = f"task ifbench, key {row['key']}"
+    listed = instructions(row["instruction_id_list"], row["kwargs"], where)
+    if not isinstance(row["prompt"], str) or not row["prompt"].strip():
+        raise DataError(f"{where}: the prompt is empty")
+    kept = {"prompt": row["prompt"], "instructions": listed}
+    return Problem("ifbench", str(row["key"]), kept, {"instructions": str(len(listed))})
+
+
+def _pose(problem: Problem) -> Ask:
+    """Return the prompt as it is, with its list of instructions as the reference."""
+    return Ask((Message("user", problem.row["prompt"]),), problem.row["instructions"])
 
 
 def ifbench(version: str | int = "300", revision: str = "head") -> IFBench:

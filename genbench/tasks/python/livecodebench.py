@@ -13,9 +13,9 @@ from typing import Any
 from genbench.data.packed_tests import unpack
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.sandbox.compare import check_tests
 from genbench.sandbox.programs import Check
-from genbench.sandbox.readable import check_tests
-from genbench.tasks.base import Readings, SingleTurn
+from genbench.tasks.base import RowProblems, SingleTurn
 from genbench.tasks.page.task import page_facts
 from genbench.types import Ask, Message, Problem
 
@@ -206,7 +206,7 @@ class LiveCodeBench(SingleTurn):
 
     window: Window | None = None
 
-    def readings(self, rows: Sequence[Row]) -> Readings:
+    def read_rows(self, rows: Sequence[Row]) -> RowProblems:
         """Return the problems of the window.
 
         Raises:
@@ -215,7 +215,7 @@ class LiveCodeBench(SingleTurn):
         inside = [row for row in rows if self.window is None or self.window.has(_date(row))]
         if not inside:
             raise DataError(f"task livecodebench: no problem of {len(rows)} is in {self.window}")
-        return SingleTurn.readings(self, inside)
+        return SingleTurn.read_rows(self, inside)
 
 
 def livecodebench(

@@ -199,7 +199,7 @@ def _info(
     )
 
 
-def remade(recipe: Recipe, read: Callable[[HubDataset], Sequence[Row]]) -> RowMaker:
+def maker_of_recipe(recipe: Recipe, read: Callable[[HubDataset], Sequence[Row]]) -> RowMaker:
     """Return the maker of a stored recipe.
 
     Args:

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.engines.placement import EngineKeeper
 from genbench.errors import ConfigError, InputError, InterruptedRunError, NotComparableError, RunFolderError
 from genbench.pipeline import RunOptions, merge, run
+from genbench.runs.event_loop import StopSwitch
 from genbench.runs.execution.adaptive import (
     AdaptiveRounds,
     ScoresOnDisk,
@@ -23,11 +24,10 @@ from genbench.runs.execution.adaptive import (
     shard_folders,
     without_base,
 )
-from genbench.runs.execution.context import RunContext
+from genbench.runs.execution.job import RunContext
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.execution.run_manifest import RunManifest
 from genbench.runs.options import check_options, open_suite
-from genbench.runs.signals import StopSwitch
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded_task import VerifiedTask
 from tests.adaptive_runs import SUITE, K, N, adaptive_options, draw_base, run_adaptive, write_responses

@@ -13,7 +13,7 @@ from tests.runs.ruled import only_job, options
 @pytest.fixture
 def asked(tmp_path: Path) -> Asked:
     job = only_job(options(tmp_path))
-    return prompt_records(job, job.tasks[0])
+    return prompt_records(job.model, job.tasks[0])
 
 
 def test_each_problem_has_a_line_with_digests_of_prompt_and_reference(asked: Asked) -> None:
@@ -32,12 +32,12 @@ def test_samples_with_one_prompt_share_the_line_that_readers_see(asked: Asked) -
 
 def test_the_same_job_has_the_same_lines(asked: Asked, tmp_path: Path) -> None:
     job = only_job(options(tmp_path))
-    assert prompt_records(job, job.tasks[0]) == asked
+    assert prompt_records(job.model, job.tasks[0]) == asked
 
 
 def test_packed_lines_come_back_and_are_smaller(tmp_path: Path) -> None:
     job = only_job(options(tmp_path, n=200))
-    asked = prompt_records(job, job.tasks[0])
+    asked = prompt_records(job.model, job.tasks[0])
     before = sorted(tmp_path.iterdir())
     with SpooledPrompts(tmp_path) as pack:
         pack.add("sums", asked)

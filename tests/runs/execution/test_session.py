@@ -11,23 +11,19 @@ from typing import Any
 
 import pytest
 
-from genbench.draw.draw_order import missing_draws
+from genbench.draw.draw_queue import missing_draws
 from genbench.engines.placement import EngineKeeper, EngineLease, engine_makers
-from genbench.engines.vllm.settings import VllmSettings
+from genbench.engines.vllm.kind import VllmSettings
 from genbench.errors import InterruptedRunError
 from genbench.judges.session import JudgeSession
-from genbench.runs.asyncio_bridge import run_coroutine
-from genbench.runs.execution.context import RunContext
-from genbench.runs.execution.drawing import Drawing, open_conversations
-from genbench.runs.execution.job import Job
+from genbench.runs.event_loop import StopSwitch, run_coroutine
+from genbench.runs.execution.job import Job, RunContext
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.execution.prompt_records import SpooledPrompts
 from genbench.runs.execution.run_manifest import RunManifest
-from genbench.runs.execution.scoring import readers_of
-from genbench.runs.execution.session import Attempt, open_run, run_job
-from genbench.runs.execution.verifier_setup import verifier_specs
+from genbench.runs.execution.scoring import readers_of, verifier_specs
+from genbench.runs.execution.session import Attempt, Drawing, open_conversations, open_run, run_job
 from genbench.runs.options import RunOptions, open_suite
-from genbench.runs.signals import StopSwitch
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, SampleId
 from genbench.verifiers.pool.pool import VerifierPool

@@ -11,17 +11,21 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.judges.session import JudgeSession
-from genbench.runs.execution.scoring import Scorer, catch_up, readers_of, stale_verifiers, unverified
-from genbench.runs.execution.verifier_setup import (
+from genbench.runs.event_loop import StopSwitch
+from genbench.runs.execution.scoring import (
+    Scorer,
+    catch_up,
     load_verifiers,
     publish,
+    readers_of,
     renew_stale,
+    stale_verifiers,
+    unverified,
     verifier_specs,
     verify_with,
 )
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.selection import load_tasks
-from genbench.runs.signals import StopSwitch
 from genbench.store.folder import RunFolder
 from genbench.store.stored_run import StoredTask
 from genbench.suite.suitefile import Suite

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> RunFolder:
     verified = {task.name: VerifiedTask(task, "digest", "version", own)}
     assert manifest_record(job, verified, judges).tasks["sums"].n == 4
     with RunFolder.writer(job.path) as found, SpooledPrompts(job.path) as asked:
-        asked.add(task.name, prompt_records(job, task))
+        asked.add(task.name, prompt_records(job.model, task))
         open_manifest(job, found, verified, judges, asked)
     return RunFolder(job.path)
 

@@ -11,7 +11,7 @@ import pytest
 from genbench.errors import InterruptedRunError, RunFolderError
 from genbench.judges.session import JudgeSession
 from genbench.runs.command import run_models
-from genbench.runs.signals import StopSwitch
+from genbench.runs.event_loop import StopSwitch
 from genbench.runs.stored.load import load_stored
 from genbench.runs.stored.rescore import Rescoring, judge_folders, score_folder
 from genbench.store.folder import RunFolder

@@ -1,1 +1,0 @@
-"""Row functions that pages name under `row:`, in the module of the page's kind."""
