@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import UnavailableError
-from genbench.sandbox import opening
+from genbench.sandbox import selftest
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.cage import Cage, candidates, unsafe
-from genbench.sandbox.opening import open_cage
 from genbench.sandbox.programs import Check, Limits, Program
-from genbench.sandbox.selftest import broken
+from genbench.sandbox.selftest import broken, open_cage
 from genbench.sandbox.worker import SandboxError, Worker
 
 
@@ -63,7 +62,7 @@ def test_the_self_test_finds_what_a_missing_cage_lets_through() -> None:
 
 
 def test_a_cage_that_an_attack_gets_through_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "candidates", lambda tier: [unsafe()])
+    monkeypatch.setattr(selftest, "candidates", lambda tier: [unsafe()])
     with pytest.raises(UnavailableError, match="a program inside could read a file of the host"):
         open_cage()
 
@@ -99,7 +98,7 @@ def killing(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
             end(worker)
         return broken(worker)
 
-    monkeypatch.setattr(opening, "broken", struck)
+    monkeypatch.setattr(selftest, "broken", struck)
     return left
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.sandbox.alone import Turns
+from genbench.sandbox.turns import Turns
 
 
 def test_programs_run_together(tmp_path: Path) -> None:
