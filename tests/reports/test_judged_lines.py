@@ -14,7 +14,7 @@ from genbench.analysis.results.judge_figures import (
     PairwiseRecord,
     PositionBias,
 )
-from genbench.reports.judge import judged_lines
+from genbench.reports.figures import judged_lines
 from genbench.store.manifest import CanaryRecord, OpponentRecord
 
 LOCAL = {"proven": True, "identity": "abc", "engine": "vllm"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.analysis.results.means import GroupRecord
-from genbench.reports.notices import brief_notices, notices
+from genbench.reports.warnings import brief_notices, notices
 from tests.reports import made
 
 GROUP = GroupRecord(tasks=("a", "b"), macro=None, micro=None)

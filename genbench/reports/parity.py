@@ -1,17 +1,21 @@
-"""Parity cards: suites that measure again what others report, and what runs of each card found."""
+"""Parity cards: suites that measure again what others report. Their states, texts and committed pages."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from genbench.analysis.parity import ParityRecord, ParityReport, State, problems_left_out, run_agreement
-from genbench.analysis.results.record import Results
+from genbench.analysis.results.record import Results, require_results
 from genbench.errors import ConfigError, GenbenchError, InputError, nearest
 from genbench.protocols import PublishedScore
+from genbench.reports.numbers import interval, points
+from genbench.reports.table import aligned
 from genbench.store.folder import RunFolder
 from genbench.store.json_files import read_json, replace_json
 from genbench.store.manifest import Manifest
@@ -191,3 +195,157 @@ def state_words(states: Sequence[State]) -> str:
     if counts["not yet run"] == len(states):
         return "not yet run"
     return ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+
+
+_HEAD = ("model", "task", "protocol", "published", "n x k", "measured", "difference", "95% CI", "state")
+
+
+def cards_record(cards: Sequence[ParityCard], runs: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the scores of all cards as JSON. Those that a run below `runs` measured have its state."""
+    states = stored_states(runs)
+    return {card.name: [item.to_json() for item in _current(card, states)] for card in cards}
+
+
+def _current(card: ParityCard, states: Mapping[str, ParityReport]) -> Iterator[ParityRecord]:
+    """Yield the scores of a card, with the state that a run found if there is one."""
+    own = states.get(card.name)
+    measured = {item.key: item for item in (own.scores if own else ())}
+    for item in card.scores:
+        yield measured.get(item.key, item)
+
+
+def parity_report(runs: Sequence[Path]) -> ParityReport:
+    """Return what is published for the models of some runs, next to what was measured.
+
+    Raises:
+        RunFolderError: a folder is no run, or the run is not finished.
+    """
+    found: list[ParityRecord] = []
+    for path in runs:
+        run = RunFolder(path)
+        manifest = run.require_manifest()
+        protocols = {name: task.protocol for name, task in manifest.tasks.items()}
+        found += run_agreement(require_results(run), protocols, manifest.model, problems_left_out(manifest))
+    return ParityReport(scores=tuple(found))
+
+
+def parity_text(report: ParityReport) -> str:
+    """Return the scores as a table."""
+    if not report.scores:
+        return "nothing is published for these models and tasks"
+    table = aligned(_HEAD, [_row(score) for score in report.scores], {"published", "measured", "difference"})
+    sources = dict.fromkeys(f"{item.label}: {item.source}; {item.decoding}" for item in report.scores)
+    judges = dict.fromkeys(f"{item.label}: graded by {item.judge}" for item in report.scores if item.judge)
+    parts = dict.fromkeys(
+        f"{item.label}: problems were left out, so the difference says nothing about the published score"
+        for item in report.scores
+        if item.state == "incomplete"
+    )
+    ready = dict.fromkeys(
+        f"{item.model}: from ready responses: {item.responses}. This engine drew none of them, so the "
+        "difference tries only the grading, and neither agrees nor differs"
+        for item in report.scores
+        if item.responses
+    )
+    return "\n".join([table, "", *sources, *judges, *parts, *ready])
+
+
+def cards_text(cards: Sequence[ParityCard], states: Mapping[str, ParityReport] | None = None) -> str:
+    """Return the list of cards with their states, and the command that runs each.
+
+    Args:
+        states: what runs of the cards found, by the name of the card.
+    """
+    lines = []
+    for card in cards:
+        models = ", ".join(card.suite.config.models)
+        state = state_words([item.state for item in _current(card, states or {})])
+        lines.append(f"{card.name.ljust(28)} {models}: {len(card.scores)} published scores, {state}")
+    return "\n".join(
+        [*lines, "", "genbench run parity/CARD runs one; genbench parity RUN_DIR/MODEL compares it."]
+    )
+
+
+def card_text(card: ParityCard, states: Mapping[str, ParityReport]) -> str:
+    """Return one card for the terminal: what it says of its settings, and its scores.
+
+    Args:
+        states: what runs of the cards found, by the name of the card.
+    """
+    models = [f"{name}: {model.path}" for name, model in card.suite.config.models.items()]
+    run = f"genbench run parity/{card.name} measures it."
+    report = ParityReport(scores=tuple(_current(card, states)))
+    return "\n".join([f"parity/{card.name}", "", card.note, "", *models, "", parity_text(report), "", run])
+
+
+def _row(item: ParityRecord) -> tuple[str, ...]:
+    measured = "-" if item.measured is None else points(item.measured)
+    difference = "-" if item.difference is None else f"{100 * item.difference:+.1f}"
+    size = f"{item.n or '?'} x {item.k or '?'}"
+    shown = (points(item.published), size, measured, difference, interval(item.ci))
+    return (item.model, item.label, item.protocol, *shown, item.state)
+
+
+FOLDER = Path("docs") / "parity"
+
+
+def parity_pages() -> Mapping[Path, str]:
+    """Return the text of each page by its path in a checkout."""
+    cards = parity_cards()
+    pages = {FOLDER / f"{card.name}.md": card_markdown(card) for card in cards}
+    return {FOLDER / "index.md": cards_markdown(cards), **pages}
+
+
+def write_parity_pages(checkout: Path) -> list[Path]:
+    """Write the pages into a checkout, and remove those of cards that are gone. Return the written paths."""
+    pages = parity_pages()
+    (checkout / FOLDER).mkdir(exist_ok=True)
+    for old in (checkout / FOLDER).glob("*.md"):
+        if FOLDER / old.name not in pages:
+            old.unlink()
+    for path, text in pages.items():
+        (checkout / path).write_text(text, encoding="utf-8")
+    return [checkout / path for path in pages]
+
+
+def cards_markdown(cards: Sequence[ParityCard]) -> str:
+    """Return the page with the list of parity cards, with links to their pages."""
+    parts = [
+        "# Parity\n\nA card is a suite that measures again what others report: two models with the decoding, "
+        "the words and the number of samples of the source, as far as they are known. "
+        "`genbench run parity/NAME` runs one. `genbench parity RUN_DIR/MODEL` then says for each published "
+        "score whether the measured one agrees: whether the 95 % interval of the difference contains zero. "
+        "Nothing is called reproduced that was not run. [Published protocols](../protocols.md) lists the "
+        "tasks without a card, with the reason.\n",
+        "| card | models | published scores | state |\n|---|---|---|---|",
+    ]
+    for card in cards:
+        models = ", ".join(card.suite.config.models)
+        parts.append(f"| [{card.name}]({card.name}.md) | {models} | {len(card.scores)} | not yet run |")
+    return "\n".join(parts) + "\n"
+
+
+def card_markdown(card: ParityCard) -> str:
+    """Return the page of a card for the documentation."""
+    note = re.sub(r"(?m)((?:^  .+\n?)+)", lambda found: f"\n{indent(found[1], '  ')}\n", card.note)
+    lines = [f"# Parity: {card.name}\n", f"{note}\n", f"`genbench run parity/{card.name}` measures it.\n"]
+    lines += [f"## {name}\n\n`{model.path}`\n" for name, model in card.suite.config.models.items()]
+    lines += ["## Published\n", "| model | task | protocol | score | n × k | decoding | source | state |"]
+    lines.append("|---|---|---|---|---|---|---|---|")
+    for item in card.scores:
+        size = f"{item.n or '?'} × {item.k or '?'}"
+        cells = (
+            item.model,
+            item.label,
+            item.protocol,
+            points(item.published),
+            size,
+            item.decoding,
+            item.source,
+        )
+        lines.append(f"| {' | '.join(cells)} | {item.state} |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    print(f"wrote {len(write_parity_pages(Path()))} pages to {FOLDER}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.analysis.corpus_metrics import CorpusMetricRecord
-from genbench.reports.terminal.run import corpus_lines
+from genbench.reports.figures import corpus_lines
 
 
 def test_a_value_has_its_bounds_in_points() -> None:

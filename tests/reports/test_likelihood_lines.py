@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference, MeasureRecord
-from genbench.reports.likelihood import difference_lines, likelihood_lines, measure_change, measure_value
+from genbench.reports.figures import difference_lines, likelihood_lines, measure_change, measure_value
 
 
 def measure(value: float, *, lower: bool = False) -> MeasureRecord:
