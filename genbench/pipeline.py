@@ -45,7 +45,7 @@ def run(options: RunOptions) -> RunReport:
         EngineError: the engine failed for good.
         InterruptedRunError: the run was stopped by a signal. The message says how to continue.
     """
-    from genbench.reports.parity.cards import store_state  # noqa: PLC0415
+    from genbench.reports.parity import store_state  # noqa: PLC0415
 
     ran = run_models(options)
     if not ran.folders:

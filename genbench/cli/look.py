@@ -73,13 +73,15 @@ def parity(
     A score agrees if the 95% interval of the difference contains zero. A run made with --responses neither
     agrees nor differs: this engine did not draw it.
     """
-    from genbench.reports.parity.cards import named_cards, parity_cards, stored_states
-    from genbench.reports.parity.text import (
+    from genbench.reports.parity import (
         card_text,
         cards_record,
         cards_text,
+        named_cards,
+        parity_cards,
         parity_report,
         parity_text,
+        stored_states,
     )
 
     named = named_cards(runs or [])

@@ -101,7 +101,7 @@ def terminal_width() -> int | None:
 
 def _print_text(text: str) -> None:
     """Print a text. In a terminal long lines are broken between words."""
-    from genbench.reports.terminal.table import folded
+    from genbench.reports.table import folded
 
     width, safe = terminal_width(), _safe(text)
     print(safe if width is None else folded(safe, width))

@@ -103,8 +103,7 @@ def curves(
     checkpoint is shown with and without the luck of being the best of several.
     """
     from genbench.analysis.curves import curves as read_curves
-    from genbench.reports.trend.steps_page import write_curves_page
-    from genbench.reports.trend.steps_text import curves_text
+    from genbench.reports.trend.steps import curves_text, write_curves_page
 
     record = read_curves(run_dirs, task, measure)
     print_record(record, curves_text, as_json)

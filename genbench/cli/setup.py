@@ -32,8 +32,8 @@ from genbench.cli.output import (
 
 if TYPE_CHECKING:
     from genbench.runs.execution.preflight import Check
-    from genbench.sandbox.opening import TierWish
     from genbench.sandbox.programs import Mode
+    from genbench.sandbox.selftest import TierWish
 
 
 @app.command(rich_help_panel=SETUP, epilog=examples("genbench doctor", "genbench doctor --json"))

@@ -7,8 +7,8 @@ from math import fsum
 
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.comparison.compared_task import ComparedTask
-from genbench.reports.likelihood import measure_change
-from genbench.reports.numbers import interval, points
+from genbench.reports.figures import measure_change
+from genbench.reports.numbers import interval, points, signed
 from genbench.reports.record import Report, ReportedComparison, ReportedRun
 from genbench.stats.comparison.causes import CauseRecord
 
@@ -44,12 +44,6 @@ def sentence(task: ComparedTask) -> str:
     # No answer was drawn if texts were scored: their tokens and statuses explain nothing.
     reasons = _smooth(task) if task.likelihood else [_main_cause(task, task.difference), _tokens(task)]
     return "; ".join(part for part in (scores, *reasons) if part)
-
-
-def signed(value: float) -> str:
-    """Return a fraction of 1 in points of 100 with its sign. A value that rounds to zero has no sign."""
-    text = f"{100 * value:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text
 
 
 def status_words(status: str, part: float) -> str:

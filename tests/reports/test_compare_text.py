@@ -15,8 +15,8 @@ from genbench.analysis.comparison.compared_task import (
     compared_task,
 )
 from genbench.analysis.sides.side import SideTask
-from genbench.reports.explanations import sentence, signed
-from genbench.reports.numbers import p_text
+from genbench.reports.explanations import sentence
+from genbench.reports.numbers import p_text, signed
 from genbench.reports.terminal.compare import compare_text
 from genbench.stats.comparison.causes import CauseRecord
 from genbench.stats.comparison.gate import gate

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from genbench.analysis.estimate import EstimatedTask, Estimation
 from genbench.analysis.rank import RankedModel, RankedTask, Ranking
-from genbench.reports.explanations import signed
-from genbench.reports.numbers import interval, points
-from genbench.reports.terminal.table import aligned
+from genbench.reports.numbers import interval, points, signed
+from genbench.reports.table import aligned
 from genbench.runs.power import NightsPlan, PlannedTask, PowerPlan
 from genbench.safetext.printable import printable
 from genbench.stats.estimates import EstimateRecord

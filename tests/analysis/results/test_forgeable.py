@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.analysis.results.table import VerdictTable
-from genbench.reports.terminal.run import forgeable_words
+from genbench.reports.warnings import forgeable_words
 from genbench.types import Problem, SampleId, Verdict
 
 

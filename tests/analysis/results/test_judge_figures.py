@@ -14,7 +14,7 @@ from genbench.store.manifest import CanaryRecord, JudgeRecord
 from genbench.types import Problem, SampleId, Status, Verdict
 from tests.known import known
 from tests.reports.made import task
-from tests.reports.test_judged_text import judge as results_of_judge
+from tests.reports.test_judged_lines import judge as results_of_judge
 
 JUDGE = JudgeRecord(
     name="j",
