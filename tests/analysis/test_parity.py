@@ -17,9 +17,10 @@ from genbench.analysis.parity import (
     measured_task,
     run_agreement,
 )
-from genbench.analysis.results.means import GroupRecord, MacroRecord, MeanRecord, ProblemValues, group_records
+from genbench.analysis.results.means import GroupRecord, MacroRecord, ProblemValues, group_records
 from genbench.analysis.results.record import TaskResults
 from genbench.protocols import PublishedScore
+from genbench.stats.macro import MeanRecord
 from genbench.suite.config import ModelConfig
 from genbench.tasks.python import bfcl
 from tests.reports import made
