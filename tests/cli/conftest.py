@@ -20,7 +20,7 @@ class Outcome:
 
 def command(*arguments: str) -> list[str]:
     """Return the command line of `genbench ARGUMENTS` for a new process."""
-    return [sys.executable, "-m", "genbench.cli", *arguments]
+    return [sys.executable, "-m", "genbench", *arguments]
 
 
 def ready_suite(place: Path, kind: str, problems: int, text: Callable[[int, int], str]) -> None:

@@ -168,7 +168,7 @@ def test_prompts_are_printed_where_vllm_is_not_installed(tmp_path: Path) -> None
 
     def genbench(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "genbench.cli", *arguments],
+            [sys.executable, "-m", "genbench", *arguments],
             capture_output=True,
             text=True,
             check=False,
