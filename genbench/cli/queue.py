@@ -285,9 +285,7 @@ def schedule() -> None:
 
 @schedule_app.command(
     "add",
-    epilog=examples(
-        "genbench queue schedule add nightly '0 22 * * *' nightly.yaml --model tuned=./ckpt"
-    ),
+    epilog=examples("genbench queue schedule add nightly '0 22 * * *' nightly.yaml --model tuned=./ckpt"),
 )
 def schedule_add(
     name: NameArgument,
