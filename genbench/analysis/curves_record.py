@@ -1,4 +1,4 @@
-"""The record of `genbench curves`: measures of checkpoints by training step."""
+"""The record of `genbench trend --steps`: measures of checkpoints by training step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requests of a suite as records, for engines that run elsewhere. `genbench prompts --json` prints
+"""The requests of a suite as records, for engines that run elsewhere. `genbench check SUITE --prompts --json` prints
 them.
 """
 

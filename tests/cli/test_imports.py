@@ -1,4 +1,4 @@
-"""import-task as a command, and a run of what it imported."""
+"""import task as a command, and a run of what it imported."""
 
 from __future__ import annotations
 

@@ -24,7 +24,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (("gate", "nothing"), "nothing: not a run folder (no manifest.json); there is no such folder"),
         (("trend", "nightly"), "runs/ledger.sqlite3: no ledger; make one with: genbench ledger add DIR"),
-        (("queue", "list", "1"), "runs/ledger.queue.sqlite3: no queue yet; `genbench submit` makes one"),
+        (
+            ("queue", "list", "1"),
+            "runs/ledger.queue.sqlite3: no queue yet; `genbench queue submit` makes one",
+        ),
         (("queue", "cancel", "1"), "no queue yet"),
         (
             (

@@ -35,7 +35,9 @@ def test_a_job_is_submitted_listed_cancelled_and_queued_again(genbench: Cli, pla
     assert made.code == 0 and record["created"] and problems_of(record, "job") == []
     assert record["job"]["spec"]["suite"] == str(place / "suite.yaml") and record["job"]["slots"] == 6
     listed = genbench("queue", "list")
-    assert "nightly  2026-11-20" in listed.out and "no worker; start one with: genbench worker" in listed.out
+    assert (
+        "nightly  2026-11-20" in listed.out and "no worker; start one with: genbench queue work" in listed.out
+    )
     assert "cancelled (" in genbench("queue", "cancel", "1").out
     refused = genbench("queue", "cancel", "1")
     assert refused.code == 2 and "job 1 is cancelled" in refused.err

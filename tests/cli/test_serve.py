@@ -1,4 +1,4 @@
-"""`genbench serve` and `token`: addresses that are refused, and tokens that are shown once."""
+"""`genbench serve` and `serve token`: addresses that are refused, and tokens that are shown once."""
 
 from __future__ import annotations
 

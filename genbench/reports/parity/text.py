@@ -78,7 +78,11 @@ def cards_text(cards: Sequence[ParityCard], states: Mapping[str, ParityReport] |
         state = state_words([item.state for item in _current(card, states or {})])
         lines.append(f"{card.name.ljust(28)} {models}: {len(card.scores)} published scores, {state}")
     return "\n".join(
-        [*lines, "", "genbench run parity/CARD runs one; genbench parity RUN_DIR/MODEL compares it."]
+        [
+            *lines,
+            "",
+            "genbench run parity/CARD runs one; genbench compare --published RUN_DIR/MODEL compares it.",
+        ]
     )
 
 
