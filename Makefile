@@ -75,7 +75,7 @@ docs: setup
 schema: setup
 	@$(BIN)/python -m genbench.reports.schemas
 	@$(BIN)/python -m genbench.service.app
-	@$(BIN)/python -m genbench.reports.parity.pages
+	@$(BIN)/python -m genbench.reports.parity
 
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; case $$script in \

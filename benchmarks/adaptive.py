@@ -28,17 +28,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is importe
 import numpy as np
 from scipy.special import ndtr
 
-from genbench.stats import night as night_rule
-from genbench.stats import pool as pool_module
-from genbench.stats.adaptive import TaskRule, task_rule
-from genbench.stats.differences import ALPHA, lower_bound
-from genbench.stats.lookplan import plan_looks, sure_problems
-from genbench.stats.night import Night
-from genbench.stats.paired import Paired
+from genbench.stats.adaptive import group_sequential as night_rule
+from genbench.stats.adaptive.alpha_spending import level
+from genbench.stats.adaptive.group_sequential import Night, TaskRule, plan_looks, sure_problems, task_rule
+from genbench.stats.comparison import gate as pool_module
+from genbench.stats.comparison.differences import ALPHA, lower_bound
+from genbench.stats.comparison.paired import Paired
+from genbench.stats.comparison.sign_flip_test import SignFlip, sign_flip
 from genbench.stats.resample import cluster
 from genbench.stats.scores import Bools, Floats, Ints
-from genbench.stats.signflip import SignFlip, sign_flip
-from genbench.stats.spending import level
 
 RNG = np.random.Generator
 K_BASE = 64

@@ -18,8 +18,15 @@ from pathlib import Path
 
 import numpy as np
 
-from genbench.stats.flips import flip_test, miracle_flips
-from genbench.stats.optionorder import OrderedSamples, OrderEffect, closeness, effect_test, order_effect
+from genbench.stats.contamination import (
+    OrderedSamples,
+    OrderEffect,
+    closeness,
+    effect_test,
+    flip_test,
+    miracle_flips,
+    order_effect,
+)
 from genbench.stats.scores import Floats
 
 RNG = np.random.Generator

@@ -21,10 +21,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is importe
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
+from genbench.stats.comparison.gate import gate
+from genbench.stats.comparison.paired import Paired, paired
 from genbench.stats.estimates import estimate
-from genbench.stats.gate import gate
 from genbench.stats.intervals import rerun_interval
-from genbench.stats.paired import Paired, paired
 from genbench.stats.scores import Floats, as_scores
 
 RESAMPLES = 2_000

@@ -26,13 +26,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is importe
 import numpy as np
 from scipy.special import stdtrit
 
-from genbench.stats.differences import lower_bound
+from genbench.stats.comparison.differences import lower_bound, mover_lower
+from genbench.stats.comparison.gate import MARGIN, MIN_PROBLEMS, Gate, gate
+from genbench.stats.comparison.paired import Paired, paired
 from genbench.stats.estimates import estimate
-from genbench.stats.gate import MARGIN, Gate, gate
 from genbench.stats.intervals import effective_n, expanded_tail, problem_interval, unseen_share, wilson
-from genbench.stats.mover import mover_lower
-from genbench.stats.paired import Paired, paired
-from genbench.stats.pool import MIN_PROBLEMS
 from genbench.stats.resample import Clusters, bootstrap_means, cluster
 from genbench.stats.scores import Floats
 

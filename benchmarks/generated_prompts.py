@@ -18,8 +18,8 @@ from typing import Any
 
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from genbench.generators.counting import PieceCounts, Tokens
 from genbench.generators.maker import LIBRARIES, PARTS, RECALL
+from genbench.generators.sizing import PieceCounts, Tokens
 from genbench.generators.words import draw_values, prose, vocabulary
 from genbench.protocols import Row
 from genbench.tasks.python.ruler import recall, ruler

@@ -31,9 +31,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from genbench.stats.changepoints import alarm_threshold, expected_alarms
-from genbench.stats.changewatch import Direction, Found, join_epochs, walk_changes
 from genbench.stats.scores import Floats
+from genbench.stats.tracks.changepoints import alarm_threshold, expected_alarms
+from genbench.stats.tracks.sequential_detection import Direction, Found, join_epochs, walk_changes
 
 RNG = np.random.Generator
 NULLS = ("redrawn", "retrained", "drifting")

@@ -30,9 +30,9 @@ import psutil
 
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.compare import same_text
-from genbench.sandbox.opening import TierWish, open_cage
-from genbench.sandbox.pool import Pool, Work
 from genbench.sandbox.programs import Check, Grade, Limits, Program
+from genbench.sandbox.selftest import TierWish, open_cage
+from genbench.sandbox.service import Pool, Work
 from genbench.sandbox.worker import Worker
 
 TESTS = 20

@@ -22,9 +22,9 @@ import numpy as np
 import scipy
 import scipy.stats
 
+from genbench.stats.comparison.gate import gate
+from genbench.stats.comparison.paired import paired
 from genbench.stats.estimates import estimate
-from genbench.stats.gate import gate
-from genbench.stats.paired import paired
 from genbench.stats.resample import RESAMPLES
 from genbench.stats.scores import Floats
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from genbench.analysis.compare import compare
+    from genbench.analysis.comparison.compare import compare
     from genbench.analysis.estimate import estimate
     from genbench.analysis.noise import noise
     from genbench.analysis.rank import rank
@@ -40,7 +40,7 @@ _PUBLIC = {
     "contamination": "runs.contamination",
     "overlap": "runs.training_overlap",
     "doctor": "runs.doctor",
-    "compare": "analysis.compare",
+    "compare": "analysis.comparison.compare",
     "AnswerCheck": "runs.stored.spot_check",
     "estimate": "analysis.estimate",
     "merge": "pipeline",

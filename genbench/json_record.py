@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from genbench.errors import InputError
+
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A fraction of 1."""
+Count = Annotated[int, Field(ge=0)]
+"""A count."""
 
 
 class JsonRecord(BaseModel):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from genbench.analysis.results_record import Results, require_results
+from genbench.analysis.results.record import Results, require_results
 from genbench.runs.command import run_models
 from genbench.runs.event_loop import StopSwitch, stop_on_signals
 from genbench.runs.options import RunOptions, open_suite, path_or_none
@@ -45,7 +45,7 @@ def run(options: RunOptions) -> RunReport:
         EngineError: the engine failed for good.
         InterruptedRunError: the run was stopped by a signal. The message says how to continue.
     """
-    from genbench.reports.parity.cards import store_state  # noqa: PLC0415
+    from genbench.reports.parity import store_state  # noqa: PLC0415
 
     ran = run_models(options)
     if not ran.folders:

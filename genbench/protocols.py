@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from genbench.errors import EngineError
 from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request, SampleId, ScoreRequest
 
 Row = Mapping[str, Any]
@@ -168,14 +170,15 @@ class Metric(Protocol):
         ...
 
 
-@runtime_checkable
-class Engine(Protocol):
-    """An engine, which turns requests into completions.
+class Engine(ABC):
+    """An engine, which turns requests into completions. Derive from it, and write the first three methods.
 
     It is started once, used by many tasks at the same time, and closed once. How a suite names and
-    configures an engine is described in genbench/engines/kind.py.
+    configures an engine is described in genbench/engines/kind.py. What an engine can do or tell beyond the
+    first three methods has a default.
     """
 
+    @abstractmethod
     async def start(self) -> None:
         """Get ready to answer: load a model, or wait for a server.
 
@@ -183,8 +186,8 @@ class Engine(Protocol):
             EngineDiedError: the engine was killed from outside. Another one is started.
             EngineError: it cannot be started. The message says why and what to do.
         """
-        ...
 
+    @abstractmethod
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request. `attempt` numbers the commands that wrote the run folder.
 
@@ -197,62 +200,62 @@ class Engine(Protocol):
             EngineDiedError: the engine is gone. Another one is started and draws what it had.
             EngineError: no request can be answered any more. The run ends.
         """
-        ...
 
+    @abstractmethod
     async def close(self) -> None:
         """Release everything. This is also called for an engine whose start failed."""
-        ...
-
-
-@runtime_checkable
-class ScoringEngine(Protocol):
-    """An engine that can also score given continuations."""
 
     async def score(self, request: ScoreRequest, attempt: int) -> Completion:
-        """Return the log-probabilities of the continuations, as a completion without text.
+        """Return the log-probabilities of given continuations, as a completion without text.
 
         `Completion.choices` has one entry for each choice of the request. Errors are those of `generate`.
         """
-        ...
+        raise EngineError(
+            f"task {request.sample.task} scores given texts, and {type(self).__name__} has no method "
+            "`score`; use engine.kind vllm"
+        )
 
+    def serve(self, settings: Any) -> Engine:
+        """Return the engine as one more model uses it, whose settings have an equal `share_key`.
 
-@runtime_checkable
-class SizedEngine(Protocol):
-    """Two further facts that an engine may tell. Several engines are then kept equally busy."""
+        Closing what is returned ends the use by that model, and the engine stays up.
+        """
+        raise EngineError(f"{type(self).__name__} has a share_key and no method 'serve'; add one")
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Return JSON on how the engine was loaded and worked, for the record of an attempt.
+
+        It is read before `close`.
+        """
+        return {}
+
+    @property
+    def tokens_made(self) -> int:
+        """Return the tokens of all requests so far, those of running requests among them. 0: not counted."""
+        return 0
 
     @property
     def kv_tokens(self) -> int | None:
-        """Return how many tokens fit into the engine's KV cache, or None if unknown. Known after `start`."""
-        ...
+        """Return how many tokens fit into the engine's KV cache, or None if unknown. Known after `start`.
+
+        Several engines that know it are kept equally busy.
+        """
+        return None
 
     def has_begun(self, sample: SampleId) -> bool:
         """Tell whether the engine computes a sample already. Another engine may get one that waits."""
-        ...
-
-
-@runtime_checkable
-class LeasedEngine(Protocol):
-    """The use of an engine, or of its place, that other models may use or wait for at the same time."""
+        return True
 
     @property
     def others_in_flight(self) -> int:
         """Return how many requests of other models are in the engine."""
-        ...
+        return 0
 
     @property
     def is_wanted(self) -> bool:
         """Tell whether another model waits until this engine is closed."""
-        ...
-
-
-@runtime_checkable
-class DescribedEngine(Protocol):
-    """An engine that tells how it was loaded and how it worked, for the record of an attempt."""
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Return JSON. It is read before `close`."""
-        ...
+        return False
 
 
 class JudgeEngine(Protocol):

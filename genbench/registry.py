@@ -65,11 +65,11 @@ BUILT_IN: Mapping[Category, Mapping[str, str]] = MappingProxyType(
             "http": "genbench.engines.http.kind:HttpKind",
         },
         "exporter": {
-            "lm-eval": "genbench.exchange.lm_eval:lm_eval",
-            "inspect": "genbench.exchange.inspect_log:inspect",
-            "hf": "genbench.exchange.export:hub",
-            "every_eval_ever": "genbench.exchange.every_eval:every_eval",
-            "eval_results": "genbench.exchange.hub_results:hub_results",
+            "lm-eval": "genbench.exchange.export_lm_eval:lm_eval",
+            "inspect": "genbench.exchange.export_inspect:inspect",
+            "hf": "genbench.exchange.export_hub:hub_dataset",
+            "every_eval_ever": "genbench.exchange.export_every_eval:every_eval",
+            "eval_results": "genbench.exchange.export_hub:hub_results",
         },
         "judge_form": {
             "label": "genbench.judges.forms.label:LabelForm",

@@ -6,20 +6,51 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
-from genbench.analysis.estimation_record import EstimatedTask, Estimation
-from genbench.analysis.metrics import plug_in_estimate
-from genbench.analysis.opening import open_side
-from genbench.analysis.records import EstimateRecord, estimate_fields
-from genbench.analysis.sides import Side, SideTask
-from genbench.analysis.table import estimate_seed
+from pydantic import Field
+
+from genbench.analysis.plugin_metrics import plug_in_estimate
+from genbench.analysis.results.table import estimate_seed
+from genbench.analysis.sides.loading import open_side
+from genbench.analysis.sides.side import Side, SideKind, SideTask
 from genbench.errors import InputError
+from genbench.json_record import Count, JsonRecord
 from genbench.protocols import ProblemScores
-from genbench.stats.estimates import Estimate, without_rerun
+from genbench.stats.estimates import Estimate, EstimateRecord, estimate_fields, without_rerun
 from genbench.stats.estimates import estimate as estimate_metric
 from genbench.stats.strata import estimate_strata
 from genbench.tasks.metrics import is_built_in, load_metric
 from genbench.types import STATUSES
+
+
+class EstimatedTask(EstimateRecord):
+    """One task: its headline metric, all metrics, counts and tables by stratum."""
+
+    metrics: dict[str, EstimateRecord] = Field(description="all metrics by name, the headline included")
+    samples: Count = Field(description="samples of all problems")
+    lacking: Count = Field(description="samples without a verdict")
+    ragged: bool = Field(description="whether problems have different numbers of samples")
+    seed: Count = Field(description="seed of the resampling")
+    status_counts: dict[str, Count] | None = Field(
+        description="samples by status; null for score files, which have none"
+    )
+    strata: dict[str, dict[str, EstimateRecord]] = Field(
+        description="the headline metric by column, then by stratum"
+    )
+
+
+class Estimation(JsonRecord):
+    """Estimates of all tasks of one run or score file."""
+
+    format: Literal[1] = Field(description="version of this record")
+    path: str = Field(description="the run folder or score file")
+    kind: SideKind = Field(description="whether it is a run folder or a score file")
+    name: str = Field(description="the model's name, or the file's")
+    run_id: str = Field(description="name of the run in the seeds of resampling")
+    model_identity: str | None = Field(description="digest of the model; null for a score file")
+    run_seed: Count | None = Field(description="the seed of the run; null for a score file")
+    tasks: dict[str, EstimatedTask] = Field(description="estimates by task")
 
 
 def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[str] = ()) -> Estimation:

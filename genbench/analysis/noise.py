@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from genbench.analysis import comparable
-from genbench.analysis.comparable import Difference
-from genbench.analysis.noise_record import NoiseBand, NoiseMeasurement, TaskNoise
-from genbench.analysis.opening import read_run, require_finished
-from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.comparison import comparability
+from genbench.analysis.comparison.comparability import Difference
+from genbench.analysis.sides.loading import read_run, require_finished
+from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError
-from genbench.stats.noise import Noise, false_alarm_band
+from genbench.stats.noise import Noise, NoiseBand, NoiseMeasurement, TaskNoise, false_alarm_band
 from genbench.store.folder import RunFolder
 
 
@@ -27,11 +26,11 @@ def noise(
         InputError: a path is no run folder, both are one folder, or a run is not finished.
         NotComparableError: the models, terms or seeds do not fit.
     """
-    comparable.check_names(allow)
+    comparability.check_names(allow)
     paths = Path(first), Path(second)
     a, b = _sides(*paths)
-    found = [*_noise_differences(a, b, same_seed), *comparable.side_differences(a, b)]
-    allowed = comparable.settle(found, allow, f"not two runs of one model ({a.path} -> {b.path})")
+    found = [*_noise_differences(a, b, same_seed), *comparability.side_differences(a, b)]
+    allowed = comparability.settle(found, allow, f"not two runs of one model ({a.path} -> {b.path})")
     record = NoiseMeasurement(
         format=1,
         runs=tuple(map(str, paths)),

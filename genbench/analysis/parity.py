@@ -10,10 +10,10 @@ from typing import Literal
 from pydantic import Field
 from scipy.special import ndtri
 
-from genbench.analysis.mean_records import GroupRecord, MeanRecord
-from genbench.analysis.records import Count, Interval, Share
-from genbench.analysis.results_record import Results, TaskResults
-from genbench.json_record import JsonRecord
+from genbench.analysis.records import Interval
+from genbench.analysis.results.means import GroupRecord, MeanRecord
+from genbench.analysis.results.record import Results, TaskResults
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.stats.intervals import LEVEL
 from genbench.store.manifest import Manifest, PublishedRecord
 from genbench.tasks.page.model import DEFAULT_PROTOCOL

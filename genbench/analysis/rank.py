@@ -5,17 +5,72 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import Field
 from scipy.special import expit
 
-from genbench.analysis import comparable
-from genbench.analysis.opening import open_side, require_finished
-from genbench.analysis.ranking_record import RankedModel, RankedRun, RankedTask, Ranking, RankingJudge
-from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.comparison import comparability
+from genbench.analysis.records import Interval
+from genbench.analysis.sides.loading import open_side, require_finished
+from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError, nearest
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.stats.pairwise import Pair, Strength, bradley_terry
 from genbench.store.manifest import TaskRecord
+
+
+class RankedRun(JsonRecord):
+    """A run that was ranked."""
+
+    path: str = Field(description="the run folder")
+    model_identity: str | None = Field(description="digest of the model")
+
+
+class RankingJudge(JsonRecord):
+    """The judge whose verdicts the ranking uses."""
+
+    name: str = Field(description="the judge's name")
+    digest: str = Field(description="digest of prompt, labels and settings")
+    unpinned: bool = Field(description="whether the judge's verdicts cannot be reproduced")
+
+
+class RankedModel(JsonRecord):
+    """One model of a ranking. Strengths are log odds over the reference."""
+
+    name: str = Field(description="the model's name")
+    strength: float | None = Field(description="log odds over the reference; null if it cannot be given")
+    se: float | None = Field(description="standard error, clustered by problem")
+    ci: tuple[float, float] | None = Field(description="95% interval of the strength, in log odds")
+    beats_reference: Share | None = Field(description="chance of winning a pair against the reference")
+    beats_reference_ci: Interval | None = Field(description="95% interval of `beats_reference`")
+    pairs: Count = Field(description="pairs of this model")
+    wins: Count = Field(description="pairs that the model won")
+    ties: Count = Field(description="pairs that the model tied")
+    losses: Count = Field(description="pairs that the model lost")
+
+
+class RankedTask(JsonRecord):
+    """The ranking of one task."""
+
+    judge: RankingJudge = Field(description="the judge of the pairs")
+    pairs: Count = Field(description="pairs with a score")
+    problems: Count = Field(description="problems, which are the clusters of the intervals")
+    itself: Count = Field(
+        description="number of runs left out because they were compared with their own answers"
+    )
+    reference: str | None = Field(description="the model at strength 0")
+    models: tuple[RankedModel, ...] = Field(description="models, strongest first")
+    missing: str | None = Field(description="why there are no strengths; null if they are given")
+
+
+class Ranking(JsonRecord):
+    """Several models ranked by the pairs that their stored runs were judged in."""
+
+    format: Literal[1] = Field(description="version of this record")
+    runs: tuple[RankedRun, ...] = Field(description="the ranked runs")
+    tasks: dict[str, RankedTask] = Field(description="rankings by task")
+    allowed: tuple[str, ...] = Field(description="differences that --allow let through")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +102,13 @@ def rank(
         InputError: a run is missing or unfinished, or there is no such task or model.
         NotComparableError: runs of one task have other judges, data or versions.
     """
-    comparable.check_names(allow)
+    comparability.check_names(allow)
     sides = [open_side(Path(path), ()) for path in paths]
     for side in sides:
         require_finished(side)
     entrants = _entrants(sides, tasks)
     found = [item for of_task in entrants.values() for item in _differences(of_task)]
-    allowed = comparable.settle(found, allow, "the runs were judged differently")
+    allowed = comparability.settle(found, allow, "the runs were judged differently")
     return Ranking(
         format=1,
         runs=tuple(RankedRun(path=str(side.path), model_identity=side.identity) for side in sides),
@@ -127,7 +182,7 @@ def _opponent(task: SideTask, names: Mapping[str, str]) -> str:
     return names.get(baseline["identity"]) or str(baseline["name"])
 
 
-def _differences(entrants: Sequence[_Entrant]) -> Iterator[comparable.Difference]:
+def _differences(entrants: Sequence[_Entrant]) -> Iterator[comparability.Difference]:
     """Yield the differences in judge, data and version of each further run from the first."""
     first = entrants[0]
     for other in entrants[1:]:
@@ -138,7 +193,7 @@ def _differences(entrants: Sequence[_Entrant]) -> Iterator[comparable.Difference
         ):
             if left != right:
                 detail = f"{left} -> {right} ({first.side.path} -> {other.side.path})"
-                yield comparable.Difference(f"{name}.{first.task.name}", detail)
+                yield comparability.Difference(f"{name}.{first.task.name}", detail)
 
 
 def _ranked_task(name: str, entrants: Sequence[_Entrant], wanted: str | None) -> RankedTask:

@@ -110,7 +110,7 @@ def compare(
 
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
-    from genbench.analysis.gating import parse_margins, parse_suite_margin
+    from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
     from genbench.reports.terminal.compare import compare_brief, compare_text
 
     check_mode(context, "--published", published, own=("stored",), shared=("sides", "as_json"))
@@ -141,13 +141,15 @@ def compare(
 
 def _compare_with_published(runs: list[Path], stored: Path, as_json: bool) -> None:
     """Print how runs compare with their cards, or the named cards, or the list of all cards."""
-    from genbench.reports.parity.cards import named_cards, parity_cards, stored_states
-    from genbench.reports.parity.text import (
+    from genbench.reports.parity import (
         card_text,
         cards_record,
         cards_text,
+        named_cards,
+        parity_cards,
         parity_report,
         parity_text,
+        stored_states,
     )
 
     named = named_cards(runs)

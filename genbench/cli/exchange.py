@@ -16,8 +16,8 @@ from genbench.cli.output import print_record, say_written
 from genbench.errors import InputError
 
 if TYPE_CHECKING:
-    from genbench.sandbox.opening import TierWish
     from genbench.sandbox.programs import Mode
+    from genbench.sandbox.selftest import TierWish
 
 import_app = command_group("import")
 

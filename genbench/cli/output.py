@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from genbench.analysis.results_record import Results
+    from genbench.analysis.results.record import Results
     from genbench.json_record import JsonRecord
     from genbench.pipeline import RunReport
     from genbench.runs.execution.preflight import Check
@@ -101,7 +101,7 @@ def terminal_width() -> int | None:
 
 def _print_text(text: str) -> None:
     """Print a text. In a terminal long lines are broken between words."""
-    from genbench.reports.terminal.table import folded
+    from genbench.reports.table import folded
 
     width, safe = terminal_width(), _safe(text)
     print(safe if width is None else folded(safe, width))

@@ -318,7 +318,7 @@ def judge_check(
     The measures are agreement with the labels, consistency under swapped order, resistance to injected
     instructions, and stability between two passes.
     """
-    from genbench.reports.judge import judge_text
+    from genbench.reports.terminal.judge_check import judge_text
     from genbench.runs.judge_check import check_judge
 
     print_record(

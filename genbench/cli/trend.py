@@ -84,8 +84,7 @@ def trend(
     from genbench.ledger.changes import close_change
     from genbench.ledger.database import open_ledger
     from genbench.reports.trend.page import write_trend_page
-    from genbench.reports.trend.steps_page import write_curves_page
-    from genbench.reports.trend.steps_text import curves_text
+    from genbench.reports.trend.steps import curves_text, write_curves_page
     from genbench.reports.trend.text import trend_text
     from genbench.trend.compose import trend as read_trend
 

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from genbench.draw.capacity import Limit
 from genbench.draw.draw_queue import Draw
 from genbench.draw.engine_lanes import Lane, LaneContext, draw_all
-from genbench.engines.likelihood import scoring
 from genbench.errors import RequestFailedError
 from genbench.models.requests import RequestMaker
 from genbench.protocols import Engine
@@ -150,7 +149,7 @@ class Generation:
             if request.speaker == "user" and self.user is not None:
                 return unanswered(request, self.attempt, await self.user(request), "stop")
             if isinstance(request, ScoreRequest):
-                return await scoring(engine, request).score(request, self.attempt)
+                return await engine.score(request, self.attempt)
             return await engine.generate(request, self.attempt)
         except RequestFailedError as error:
             return failed(request, self.attempt, str(error))

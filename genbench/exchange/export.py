@@ -1,20 +1,17 @@
-"""Export of a run to the formats of other tools, of plug-ins, and to a dataset repository of the hub."""
+"""Export of a run to a folder: formats of other tools, and formats of plug-ins."""
 
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from genbench import registry
-from genbench.analysis.results_record import Results, require_results
+from genbench.analysis.results.record import Results, require_results
 from genbench.analysis.samples import Sample, task_samples
 from genbench.errors import ConfigError, GenbenchError, InputError, call_mistake, cause, place_of
-from genbench.exchange.parquet import write_table
 from genbench.registry import PlugIn
-from genbench.store.json_files import replace
 from genbench.store.manifest import Manifest
 from genbench.store.stored_run import StoredRun
 
@@ -77,12 +74,7 @@ def export_with(plug_in: PlugIn, run: ExportedRun, output: Path) -> list[Path]:
     return found
 
 
-Written = list[Path]
-CARD = "README.md"
-_CARD_HEAD = b"---\nconfigs: "
-
-
-def export(run: str | Path, form: str, output: str | Path) -> Written:
+def export(run: str | Path, form: str, output: str | Path) -> list[Path]:
     """Write the tasks of a finished run into the folder `output`. Return the files.
 
     Args:
@@ -102,43 +94,20 @@ def export(run: str | Path, form: str, output: str | Path) -> Written:
     output.mkdir(parents=True, exist_ok=True)
     if not plug_in.is_built_in:
         return export_with(plug_in, ExportedRun(stored, results), output)
-    written: Written = plug_in.load()(stored, results, output)
+    written: list[Path] = plug_in.load()(stored, results, output)
     return written
 
 
-def hub(run: StoredRun, results: Results, output: Path) -> Written:
-    """Write a dataset repository: one Parquet file for each task, and a card that lists them as configs."""
-    _require_own_card(output / CARD)
-    written = []
-    for name in results.tasks:
-        path = output / f"{name}.parquet"
-        write_table(path, run, [name])
-        written.append(path)
-    configs = [{"config_name": name, "data_files": f"{name}.parquet"} for name in results.tasks]
-    rows = "".join(
-        f"| {name} | {task.metric} | {task.value} | {task.n} x {task.k} |\n"
-        for name, task in results.tasks.items()
-    )
-    # JSON is valid YAML, and its quoting is safe for every name.
-    card = (
-        f"---\nconfigs: {json.dumps(configs)}\n---\n# Samples of one run\n\n"
-        f"Run {results.run_id}, suite {results.suite}, model {results.model}.\n\n"
-        f"| config | metric | value | n x k |\n|---|---|---|---|\n{rows}"
-    )
-    replace(output / CARD, card.encode())
-    return [*written, output / CARD]
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """Write the parts to a temporary file and rename it to `path` when it is complete.
 
-
-def _require_own_card(path: Path) -> None:
-    """Refuse to replace a README that no export wrote. The user has named its folder, not the file.
-
-    Raises:
-        InputError: there is such a file.
+    If that fails, the temporary file is removed.
     """
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
-        if file.read(len(_CARD_HEAD)) != _CARD_HEAD:
-            raise InputError(
-                f"{path}: is there, and no export wrote it; move it away, or give another --output"
-            )
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        with draft.open("wb") as file:
+            file.writelines(parts)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

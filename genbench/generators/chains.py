@@ -6,9 +6,8 @@ import random
 import string
 from dataclasses import dataclass
 
-from genbench.generators.counting import PieceCounts
 from genbench.generators.haystacks import Hidden, Noise
-from genbench.generators.sizing import Size
+from genbench.generators.sizing import PieceCounts, Size
 from genbench.types import Message
 
 _HOPS = 4

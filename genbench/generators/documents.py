@@ -9,8 +9,7 @@ from itertools import islice
 from typing import Any
 
 from genbench.errors import DataError
-from genbench.generators.counting import CountedPieces, PieceCounts
-from genbench.generators.sizing import Size, filler_text
+from genbench.generators.sizing import CountedPieces, PieceCounts, Size, filler_text
 from genbench.generators.words import Walk
 from genbench.types import Message
 

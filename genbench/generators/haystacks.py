@@ -9,8 +9,14 @@ from typing import Protocol
 import numpy as np
 
 from genbench.errors import DataError
-from genbench.generators.counting import CountedPieces, PieceCounts, most_within
-from genbench.generators.sizing import FILLER, filler_costs, filler_text
+from genbench.generators.sizing import (
+    FILLER,
+    CountedPieces,
+    PieceCounts,
+    filler_costs,
+    filler_text,
+    most_within,
+)
 
 Hidden = Sequence[tuple[float, str]]
 """Sentences with their depths. 0 is the beginning of the haystack, 1 is its end."""

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from genbench.generators.counting import CountedPieces, PieceCounts, largest, most_within
-from genbench.generators.sizing import Size
+from genbench.generators.sizing import CountedPieces, PieceCounts, Size, largest, most_within
 from genbench.generators.words import Walk
 from genbench.types import Message
 

@@ -12,9 +12,9 @@ from typing import Literal
 from genbench.generators.chains import chain_row
 from genbench.generators.documents import Library, documents_row
 from genbench.generators.haystacks import Haystack, Noise, Prose
+from genbench.generators.json_lookup import PairPool, pairs_row
 from genbench.generators.lists import CodePool, WordPool, coded_words_row, common_words_row
 from genbench.generators.needles import TASKS, Distractors, NeedleTask, needle_row
-from genbench.generators.pairs import PairPool, pairs_row
 from genbench.generators.recall import Passages, recall_row
 from genbench.generators.sizing import MadeRow
 from genbench.generators.words import prose, vocabulary

@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from genbench.generators.counting import CountedPieces, PieceCounts, most_within
 from genbench.generators.haystacks import Haystack, hide_in_lines
-from genbench.generators.sizing import Size, filler_text
+from genbench.generators.sizing import CountedPieces, PieceCounts, Size, filler_text, most_within
 from genbench.generators.words import ValueKind, Walk, draw_values
 from genbench.types import Message
 

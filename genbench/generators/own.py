@@ -16,10 +16,9 @@ import numpy as np
 
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.generators import row_driver
-from genbench.generators.counting import PieceCounts, most_within
 from genbench.generators.haystacks import hide_in_lines
 from genbench.generators.maker import RowKey
-from genbench.generators.sizing import Size
+from genbench.generators.sizing import PieceCounts, Size, most_within
 from genbench.sandbox.threads import SandboxThreads, SandboxWish
 from genbench.types import Message
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from genbench.generators.counting import CountedPieces, PieceCounts, most_within
-from genbench.generators.sizing import Size, filler_text
+from genbench.generators.sizing import CountedPieces, PieceCounts, Size, filler_text, most_within
 from genbench.generators.words import Walk, word_list
 from genbench.types import Message
 

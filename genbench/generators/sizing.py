@@ -1,14 +1,109 @@
-"""The size of a generated prompt: as many units of its haystack as fit into a number of tokens."""
+"""The size of a generated prompt: the tokens of its pieces, and how many units fit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from genbench.errors import DataError
-from genbench.generators.counting import PieceCounts
 from genbench.types import Message
+
+Tokens = Callable[[Sequence[str]], list[int]]
+"""Counts the tokens of each text with a model's own tokenizer, without special tokens."""
+
+_AFTER_WORD, _AFTER_LINE = "a", "a\n"
+"""Texts in front of a piece. Some tokenizers add a blank to the beginning of a text, not to its pieces."""
+
+
+def nominal_tokens(texts: Sequence[str]) -> list[int]:
+    """Count one token for every four characters. This is for models whose tokenizer is not read here."""
+    return [-(-len(text) // 4) for text in texts]
+
+
+class PieceCounts:
+    """The number of tokens that each piece adds to a text.
+
+    A piece begins with a blank, or at the beginning of a line. At both places tokenizers begin a new token,
+    so that the counts of pieces may be added up. Counting all pieces once takes seconds. Tokenizing every
+    prompt would take minutes.
+
+    Args:
+        tokens: counts texts with the tokenizer of the model.
+        per_message: tokens that the chat template adds to each further message.
+    """
+
+    def __init__(self, tokens: Tokens, per_message: int = 0) -> None:
+        self._tokens, self.per_message = tokens, per_message
+        self._known: dict[str, int] = {}
+        after = tokens([_AFTER_WORD, _AFTER_LINE])
+        self._before = {_AFTER_WORD: after[0], _AFTER_LINE: after[1]}
+
+    def whole(self, messages: Sequence[Message]) -> int:
+        """Return the tokens of the contents of messages, and those of the template from the second one on.
+
+        The beginning of an answer, which is the assistant's message at the end, is no message of its own.
+        """
+        contents = [message.content for message in messages if message.content]
+        users = sum(message.role != "assistant" for message in messages)
+        return sum(self._tokens(contents)) + 2 * self.per_message * (users - 1)
+
+    def each(self, pieces: Sequence[str]) -> list[int]:
+        """Return the tokens of each piece. Nothing is kept, so this is for pieces that do not come again."""
+        if not pieces:
+            return []
+        fronts = [_AFTER_WORD if piece.startswith(" ") else _AFTER_LINE for piece in pieces]
+        found = self._tokens([front + piece for front, piece in zip(fronts, pieces, strict=True)])
+        return [count - self._before[front] for count, front in zip(found, fronts, strict=True)]
+
+    def of(self, pieces: Sequence[str]) -> list[int]:
+        """Return the tokens of each piece. Pieces that were counted before are not tokenized again."""
+        new = [piece for piece in dict.fromkeys(pieces) if piece not in self._known]
+        self._known.update(zip(new, self.each(new), strict=True))
+        return [self._known[piece] for piece in pieces]
+
+
+class CountedPieces:
+    """Pieces that many prompts share, with their tokens, which are counted at the first use."""
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self._pieces: Sequence[str] = pieces
+        self._counted: tuple[PieceCounts, NDArray[np.int64]] | None = None
+
+    def tokens(self, counts: PieceCounts) -> NDArray[np.int64]:
+        """Return the tokens of each piece. Shape: (pieces,)."""
+        return np.diff(self.sums(counts))
+
+    def sums(self, counts: PieceCounts) -> NDArray[np.int64]:
+        """Return the tokens of the first 0, 1, 2 … pieces. Shape: (pieces + 1,)."""
+        if self._counted is None or self._counted[0] is not counts:
+            once = list(dict.fromkeys(self._pieces))
+            tokens = dict(zip(once, counts.each(once), strict=True))
+            each = np.array([tokens[piece] for piece in self._pieces], dtype=np.int64)
+            self._counted = (counts, np.concatenate(([0], np.cumsum(each))))
+        return self._counted[1]
+
+
+def most_within(sums: NDArray[np.int64], tokens: int) -> int:
+    """Return how many pieces fit.
+
+    Args:
+        sums: tokens of the first 0, 1, 2 … pieces, growing.
+        tokens: the tokens that are left.
+    """
+    return max(0, int(np.searchsorted(sums, tokens, side="right")) - 1)
+
+
+def largest(fits: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the largest number in [low, high] that fits. `low` fits, and numbers above a misfit do not."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
 
 FILLER = (
     "The grass is green.",

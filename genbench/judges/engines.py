@@ -8,14 +8,32 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from genbench.engines.http.chat import ChatServer
 from genbench.errors import GenbenchError
-from genbench.judges.build import build_engine
-from genbench.judges.canary import ask_canary, pin_path
+from genbench.judges.calibration import ask_canary, pin_path
 from genbench.judges.judge import Judge
 from genbench.judges.local import LocalJudge
 from genbench.judges.spec import JudgeSpec
 from genbench.protocols import JudgeEngine
+from genbench.suite.judge import JudgeConfig, JudgeModel
 from genbench.suite.suitefile import Suite
+
+
+def build_engine(spec: JudgeSpec, over: JudgeConfig, base: Path, work: Path) -> JudgeEngine:
+    """Build the engine of a judge without starting it.
+
+    Args:
+        over: the suite's block. Paths in it are relative to `base`, those of a judge file to its folder.
+        work: folder in which a local engine writes its log.
+
+    Raises:
+        ConfigError: a missing API key, weights other than the pinned ones, a wrong engine key.
+    """
+    engine = spec.engine
+    if isinstance(engine, JudgeModel):
+        place = base if over.model is not None else spec.path.parent
+        return LocalJudge(engine, spec.file.decoding, place, work)
+    return ChatServer(engine, spec.file.decoding)
 
 
 class JudgeEngines:

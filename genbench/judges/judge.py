@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from genbench.errors import ConfigError
-from genbench.judges.forms.loading import wrong_return
 from genbench.judges.forms.protocol import JudgePrompt
 from genbench.judges.prompt import common_fields, filled
-from genbench.judges.spec import JudgeSpec
+from genbench.judges.spec import JudgeSpec, wrong_return
 from genbench.types import Answer, Case, Finding, Message, Question, SampleId
 
 

@@ -21,7 +21,7 @@ from genbench.errors import (
     RequestFailedError,
     nearest,
 )
-from genbench.judges.controltokens import ControlTokens, tokens_of
+from genbench.judges.prompt import ControlTokens, tokens_of
 from genbench.models.prompts import Renderer, fit
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding

@@ -3,21 +3,64 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from genbench.judges.assignment import JudgedTask, judged_tasks
-from genbench.judges.cache import ReplyCache, judgment_key
 from genbench.judges.engines import JudgeEngines
 from genbench.judges.forms.pairwise import unopposed
-from genbench.judges.patience import NO_VERDICT, finding_of
+from genbench.judges.judged_tasks import JudgedTask, judged_tasks
+from genbench.judges.opinions import NO_VERDICT, finding_of
 from genbench.store.folder import RunFolder
+from genbench.store.json_files import Appender, read_lines
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import OURS, Case, Finding, Question
 from genbench.verifiers.pool.process import VerifierSpec
+
+
+class ReplyCache:
+    """An append-only file of replies, keyed by judge digest, problem and digest of the question.
+
+    The question's text contains answer, reference and order, so its digest covers all of them.
+    Replies of other judges stay in the file: going back to an earlier prompt asks nothing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._replies = {
+            str(record["key"]): str(record["reply"]) for _, record in read_lines(path) if "key" in record
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._appender = Appender(path)
+
+    def get(self, key: str) -> str | None:
+        """Return the reply stored under `key`, or None."""
+        return self._replies.get(key)
+
+    def add(self, key: str, judge: str, problem_id: str, reply: str) -> None:
+        """Store one reply that could be read. A failed one is not stored, and so is asked again."""
+        self._replies[key] = reply
+        self._appender.append({"key": key, "judge": judge, "problem_id": problem_id, "reply": reply})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._appender.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def judgment_key(judge: str, problem_id: str, question: Question) -> str:
+    """Return the key of one question to one judge: 24 hex digits."""
+    facts = [judge, problem_id, [message.content for message in question.messages], dict(question.structured)]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
+
 
 Rule = Callable[[str, Case], Awaitable[Finding]]
 """(task, case) -> finding of the rule before the judge."""
@@ -109,7 +152,7 @@ class JudgeSession:
     async def verify(self, folder: RunFolder, task: str, case: Case, rule: Rule) -> Finding:
         """Return the finding on one case. A judge that fails leaves it `unscored`, never at zero.
 
-        See `genbench.judges.patience` for how its failure is told from an answer that has no verdict.
+        See `genbench.judges.opinions` for how its failure is told from an answer that has no verdict.
 
         Raises:
             EngineError: the judge's engine cannot be used. ConfigError: a mistake of the judge's form.

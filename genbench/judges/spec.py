@@ -1,17 +1,98 @@
-"""A checked judge: its file, its prompt, its form, and the digest of all that can change its verdicts."""
+"""Reads judge files, loads their forms, and refuses a judge whose verdicts could change unseen."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import hashlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from pydantic import ValidationError
+
+from genbench import registry
+from genbench.errors import ConfigError, GenbenchError, cause, nearest, place_of
 from genbench.judges.config import JudgeFile
-from genbench.judges.forms.loading import mistakes_told
-from genbench.judges.forms.protocol import JudgeForm
+from genbench.judges.forms.protocol import JudgeForm, UnreadableReplyError
 from genbench.judges.prompt import FIELD
 from genbench.store.contract import digest
-from genbench.suite.judge import JudgeModel, JudgeServer, is_pinned
+from genbench.suite import shipped
+from genbench.suite.judge import JudgeConfig, JudgeModel, JudgeServer, is_pinned
+from genbench.suite.yamlfile import read_yaml_file
+from genbench.types import STATUSES
+
+_REFUSED = {
+    "labels": "form '{form}' has labels of its own; remove 'labels'",
+    "dimensions": "'dimensions' belong to form 'rubric', which needs at least one; form '{form}' has none",
+    "options": "form '{form}' has no 'options'; remove them",
+}
+
+
+def load_form(file: JudgeFile, path: Path) -> JudgeForm:
+    """Return the form of a judge file, which has accepted the file.
+
+    Args:
+        path: of the judge file. A module next to it can be named as the form's.
+
+    Raises:
+        ConfigError: no such form, a class that is no form, or a judge file that does not fit the form.
+    """
+    found = _form_class(file.form, path)
+    given = {"labels": file.labels, "dimensions": file.dimensions, "options": file.options}
+    for key, value in given.items():
+        if value and key not in found.uses:
+            raise ConfigError(f"{path}: {_REFUSED[key].format(form=file.form)}")
+    if lacking := sorted(found.__abstractmethods__):
+        raise ConfigError(
+            f"{path}: form: {file.form} does not define {', '.join(lacking)}; "
+            f"add what genbench.judges.forms.protocol.JudgeForm asks for to {place_of(found)}"
+        )
+    with mistakes_told(found, path, "reading the judge file", refusal=f"{path}: "):
+        return found(file)
+
+
+def _form_class(name: str, path: Path) -> type[JudgeForm]:
+    try:
+        found = registry.find("judge_form", name, path.parent).load()
+    except GenbenchError as error:
+        raise ConfigError(f"{path}: form: {error}") from None
+    if not (isinstance(found, type) and issubclass(found, JudgeForm)):
+        raise ConfigError(
+            f"{path}: form: {name} is no judge form; wanted a class that derives from "
+            "genbench.judges.forms.protocol.JudgeForm"
+        )
+    return found
+
+
+@contextmanager
+def mistakes_told(form: type[JudgeForm], path: Path, step: str, refusal: str | None = None) -> Iterator[None]:
+    """Turn an exception of a form into a ConfigError.
+
+    Args:
+        path: of the judge file. step: what the form is doing.
+        refusal: what to write before the message of a ValueError, in steps in which a ValueError is the
+            form's word on what the user gave. None: a ValueError is a mistake like any other.
+    """
+    try:
+        yield
+    except (GenbenchError, UnreadableReplyError):
+        raise
+    except Exception as error:  # a form may be a class of someone else
+        if isinstance(error, ValueError) and refusal is not None:
+            raise ConfigError(f"{refusal}{error}") from None
+        raise ConfigError(
+            f"{path}: form {form.__qualname__} failed while {step}: {cause(error)}; "
+            "mend the form and run again, replies that came are kept"
+        ) from error
+
+
+def wrong_return(form: type[JudgeForm], path: Path, wanted: str, found: object) -> ConfigError:
+    """Return the error of a form that returned something else than its protocol says."""
+    return ConfigError(
+        f"{path}: form {form.__qualname__}: {wanted}, found {found!r:.200}; mend {place_of(form)}"
+    )
+
 
 _RULES = "4"
 """Changes with the way prompts are built and with the way the shipped forms read replies."""
@@ -82,3 +163,104 @@ class JudgeSpec:
             url = engine.base_url if self.unpinned else None
             who |= {"model": engine.model, "base_url": url, "structured": engine.structured}
         return digest([_RULES, facts, who])[:16]
+
+
+def judge_path(name: str, base: Path) -> Path:
+    """Return the judge file that `name` means: a path relative to `base`, or a shipped judge.
+
+    Raises:
+        ConfigError: there is neither.
+    """
+    local = shipped.resolve(name, base)
+    if local.is_file():
+        return local
+    folder = shipped.folder("judges")
+    names = [file.stem for file in sorted(folder.glob("*.yaml"))]
+    if name in names:
+        return folder / f"{name}.yaml"
+    raise ConfigError(f"judge '{name}': no such file ({local}) and no shipped judge{nearest(name, names)}")
+
+
+def read_judge(path: Path, over: JudgeConfig) -> JudgeSpec:
+    """Read and check a judge.
+
+    Args:
+        over: the suite's own keys for engine and pinning, used instead of the file's.
+
+    Raises:
+        ConfigError: an unknown key or label, a prompt other than the pinned one, no engine, a revision
+            that is not pinned, or a form that cannot be used.
+    """
+    file = _engine_over(validated_judge(path), over)
+    form = load_form(file, path)
+    spec = JudgeSpec(file, path, _pinned_prompt(file, path), form)
+    if lacking := form.required_fields - spec.shows:
+        raise ConfigError(f"{path.parent / file.prompt}: form '{file.form}' must show {_braced(lacking)}")
+    _check_engine(spec)
+    return spec
+
+
+def _pinned_prompt(file: JudgeFile, path: Path) -> str:
+    prompt_path = path.parent / file.prompt
+    try:
+        prompt = prompt_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: prompt: cannot read {prompt_path}: {error}") from error
+    found = "sha256:" + hashlib.sha256(prompt.encode()).hexdigest()
+    if found != file.prompt_digest:
+        raise ConfigError(
+            f"{path}: {prompt_path} is not the prompt that was pinned ({file.prompt_digest} -> {found}); "
+            f"restore it, or calibrate the new one and set prompt_digest: {found}"
+        )
+    return prompt
+
+
+def _braced(names: frozenset[str]) -> str:
+    return ", ".join("{" + name + "}" for name in sorted(names))
+
+
+def validated_judge(path: Path) -> JudgeFile:
+    """Read a judge file and check its keys. Load nothing that it names.
+
+    Raises:
+        ConfigError: it cannot be read, or a key is unknown or wrong.
+    """
+    raw, _ = read_yaml_file(path)
+    try:
+        return JudgeFile.model_validate(raw)
+    except ValidationError as error:
+        raise ConfigError("\n".join(f"{path}: {_words(item)}" for item in error.errors())) from None
+
+
+def _words(item: Any) -> str:
+    key = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        return f"unknown key '{key}'{nearest(key, JudgeFile.model_fields)}"
+    if item["type"] == "literal_error" and key.startswith("statuses"):
+        return f"{key}: no such status; one of {', '.join(STATUSES)}"
+    return f"{key}: {item['msg'].removeprefix('Value error, ')}" if key else str(item["msg"])
+
+
+def _engine_over(file: JudgeFile, over: JudgeConfig) -> JudgeFile:
+    if over.model is not None or over.server is not None:
+        file = file.model_copy(update={"model": over.model, "server": over.server})
+    return file.model_copy(update={"allow_unpinned": over.allow_unpinned or file.allow_unpinned})
+
+
+def _check_engine(spec: JudgeSpec) -> None:
+    file = spec.file
+    if file.model is None and file.server is None:
+        raise ConfigError(
+            f"{spec.path}: judge '{file.name}' names no model; pin one in the suite: "
+            "judge: {model: {path: ORG/NAME, revision: COMMIT}}, or judge: {server: {base_url: …, model: …}}."
+            " On the command line: --set judge.server.base_url=URL --set judge.server.model=NAME, with --set "
+            "judge.allow_unpinned=true if no commit of the server's model is known"
+        )
+    if spec.unpinned and not file.allow_unpinned:
+        kind = "model" if file.model is not None else "server"
+        raise ConfigError(
+            f"{spec.path}: judge '{file.name}': revision {spec.engine.revision!r} is not pinned: a name that "
+            "moves gives other verdicts tomorrow; give a commit (40 hex digits), or sha256:… of the weights "
+            f"of a local folder (`genbench check` prints it for a model), as judge.{kind}.revision, or set "
+            "judge.allow_unpinned=true, and every report says so"
+        )

@@ -23,7 +23,7 @@ from genbench.ledger.notes import (
     SettleNote,
     TrackNote,
 )
-from genbench.stats.changewatch import ChangeState, Direction
+from genbench.stats.tracks.sequential_detection import ChangeState, Direction
 from genbench.store.continuation import now
 from genbench.store.manifest import night_position
 

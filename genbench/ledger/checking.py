@@ -10,8 +10,8 @@ from typing import Any, Literal
 from pydantic import Field
 from sqlalchemy import select, update
 
-from genbench.analysis.results_record import Results, read_results
-from genbench.analysis.unsealed import edited_tasks
+from genbench.analysis.results.edited_files import edited_tasks
+from genbench.analysis.results.record import Results, read_results
 from genbench.errors import GenbenchError, RunFolderError
 from genbench.json_record import JsonRecord
 from genbench.ledger import tables

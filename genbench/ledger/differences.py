@@ -21,7 +21,7 @@ from genbench.errors import InputError
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.vectors import Vector, unpack
-from genbench.stats.differences import difference_interval
+from genbench.stats.comparison.differences import difference_interval
 from genbench.stats.resample import cluster
 from genbench.stats.scores import Bools, Floats, Ints
 from genbench.store.contract import digest

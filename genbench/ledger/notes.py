@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from genbench.errors import InputError
 from genbench.json_record import JsonRecord
-from genbench.stats.changewatch import ChangeState, Direction
+from genbench.stats.tracks.sequential_detection import ChangeState, Direction
 from genbench.store.json_files import encode, heal
 from genbench.store.manifest import TrackRole
 from genbench.suite.track import TrackKind, TrackName

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.errors import InputError, RunFolderError
 from genbench.ledger.vectors import Vector
 from genbench.store.contract import digest

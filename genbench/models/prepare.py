@@ -18,7 +18,7 @@ from typing import Any
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import ConfigError, DataError, PromptError
-from genbench.generators.counting import PieceCounts, Tokens, nominal_tokens
+from genbench.generators.sizing import PieceCounts, Tokens, nominal_tokens
 from genbench.models import traces
 from genbench.models.continuations import ContinuationEncoder, Encoded
 from genbench.models.prompts import (

@@ -13,18 +13,18 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from genbench.analysis.records import Count, Interval, Share
+from genbench.analysis.records import Interval
 from genbench.errors import InputError
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import Night, TaskSeries, TrackHistory, track_history
 from genbench.ledger.ingest import add
 from genbench.ledger.run_facts import read_facts
 from genbench.policy.config import BY_SUITE, EVERY_TASK, Policy, Rule, TaskPolicy, Tier
-from genbench.stats.paired import Paired, paired
-from genbench.stats.pool import pool
+from genbench.stats.comparison.gate import pool
+from genbench.stats.comparison.paired import Paired, paired
+from genbench.stats.comparison.sign_flip_test import sign_flip
 from genbench.stats.scores import Floats, Ints, Scores
-from genbench.stats.signflip import sign_flip
 
 
 class GatedTask(JsonRecord):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.analysis.adaptive_results_record import AdaptiveResults
-from genbench.reports.explanations import signed
-from genbench.reports.numbers import interval, p_text
-from genbench.reports.terminal.table import aligned
+from genbench.analysis.adaptive.results import AdaptiveResults
+from genbench.reports.numbers import interval, p_text, signed
+from genbench.reports.table import aligned
 from genbench.store.manifest import NightLookRecord, TaskLookRecord
 
 HEAD = ("look", "task", "samples", "change", "repeated CI", "p drop", "level", "lower", "decision")

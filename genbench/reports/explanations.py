@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
-from genbench.analysis.comparison_record import CauseRecord, ComparedTask, Comparison
-from genbench.reports.likelihood import measure_change
-from genbench.reports.numbers import interval, points
+from genbench.analysis.comparison.compare import Comparison
+from genbench.analysis.comparison.compared_task import CauseRecord, ComparedTask
+from genbench.reports.figures import measure_change
+from genbench.reports.numbers import interval, points, signed
 from genbench.reports.record import Report, ReportedComparison, ReportedRun
 
 _FEWER = {
@@ -42,12 +43,6 @@ def sentence(task: ComparedTask) -> str:
     # No answer was drawn if texts were scored: their tokens and statuses explain nothing.
     reasons = _smooth(task) if task.likelihood else [_main_cause(task, task.difference), _tokens(task)]
     return "; ".join(part for part in (scores, *reasons) if part)
-
-
-def signed(value: float) -> str:
-    """Return a fraction of 1 in points of 100 with its sign. A value that rounds to zero has no sign."""
-    text = f"{100 * value:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text
 
 
 def status_words(status: str, part: float) -> str:

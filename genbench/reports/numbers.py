@@ -1,4 +1,4 @@
-"""Formatting of numbers: points of 100, intervals and p values."""
+"""Formatting of numbers: points of 100, changes, intervals and p values."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from collections.abc import Sequence
 def points(value: float) -> str:
     """Return a fraction of 1 in points of 100 with one decimal."""
     return f"{100 * value:.1f}"
+
+
+def signed(value: float) -> str:
+    """Return a fraction of 1 in points of 100 with its sign. A value that rounds to zero has no sign."""
+    text = f"{100 * value:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text
 
 
 def interval(bounds: Sequence[float] | None) -> str:

@@ -6,10 +6,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from genbench.analysis.comparison_record import Comparison
-from genbench.analysis.records import Count, Share
-from genbench.analysis.results_record import Results
-from genbench.json_record import JsonRecord
+from genbench.analysis.comparison.compare import Comparison
+from genbench.analysis.results.record import Results
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.types import Status
 
 

@@ -13,13 +13,12 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from genbench.analysis.comparison_record import Comparison
-from genbench.analysis.curves_record import Curves
-from genbench.analysis.estimation_record import Estimation
-from genbench.analysis.noise_record import NoiseMeasurement
+from genbench.analysis.comparison.compare import Comparison
+from genbench.analysis.curves import Curves
+from genbench.analysis.estimate import Estimation
 from genbench.analysis.parity import ParityReport
-from genbench.analysis.ranking_record import Ranking
-from genbench.analysis.results_record import Results
+from genbench.analysis.rank import Ranking
+from genbench.analysis.results.record import Results
 from genbench.json_record import JsonRecord
 from genbench.ledger.checking import LedgerCheck
 from genbench.ledger.ingest import LedgerAdded
@@ -37,6 +36,7 @@ from genbench.runs.power import PowerPlan
 from genbench.runs.requests import RequestRecord
 from genbench.runs.stored.status import RunsStatus
 from genbench.runs.training_overlap import Overlap
+from genbench.stats.noise import NoiseMeasurement
 from genbench.store.manifest import Manifest
 from genbench.suite.config import SuiteConfig
 from genbench.task_import.harness.levels import LevelReport

@@ -14,19 +14,26 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from genbench.analysis.opening import open_side
-from genbench.analysis.pairing import Pairing, pair_sides
-from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.comparison.pairing import Pairing, pair_sides
+from genbench.analysis.sides.loading import open_side
+from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import GenbenchError, InputError
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.runs.stored.load import stored_tasks, why_not_loadable
 from genbench.runs.stored.trust import Kind
-from genbench.stats.families import holm
-from genbench.stats.flips import Flips, flip_test, miracle_flips, share_of_gain
-from genbench.stats.optionorder import OrderedSamples, closeness, effect_test, order_effect
+from genbench.stats.contamination import (
+    Flips,
+    OrderedSamples,
+    closeness,
+    effect_test,
+    flip_test,
+    miracle_flips,
+    order_effect,
+    share_of_gain,
+)
+from genbench.stats.multiple_testing import holm
 from genbench.stats.scores import Floats
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import Count, Share
 from genbench.tasks.choice_options import LETTERS
 from genbench.tasks.loaded_task import LoadedTask
 

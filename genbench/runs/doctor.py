@@ -11,7 +11,7 @@ from pathlib import Path
 from genbench.engines.vllm import environment
 from genbench.errors import GenbenchError, UnavailableError
 from genbench.runs.execution.preflight import Check
-from genbench.sandbox.opening import open_cage
+from genbench.sandbox.selftest import open_cage
 from genbench.store.continuation import machine, package_versions
 
 

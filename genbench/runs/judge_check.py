@@ -8,14 +8,18 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from genbench.analysis.records import Count, Share
-from genbench.json_record import JsonRecord
-from genbench.judges.build import build_engine
-from genbench.judges.calibration import CalibrationCase, read_calibration
-from genbench.judges.canary import CANARIES, pin_path, write_pin
-from genbench.judges.checking import check
-from genbench.judges.file import judge_path, read_judge
+from genbench.json_record import Count, JsonRecord, Share
+from genbench.judges.calibration import (
+    CANARIES,
+    CalibrationCase,
+    check,
+    pin_path,
+    read_calibration,
+    write_pin,
+)
+from genbench.judges.engines import build_engine
 from genbench.judges.judge import Judge
+from genbench.judges.spec import judge_path, read_judge
 from genbench.runs.event_loop import run_coroutine
 from genbench.suite.judge import JudgeConfig
 from genbench.suite.shipped import suite_path

@@ -13,29 +13,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from genbench.analysis.opening import open_side
-from genbench.analysis.records import Count, Share
-from genbench.analysis.sides import SideTask
+from genbench.analysis.sides.loading import open_side
+from genbench.analysis.sides.side import SideTask
 from genbench.errors import InputError
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.runs.options import RunOptions, open_suite
 from genbench.runs.selection import load_tasks
-from genbench.stats.adaptive import task_rule
-from genbench.stats.adaptivecost import ForeseenTask, foresee
-from genbench.stats.changepoints import alarm_threshold
-from genbench.stats.differences import ALPHA
-from genbench.stats.gate import MARGIN
-from genbench.stats.lookplan import SURE_SAMPLES, plan_looks, sure_problems
-from genbench.stats.nightpower import (
-    MOST_NIGHTS,
-    NightNoise,
-    chance_to_find,
-    drop_found,
-    night_noise,
-    nights_to_find,
-    pooled_noise,
-)
-from genbench.stats.power import (
+from genbench.stats.adaptive.expected_cost import ForeseenTask, foresee
+from genbench.stats.adaptive.group_sequential import SURE_SAMPLES, plan_looks, sure_problems, task_rule
+from genbench.stats.comparison.differences import ALPHA
+from genbench.stats.comparison.gate import MARGIN
+from genbench.stats.comparison.power import (
     RHO,
     Components,
     assumed_components,
@@ -45,6 +33,16 @@ from genbench.stats.power import (
     samples_needed,
     smallest_drop,
     with_measured_change,
+)
+from genbench.stats.tracks.changepoints import alarm_threshold
+from genbench.stats.tracks.track_power import (
+    MOST_NIGHTS,
+    NightNoise,
+    chance_to_find,
+    drop_found,
+    night_noise,
+    nights_to_find,
+    pooled_noise,
 )
 from genbench.tasks.loaded_task import LoadedTask
 

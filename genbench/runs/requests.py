@@ -1,5 +1,6 @@
-"""The requests of a suite as records, for engines that run elsewhere. `genbench check SUITE --prompts --json` prints
-them.
+"""The requests of a suite as records, for engines that run elsewhere.
+
+`genbench check SUITE --prompts --json` prints them.
 """
 
 from __future__ import annotations
@@ -9,8 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from genbench.analysis.records import Count
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord
 from genbench.models.prepare import PromptedModel, prepare_prompts, sized_tasks
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Self
 
-from genbench.sandbox.alone import Turns
 from genbench.sandbox.cage import Cage
-from genbench.sandbox.grading import Checks, grade
-from genbench.sandbox.opening import TierWish, open_cage
+from genbench.sandbox.grading import Accept, Checks, grade
 from genbench.sandbox.programs import Check, Grade, Limits, Program, Returned
-from genbench.sandbox.view import Accept
+from genbench.sandbox.selftest import TierWish, open_cage
+from genbench.sandbox.turns import Turns
 from genbench.sandbox.worker import SandboxError, Worker
 
 _TRIES = 3
@@ -69,7 +68,7 @@ class Sandbox:
 
         Args:
             text: the program, which defines the function.
-            argument: JSON. The result must be JSON too, see inside/encode.py for other values.
+            argument: JSON. The result must be JSON too, see inside/calls.py for other values.
 
         Raises:
             SandboxError: No program runs here any more, not even a harmless one.

@@ -10,12 +10,13 @@ import ast
 import hashlib
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
 from genbench.errors import DataError
+from genbench.sandbox.programs import Check, Kind
 
 _LONGEST_SHOWN = 80
 _LONGEST_KEY = 200
@@ -106,7 +107,7 @@ class _Other:
 
 
 def decoded(answer: bytes) -> Any:
-    """Return the value of tagged JSON (inside/encode.py).
+    """Return the value of tagged JSON (inside/calls.py).
 
     Anything else becomes a value that is equal to nothing.
     """
@@ -234,3 +235,31 @@ def _integer(digits: str) -> int:
         if len(digits) > _LONGEST_NUMBER:
             raise
         return int(Decimal(digits))
+
+
+_SHOWN = 80
+
+
+def check_tests(kind: Kind, checks: Sequence[Check]) -> None:
+    """Raise DataError if there is no test, or an input or an expected output cannot be read."""
+    if not checks:
+        raise DataError("there are no tests: every program would pass")
+    for number, check in enumerate(checks, start=1):
+        try:
+            check_expected(kind, check.output)
+            _check_input(kind, check.input)
+        except DataError as error:
+            raise DataError(f"test {number}: {error}") from None
+
+
+def _check_input(kind: Kind, text: str) -> None:
+    try:
+        if kind == "functional":
+            for line in text.split("\n"):
+                json.loads(line)
+        elif kind == "assert":
+            ast.parse(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        wanted = "JSON on each line" if kind == "functional" else "Python"
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        raise DataError(f"the input {shown!r} is not {wanted}: {error}") from None

@@ -1,23 +1,28 @@
-"""Real attacks that every pool makes on its own cage. If one succeeds, the cage is refused.
+"""Opens the best cage that works on this machine, or says why there is none.
 
-Each program tries one thing and prints REACHED if it succeeded. Some attacks are also seen from outside.
+Each cage is attacked before it is used. If an attack succeeds, the cage is refused. An attack is a program
+that tries one thing and prints REACHED if it succeeded. Some attacks are also seen from outside.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import secrets
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from genbench.sandbox.alone import Turns
+from genbench.errors import UnavailableError
+from genbench.sandbox.cage import Cage, candidates, unsafe
 from genbench.sandbox.grading import Checks, grade
 from genbench.sandbox.programs import Check, Limits, Program
-from genbench.sandbox.worker import Worker
+from genbench.sandbox.turns import Turns
+from genbench.sandbox.worker import SandboxError, Worker
 
 _REACHED = "REACHED"
 _LIMITS = Limits(wall_s=5.0, memory_mib=256)
@@ -114,3 +119,70 @@ def _bait() -> Iterator[_Bait]:
         names = tuple(set(os.environ) - {"HOME", "LANG", "PATH", "LC_CTYPE", "LD_LIBRARY_PATH", "PWD"})
         names = tuple(n for n in names if not n.startswith(("OMP_", "OPENBLAS_", "PYTHON")))
         yield _Bait(str(secret), str(place / "marker"), server.getsockname()[1], name, names)
+
+
+TierWish = Literal["a", "b"] | None
+_TRIES = 3
+"""Cages of one kind that may die while they are tried. A random kill must not change the tier."""
+
+
+def open_cage(tier: TierWish = None, *, unsafe_local_exec: bool = False) -> tuple[Cage, Worker]:
+    """Return a cage that has resisted real attacks, and its first worker.
+
+    Args:
+        tier: "a" (bubblewrap) or "b" (landlock). None takes the best one that works.
+        unsafe_local_exec: run without any cage, for users who have asked for that.
+
+    Raises:
+        UnavailableError: no cage works here. The message lists what was tried.
+    """
+    if unsafe_local_exec:
+        cage = unsafe()
+        return cage, Worker(cage)
+    tried: list[str] = []
+    for cage in candidates(tier):
+        try:
+            worker, failures = _tried(cage)
+        except SandboxError as error:
+            tried.append(str(error))
+            continue
+        if not failures:
+            return cage, worker
+        worker.close()
+        tried.append(f"{cage.label}: a program inside could {', '.join(failures)}")
+    raise UnavailableError(_refusal(tier, tried))
+
+
+def _tried(cage: Cage) -> tuple[Worker, list[str]]:
+    """Return a worker and the attacks that its cage did not prevent.
+
+    Raises:
+        SandboxError: the cage does not start, or died three times under the attacks.
+    """
+    for _ in range(_TRIES - 1):
+        with suppress(SandboxError):
+            return _tried_once(cage)
+    return _tried_once(cage)
+
+
+def _tried_once(cage: Cage) -> tuple[Worker, list[str]]:
+    worker = Worker(cage)
+    try:
+        return worker, broken(worker)
+    except SandboxError:
+        worker.close()
+        raise
+
+
+def _refusal(tier: TierWish, tried: list[str]) -> str:
+    wanted = f" in tier {tier}" if tier else ""
+    probed = "".join(f"\n  {line}" for line in tried) or "\n  bubblewrap: bwrap is not installed"
+    return (
+        f"there is no sandbox for model-written code{wanted} on this machine"
+        f" ({platform.system()} {platform.release()}, {platform.machine()}). Tried:{probed}\n"
+        "Install bubblewrap (apt-get install bubblewrap) and allow user namespaces"
+        " (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0),"
+        " or use a kernel with landlock (5.13 or newer).\n"
+        "To run model code without any protection, on a machine that you can lose: --unsafe-local-exec"
+        " (in a suite: unsafe_local_exec: true)"
+    )

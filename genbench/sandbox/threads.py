@@ -11,8 +11,8 @@ from typing import Any
 
 from genbench.sandbox.box import Sandbox
 from genbench.sandbox.cage import Cage
-from genbench.sandbox.opening import TierWish, open_cage
 from genbench.sandbox.programs import Limits, Returned
+from genbench.sandbox.selftest import TierWish, open_cage
 
 _MOST = 4
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from genbench.analysis.records import estimate_fields
-from genbench.analysis.results_record import (
+from genbench.analysis.results.record import (
     Results,
     TaskResults,
     TaskSeal,
@@ -31,7 +30,7 @@ from genbench.ledger.ingest import add
 from genbench.queue.database import Queue
 from genbench.queue.jobs import submit
 from genbench.queue.spec import JobSpec, absolute_spec, checked_spec
-from genbench.stats.estimates import estimate
+from genbench.stats.estimates import estimate, estimate_fields
 from genbench.stats.scores import Floats
 from genbench.store.clock import wall_utc
 from genbench.store.folder import RunFolder

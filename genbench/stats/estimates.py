@@ -1,34 +1,59 @@
-"""Estimates of a metric over the problems of a task, with intervals and bounds for excluded samples."""
+"""An estimate of a metric over the problems of a task, with intervals and bounds for excluded samples."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from pydantic import Field
 
 from genbench.errors import InputError
-from genbench.stats.draws import maj_at_k, pass_at_k, pass_hat_k
+from genbench.json_record import JsonRecord
 from genbench.stats.intervals import LEVEL, problem_interval, rerun_interval
+from genbench.stats.metrics import (
+    AnswersLike,
+    Metric,
+    check_shapes,
+    parse_metric,
+    problem_values,
+    undetermined,
+)
 from genbench.stats.resample import RESAMPLES, cluster
 from genbench.stats.scores import Floats, Scores, ScoresLike, as_scores
 
-AnswersLike = Sequence[Sequence[str | None]]
-"""Extracted answers, one sequence per problem, in the shape of the scores. None: nothing was extracted."""
-SCORED_METRICS = (
-    "acc_norm",
-    "acc_char",
-    "acc_token",
-    "acc_byte",
-    "acc_pmi",
-    "greedy",
-    "byte_probability",
-)
-"""Headlines of tasks that score given texts. Each is the mean of the scores, as `acc` is."""
+
+class EstimateRecord(JsonRecord):
+    """A metric of one task with both intervals. Values and bounds are fractions of 1."""
+
+    metric: str = Field(description="the metric with its k, as `avg@8`")
+    value: float | None = Field(description="null if the metric cannot be given; `missing` says why")
+    n: int = Field(description="problems", ge=0)
+    k: int = Field(description="samples of each problem", ge=0)
+    se: float | None = Field(description="standard error for new questions of this kind")
+    ci: tuple[float, float] | None = Field(description="95% interval for new questions of this kind")
+    ci_method: str = Field(description="how `ci` was made; empty if there is none")
+    rerun_ci: tuple[float, float] | None = Field(description="95% interval for a re-run on these questions")
+    rerun_ci_method: str = Field(description="how `rerun_ci` was made, or why there is none")
+    excluded: int = Field(description="samples excluded because of a defect that is not the model's", ge=0)
+    bounds: tuple[float, float] | None = Field(
+        description="the value if every excluded sample were wrong, and if every one were right"
+    )
+    missing: str | None = Field(description="what the metric lacks; null if it is given")
+
+    @classmethod
+    def from_estimate(cls, item: Estimate) -> EstimateRecord:
+        """Return the record of an estimate."""
+        return cls(**estimate_fields(item))
+
+
+def estimate_fields(item: Estimate) -> dict[str, object]:
+    """Return the fields of an estimate's record, for records that extend it."""
+    return {name: getattr(item, name) for name in EstimateRecord.model_fields}
+
+
 NO_RERUN = "nothing is drawn: a re-run gives the same numbers"
 """The method of the re-run interval of scored texts, which have none."""
-_METRIC = re.compile(r"(?P<kind>avg@|pass@|pass\^|maj@)(?P<k>k|[1-9][0-9]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,37 +78,6 @@ class Estimate:
     bounds: tuple[float, float] | None = None
     """The value with every excluded sample wrong, and with every one right."""
     missing: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A parsed metric: `acc`, or one of avg@k, pass@k, pass^k, maj@k. `k` None means all samples drawn."""
-
-    kind: str
-    k: int | None = None
-    name: str = "acc"
-    """The name of a metric of kind `acc`."""
-
-    @property
-    def is_mean(self) -> bool:
-        """Whether it is the mean of the scores, as opposed to a metric of k-subsets."""
-        return self.kind in {"acc", "avg@"}
-
-
-def parse_metric(name: str) -> Metric:
-    """Return the metric with this name.
-
-    Raises:
-        InputError: there is no such metric.
-    """
-    if name == "acc":
-        return Metric("acc")
-    if name in SCORED_METRICS:
-        return Metric("acc", name=name)
-    found = _METRIC.fullmatch(name)
-    if found is None:
-        raise InputError(f"unknown metric '{name}'; valid: acc, avg@k, pass@k, pass^k, maj@k (k or a number)")
-    return Metric(found["kind"], None if found["k"] == "k" else int(found["k"]))
 
 
 def estimate(
@@ -178,75 +172,6 @@ def without_rerun(found: Estimate) -> Estimate:
     return replace(found, rerun_ci=None, rerun_ci_method=NO_RERUN)
 
 
-def per_problem(metric: Metric, scores: Scores, answers: AnswersLike | None, draws: int) -> Floats:
-    """Return the metric (n,) of each problem over its scored samples, NaN if there are too few."""
-    if metric.is_mean:
-        return scores.means
-    values = np.full(scores.n, np.nan)
-    for i in np.flatnonzero(scores.scored >= draws):
-        kept = ~np.isnan(scores.values[i])
-        row = scores.values[i][kept]
-        if metric.kind == "maj@":
-            assert answers is not None
-            votes = [answers[i][j] for j in np.flatnonzero(kept)]
-            values[i] = maj_at_k(votes, [float(score) for score in row], draws)
-        else:
-            share = pass_at_k if metric.kind == "pass@" else pass_hat_k
-            values[i] = share(len(row), int((row == 1).sum()), draws)
-    return values
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemValues:
-    """The metric of each problem (n,), with its bounds if every excluded sample was wrong or right.
-
-    `values` is NaN for a problem with too few scored samples, unless both bounds agree: pass@8 with seven
-    scored samples of eight is 1 as soon as one of them is right.
-    """
-
-    values: Floats
-    low: Floats
-    high: Floats
-
-
-def problem_values(metric: Metric, scores: Scores, answers: AnswersLike | None, draws: int) -> ProblemValues:
-    """Return the metric of each problem with its bounds. Without excluded samples all three are equal."""
-    values = per_problem(metric, scores, answers, draws)
-    if scores.excluded == 0:
-        return ProblemValues(values, values, values)
-    low = per_problem(metric, scores.filled(0.0), _voting(answers, scores, right=False), draws)
-    high = per_problem(metric, scores.filled(1.0), _voting(answers, scores, right=True), draws)
-    return ProblemValues(np.where(np.isnan(values) & (low == high), low, values), low, high)
-
-
-def _voting(answers: AnswersLike | None, scores: Scores, *, right: bool) -> AnswersLike | None:
-    """Return answers in which all excluded samples vote for the strongest right (or wrong) answer."""
-    if answers is None:
-        return None
-    voted: list[list[str | None]] = []
-    for row, line, drawn in zip(answers, scores.values, scores.drawn, strict=True):
-        same = [
-            a for a, s in zip(row, line[:drawn], strict=True) if a is not None and (s > 0) == right and s >= 0
-        ]
-        # Without a scored sample of that kind they agree on an answer of their own.
-        leader = max(sorted(set(same)), key=same.count, default="\0excluded")
-        voted.append([leader if np.isnan(s) else a for a, s in zip(row, line[:drawn], strict=True)])
-    return voted
-
-
-def check_shapes(
-    scores: Scores, metric: Metric, groups: Sequence[str | None] | None, answers: AnswersLike | None
-) -> None:
-    """Raise InputError if groups or answers do not fit the scores, or if needed answers are missing."""
-    if groups is not None and len(groups) != scores.n:
-        raise InputError(f"{len(groups)} groups for {scores.n} problems: one is needed for each")
-    if metric.kind == "maj@":
-        if answers is None:
-            raise InputError("maj@k counts votes: it needs the extracted answers in addition to the scores")
-        if [len(row) for row in answers] != scores.drawn.tolist():
-            raise InputError("answers and scores differ in shape: one answer (or None) is needed per sample")
-
-
 def _resolved(metric: Metric, scores: Scores, k: int | None) -> str:
     """Return the metric's name with its k, as in avg@8."""
     if metric.kind == "acc":
@@ -267,13 +192,6 @@ def _too_few(metric: Metric, scores: Scores, k: int | None) -> str | None:
             f"ask for k <= {scores.k}, or draw more"
         )
     return None
-
-
-def undetermined(metric: Metric, values: Floats, draws: int) -> str:
-    """Say which problems have no value (NaN in `values` (n,)), and why."""
-    unknown = np.flatnonzero(np.isnan(values))
-    what = "no scored sample" if metric.is_mean else f"fewer than {draws} scored samples"
-    return f"{len(unknown)} of {len(values)} problems have {what} (the first at position {int(unknown[0])})"
 
 
 def _ragged_words(scores: Scores) -> str:

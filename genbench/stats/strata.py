@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from genbench.errors import InputError
-from genbench.stats.estimates import AnswersLike, Estimate, estimate
-from genbench.stats.families import benjamini_hochberg
+from genbench.stats.comparison.paired import Paired, paired
+from genbench.stats.estimates import Estimate, estimate
 from genbench.stats.intervals import LEVEL
-from genbench.stats.paired import Paired, paired
+from genbench.stats.metrics import AnswersLike
+from genbench.stats.multiple_testing import benjamini_hochberg
 from genbench.stats.resample import RESAMPLES, derive_seed
 from genbench.stats.scores import ScoresLike, as_scores
 

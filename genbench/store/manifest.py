@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from genbench.data.subset import nested_subset
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
 from genbench.suite.track import TrackKind, TrackName
 
@@ -57,8 +57,6 @@ def night_position(night: date) -> int:
     return (night - _EPOCH).days
 
 
-Count = Annotated[int, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
 Signed = Annotated[float, Field(ge=-1, le=1)]
 Bounds = tuple[Signed, Signed]
 TaskDecision = Literal["REGRESSED", "NON_INFERIOR", "QUIET", "INCONCLUSIVE", "STOPPED"]

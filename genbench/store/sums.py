@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from genbench.errors import InputError, RunFolderError
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord
 from genbench.store.contract import digest
 from genbench.store.json_files import encode, read_json, replace_parts
 
@@ -21,8 +21,6 @@ _ROUNDING = 1e-9
 
 _ASKED_CHARS = 12
 """Hex digits that are kept of the digest of one problem."""
-
-Count = Annotated[int, Field(ge=0)]
 
 
 class TaskSums(JsonRecord):

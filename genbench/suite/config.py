@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import PurePath
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BaseModel, Field, create_model, field_validator, model_validator
 
 from genbench.suite.block import NAME_PATTERN, BaseUrl, Strict
 from genbench.suite.engine import ByKind, DataSource, EngineConfig, Price, default_engine
@@ -17,6 +18,7 @@ IMPORTED = "imported:"
 """What the name of an imported task begins with. The path of its lock file follows."""
 
 
+T = TypeVar("T", bound=BaseModel)
 StopText = Annotated[str, Field(min_length=1)]
 TokenId = Annotated[int, Field(ge=0)]
 
@@ -50,6 +52,11 @@ class Decoding(Strict):
             raise ValueError("vLLM raises temperatures below 0.01 to 0.01; write 0 or at least 0.01")
         return value
 
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """Return the fields that every request is sent with, as JSON. Seed and max_tokens are its own."""
+        return self.model_dump(mode="json", exclude={"seed", "max_tokens"})
+
     @model_validator(mode="after")
     def _can_be_sampled(self) -> Self:
         if self.min_tokens > self.max_tokens:
@@ -59,22 +66,31 @@ class Decoding(Strict):
         return self
 
 
+def _partial(whole: type[BaseModel], without: str) -> Callable[[type[T]], type[T]]:
+    """Return a decorator that gives a block the fields of another one, each of which may be left out.
+
+    Types and bounds stay. Rules between several fields are those of `whole`, which the block is merged into.
+
+    Args:
+        without: the field that the block does not have.
+    """
+    fields: dict[str, Any] = {
+        name: (Annotated[field.annotation, Field(), *field.metadata] | None, None)
+        for name, field in whole.model_fields.items()
+        if name != without
+    }
+
+    def derived(block: type[T]) -> type[T]:
+        return create_model(
+            block.__name__, __base__=block, __doc__=block.__doc__, __module__=block.__module__, **fields
+        )
+
+    return derived
+
+
+@_partial(Decoding, without="seed")
 class DecodingOverride(Strict):
     """The decoding keys that one task may set for itself. The run seed belongs to the whole suite."""
-
-    temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
-    top_k: int | None = Field(None, ge=0)
-    min_p: float | None = Field(None, ge=0, le=1)
-    presence_penalty: float | None = Field(None, ge=-2, le=2)
-    frequency_penalty: float | None = Field(None, ge=-2, le=2)
-    repetition_penalty: float | None = Field(None, gt=0, le=2)
-    max_tokens: int | None = Field(None, ge=1)
-    min_tokens: int | None = Field(None, ge=0)
-    stop: tuple[StopText, ...] | None = None
-    stop_token_ids: tuple[TokenId, ...] | None = None
-    ignore_eos: bool | None = None
-    thinking_token_budget: int | None = Field(None, ge=1)
 
     def over(self, base: Decoding) -> Decoding:
         """Return `base` with the keys that are set here."""

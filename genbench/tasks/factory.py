@@ -11,7 +11,7 @@ from typing import Any
 from genbench import registry
 from genbench.errors import ConfigError, options_mistake
 from genbench.protocols import Task
-from genbench.stats.estimates import SCORED_METRICS, parse_metric
+from genbench.stats.metrics import SCORED_METRICS, parse_metric
 from genbench.suite.config import IMPORTED, TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from genbench.data.digest import rows_digest
-from genbench.generators.counting import PieceCounts, nominal_tokens
 from genbench.generators.maker import VERSION, RowKey, need, new_tokens
 from genbench.generators.recipe import BUILT_IN, Recipe
-from genbench.generators.sizing import MadeRow, fit, prompt_tokens
+from genbench.generators.sizing import MadeRow, PieceCounts, fit, nominal_tokens, prompt_tokens
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.types import Ask, Message, Problem
 

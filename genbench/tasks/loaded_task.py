@@ -78,11 +78,11 @@ class LoadedTask:
     """The problem of each row of the data. It is empty if a row is not one problem."""
     asked: AskCache = field(default_factory=AskCache, compare=False, repr=False)
     """The cache of what the tasks of a command have asked so far."""
+    name: str = field(init=False, compare=False, repr=False)
+    """The task's name in files and reports."""
 
-    @property
-    def name(self) -> str:
-        """Return the task's name in files and reports."""
-        return self.entry.label
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.entry.label)
 
     @property
     def verifier(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from genbench import registry
 from genbench.errors import ConfigError, InputError, call_mistake, nearest, place_of
-from genbench.stats.estimates import parse_metric
+from genbench.stats.metrics import parse_metric
 
 _VALID = ("acc", "avg@k", "pass@k", "pass^k", "maj@k")
 

@@ -14,10 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 from genbench.errors import ConfigError, nearest
+from genbench.tools.call_lists import Language, enclosed, without_fence
 from genbench.tools.calls import Call, CallError, Parsed, depth_of
 from genbench.tools.code_calls import code_calls
-from genbench.tools.enclosed import enclosed, without_fence
-from genbench.tools.official import Language
 from genbench.tools.python_calls import python_calls
 
 AUTO = "auto"

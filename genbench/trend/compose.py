@@ -16,9 +16,9 @@ from scipy.special import ndtr
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import Epoch, Night, TaskSeries, TrackHistory, recent, track_history
 from genbench.ledger.notes import Change
-from genbench.stats.bestof import best_of, rerun_errors, shrunk
-from genbench.stats.changepoints import MIN_PROBLEMS, SplitTests, TaskNights, pooled_tests
-from genbench.stats.families import holm
+from genbench.stats.multiple_testing import holm
+from genbench.stats.tracks.changepoints import MIN_PROBLEMS, SplitTests, TaskNights, pooled_tests
+from genbench.stats.tracks.winners_curse import best_of, rerun_errors, shrunk
 from genbench.store.manifest import position_label
 from genbench.trend.detect import (
     AlignedTask,

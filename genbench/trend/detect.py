@@ -17,9 +17,9 @@ from genbench.ledger.database import Ledger
 from genbench.ledger.history import Epoch, Night, TaskSeries, TrackHistory, recent, track_history
 from genbench.ledger.note_application import meta_value, set_meta
 from genbench.ledger.notes import Change
-from genbench.stats.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS, alarm_threshold
-from genbench.stats.changewatch import Direction, Found, join_epochs, walk_changes
 from genbench.stats.scores import Floats, Ints
+from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS, alarm_threshold
+from genbench.stats.tracks.sequential_detection import Direction, Found, join_epochs, walk_changes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from genbench.analysis.records import Count, Interval, Share
-from genbench.json_record import JsonRecord
+from genbench.analysis.records import Interval
+from genbench.json_record import Count, JsonRecord, Share
 
 Numbers = tuple[float | None, ...]
 """One number for each point, null if it is not known."""

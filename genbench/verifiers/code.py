@@ -20,10 +20,10 @@ from genbench.data.asserts import split
 from genbench.data.packed_tests import unpack
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.sandbox.box import Sandbox
+from genbench.sandbox.compare import check_tests
 from genbench.sandbox.grading import Checks
-from genbench.sandbox.opening import TierWish
 from genbench.sandbox.programs import Check, Grade, Kind, Limits, Mode, Program
-from genbench.sandbox.readable import check_tests
+from genbench.sandbox.selftest import TierWish
 from genbench.types import Case, Finding
 
 _KEYS = ("tests", "kind", "fn_name", "limits", "before", "after", "fences", "forgeable")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.stats.corpus import counts_of_choice
+from genbench.stats.corpus_metrics import counts_of_choice
 from genbench.stats.likelihood import (
     Rule,
     best,

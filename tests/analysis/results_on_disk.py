@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.analysis.results_record import Results, require_results
+from genbench.analysis.results.record import Results, require_results
 from genbench.store.folder import RunFolder
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.sides.side import Side, SideTask
 
 Scores = Sequence[Sequence[float | None]]
 

@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from genbench.analysis.curves import curves
-from genbench.analysis.curves_record import Curves
+from genbench.analysis.curves import Curves, curves
 from genbench.cli import app
 from genbench.errors import InputError
-from genbench.reports.trend.steps_page import curves_page
-from genbench.reports.trend.steps_text import curves_text
+from genbench.reports.trend.steps import curves_page, curves_text
 from tests.ready_runs import RIGHT, WRONG, MakeRun
 
 Sweep = Callable[[str, list[int]], Path]

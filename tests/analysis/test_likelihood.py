@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
-from genbench.analysis.likelihood import likelihood_record, measure_differences, scored_texts
-from genbench.analysis.likelihood_record import LikelihoodRecord, MeasureRecord
+from genbench.analysis.likelihood import (
+    LikelihoodRecord,
+    MeasureRecord,
+    likelihood_record,
+    measure_differences,
+    scored_texts,
+)
 
 
 def choice_detail(acc: float, bpb: float, **extra: int) -> dict[str, Any]:

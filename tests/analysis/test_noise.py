@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.analysis.noise import noise
 from genbench.errors import InputError, NotComparableError
 from genbench.reports.terminal.compare import compare_text

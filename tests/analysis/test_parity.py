@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from genbench.analysis.likelihood_record import LikelihoodRecord
-from genbench.analysis.mean_records import GroupRecord, MacroRecord, MeanRecord
-from genbench.analysis.means import ProblemValues, group_records
+from genbench.analysis.likelihood import LikelihoodRecord
 from genbench.analysis.parity import (
     Measured,
     agreement,
@@ -19,7 +17,8 @@ from genbench.analysis.parity import (
     measured_task,
     run_agreement,
 )
-from genbench.analysis.results_record import TaskResults
+from genbench.analysis.results.means import GroupRecord, MacroRecord, MeanRecord, ProblemValues, group_records
+from genbench.analysis.results.record import TaskResults
 from genbench.store.manifest import PublishedRecord
 from genbench.suite.config import ModelConfig
 from genbench.tasks.python import bfcl

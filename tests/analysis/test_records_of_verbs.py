@@ -7,20 +7,15 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from genbench.analysis.comparison_record import (
-    ComparedTask,
-    Comparison,
-    PairedRecord,
-    StratumDifference,
-    SuiteVerdict,
-)
-from genbench.analysis.estimation_record import EstimatedTask, Estimation
-from genbench.analysis.judge_records import PairwiseRecord
-from genbench.analysis.noise_record import NoiseMeasurement, TaskNoise
-from genbench.analysis.ranking_record import RankedTask, Ranking
-from genbench.analysis.records import EstimateRecord
-from genbench.analysis.side_record import SideRecord
+from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
+from genbench.analysis.comparison.compared_task import ComparedTask, PairedRecord, StratumDifference
+from genbench.analysis.estimate import EstimatedTask, Estimation
+from genbench.analysis.rank import RankedTask, Ranking
+from genbench.analysis.results.judge_figures import PairwiseRecord
+from genbench.analysis.sides.side import SideRecord
 from genbench.json_record import JsonRecord
+from genbench.stats.estimates import EstimateRecord
+from genbench.stats.noise import NoiseMeasurement, TaskNoise
 
 SIDE = {
     "path": "runs/m",

@@ -46,7 +46,7 @@ def draws(tmp_path: Path) -> list[Draw]:
 
 
 @dataclass
-class Repeater:
+class Repeater(Engine):
     """An engine that repeats the last message in capitals; some requests fail."""
 
     fails: str = ""

@@ -10,8 +10,7 @@ from pathlib import Path
 from genbench.sandbox.threads import SandboxWish
 from genbench.tasks.python.loops import user_loop
 from genbench.tools.calls import Call
-from genbench.tools.isolated import FunctionRunner
-from genbench.tools.simulation import FunctionFile
+from genbench.tools.simulated_functions import FunctionFile, FunctionRunner
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "user" / "mirror_tau.py"
 TOOL = """

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from genbench.generators.counting import PieceCounts, Tokens
+from genbench.generators.sizing import PieceCounts, Tokens
 
 _TOKEN = re.compile(r" ?[A-Za-z]{1,5}|\d| ?[^\sA-Za-z\d]+\n*|\s+")
 

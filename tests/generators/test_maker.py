@@ -8,13 +8,12 @@ import pytest
 
 from genbench.errors import DataError
 from genbench.generators.chains import ChainRow
-from genbench.generators.counting import PieceCounts
 from genbench.generators.documents import DocumentsRow, Library
 from genbench.generators.lists import CodedWordsRow, CommonWordsRow
 from genbench.generators.maker import KNOWN_PARTS, PARTS, RECALL, RowKey, RowMaker, need, new_tokens
 from genbench.generators.needles import NeedleRow
 from genbench.generators.recall import RecallRow
-from genbench.generators.sizing import Size, fit, prompt_tokens
+from genbench.generators.sizing import PieceCounts, Size, fit, prompt_tokens
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.text.contains import ContainsVerifier
 from genbench.verifiers.text.continuation_overlap import RecitedVerifier

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from genbench.errors import ConfigError, DataError
-from genbench.generators.counting import PieceCounts
 from genbench.generators.maker import RowKey
 from genbench.generators.own import GeneratorFile, OwnRow, OwnRowMaker
-from genbench.generators.sizing import fit, prompt_tokens
+from genbench.generators.sizing import PieceCounts, fit, prompt_tokens
 from genbench.sandbox.threads import SandboxWish
 
 SOURCE = """

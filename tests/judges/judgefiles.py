@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from genbench.judges.file import judge_path, read_judge
 from genbench.judges.judge import Judge
+from genbench.judges.spec import judge_path, read_judge
 from genbench.suite.judge import JudgeConfig, JudgeServer
 from genbench.types import Answer, Case, SampleId
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.judges.baseline import Baseline, read_baseline
+from genbench.judges.judged_tasks import Baseline, read_baseline
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.loading import load_task
 

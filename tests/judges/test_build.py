@@ -8,8 +8,8 @@ import pytest
 
 from genbench.engines.http.chat import ChatServer
 from genbench.errors import ConfigError, DataError
-from genbench.judges.build import build_engine
-from genbench.judges.file import read_judge
+from genbench.judges.engines import build_engine
+from genbench.judges.spec import read_judge
 from genbench.suite.judge import JudgeConfig, JudgeModel
 
 from .judgefiles import COMMIT, own_judge, served_by

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.judges.cache import ReplyCache, judgment_key
+from genbench.judges.session import ReplyCache, judgment_key
 from genbench.types import Message, Question
 
 

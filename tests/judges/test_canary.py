@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.judges.build import build_engine
-from genbench.judges.canary import CANARIES, ask_canary, pin_path, words_of, write_pin
+from genbench.judges.calibration import CANARIES, ask_canary, pin_path, words_of, write_pin
+from genbench.judges.engines import build_engine
 from genbench.judges.judge import Judge
 from genbench.suite.judge import JudgeConfig
 

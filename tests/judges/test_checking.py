@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
-from genbench.judges.injections import INJECTIONS
+from genbench.judges.calibration import INJECTIONS
 from genbench.runs.judge_check import JudgeCheck, check_judge
 from genbench.suite.shipped import folder
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from genbench.judges.build import build_engine
-from genbench.judges.calibration import CalibrationCase
-from genbench.judges.checking import check
+from genbench.judges.calibration import CalibrationCase, check
+from genbench.judges.engines import build_engine
 from genbench.judges.judge import Judge
 from genbench.judges.opinions import Opinion, opinion_of, opinions_of
 from genbench.suite.judge import JudgeConfig

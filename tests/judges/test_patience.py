@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from genbench.errors import RequestFailedError, RequestStuckError
 from genbench.judges.forms.protocol import UnreadableReplyError
-from genbench.judges.patience import HARMLESS, NO_VERDICT, finding_of
+from genbench.judges.opinions import HARMLESS, NO_VERDICT, finding_of
 from genbench.types import OURS, Answer, Case, Finding, SampleId
 
 Judging = Callable[[str, int], float | Exception]

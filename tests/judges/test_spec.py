@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from genbench.judges.config import JudgeFile
-from genbench.judges.file import read_judge
+from genbench.judges.spec import read_judge
 from genbench.suite.judge import JudgeConfig, JudgeModel, JudgeServer, is_pinned
 
 from .judgefiles import COMMIT, LABELS, own_judge, shipped_judge

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.judges.assignment import judged_tasks
+from genbench.judges.judged_tasks import is_judged, judged_tasks, options_of
 from genbench.judges.session import JudgeSession
-from genbench.judges.tasks import is_judged, options_of
 from genbench.suite.suitefile import Suite, read_suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.loading import load_task

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from genbench.analysis.records import estimate_fields
-from genbench.analysis.results_record import Results, TaskResults, TaskSeal
+from genbench.analysis.results.record import Results, TaskResults, TaskSeal
 from genbench.service import demo
-from genbench.stats.estimates import estimate
+from genbench.stats.estimates import estimate, estimate_fields
 from genbench.store.folder import RunFolder
 from genbench.store.json_files import encode, replace
 from genbench.store.lines import verdict_to_record

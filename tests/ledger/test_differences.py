@@ -7,7 +7,7 @@ import pytest
 
 from genbench.ledger.differences import base_difference
 from genbench.ledger.vectors import Vector
-from genbench.stats.paired import paired
+from genbench.stats.comparison.paired import paired
 
 
 def vector(scores: np.ndarray) -> Vector:

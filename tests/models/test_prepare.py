@@ -131,7 +131,7 @@ def test_a_trace_format_comes_back_from_its_record(tmp_path: Path) -> None:
 
 def test_a_model_without_a_tokenizer_has_messages_and_the_stated_format(tmp_path: Path) -> None:
     suite, tasks = opened(tmp_path)
-    found = SimpleModel(RuleEngine(RuleConfig(kind="rule")), "identity")
+    found = SimpleModel(RuleEngine(RuleConfig(kind="rule")), identity="identity")
     model = prompted_model(suite, "m", tasks, found)
     request = model.maker.request(tasks[0], tasks[0].problems[0], 0, ())
     assert request is not None and request.token_ids == () and request.prompt == "What is 0 + 0?"

@@ -15,7 +15,7 @@ import typer
 from ruamel.yaml import YAML
 
 from genbench.cli.app import app
-from genbench.reports.parity import pages
+from genbench.reports import parity
 from genbench.suite.config import ModelConfig, SuiteConfig, TaskEntry
 from genbench.tasks.base import Conversation
 from genbench.tasks.custom import custom_task
@@ -127,7 +127,7 @@ def test_the_architecture_page_shows_the_import_contract_and_every_package() -> 
 def test_every_page_is_in_the_navigation_or_is_a_card_of_the_list() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text()
     for page in PAGES:
-        if page.parent != ROOT / pages.FOLDER or page.name == "index.md":
+        if page.parent != ROOT / parity.FOLDER or page.name == "index.md":
             assert str(page.relative_to(DOCS)) in navigation, page
 
 

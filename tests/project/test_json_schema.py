@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.analysis.estimate import estimate
 from genbench.analysis.noise import noise
 from genbench.json_record import JsonRecord
@@ -90,7 +90,7 @@ def test_an_unknown_or_missing_key_would_be_seen(runs: tuple[Path, Path]) -> Non
 
 
 def test_the_names_of_differences_are_documented() -> None:
-    from genbench.analysis.comparable import KINDS
+    from genbench.analysis.comparison.comparability import KINDS
 
     text = (DOCS / "json.md").read_text()
     for kind in KINDS:

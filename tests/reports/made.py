@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.analysis.results_record import Results, TaskResults, TokenSums, TotalsRecord
+from genbench.analysis.results.record import Results, TaskResults, TokenSums, TotalsRecord
 from genbench.reports.record import Report, ReportedRun
 from genbench.store.manifest import VerifierRecord
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.adaptive_results_record import AdaptiveResults, TaskSpend
-from genbench.analysis.compare import compare
+from genbench.analysis.adaptive.results import AdaptiveResults, TaskSpend
+from genbench.analysis.comparison.compare import compare
 from genbench.pipeline import latest_results
 from genbench.reports.adaptive_looks import HEAD, adaptive_text, look_rows, spent_words
 from genbench.reports.terminal.compare import compare_brief, compare_text

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.compare import compare
-from genbench.analysis.comparison_record import Comparison
+from genbench.analysis.comparison.compare import Comparison, compare
 from genbench.reports.terminal.compare import LINES, compare_brief, compare_text
 from tests.ready_runs import write_lines
 

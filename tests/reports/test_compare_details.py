@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from genbench.analysis.comparison_record import (
+from genbench.analysis.comparison.compared_task import (
     CauseRecord,
     CausesRecord,
     ComparedTask,
@@ -15,8 +15,9 @@ from genbench.analysis.comparison_record import (
     JudgePair,
     StratumDifference,
     TransitionRecord,
+    compared_task,
 )
-from genbench.analysis.judge_records import (
+from genbench.analysis.results.judge_figures import (
     AccuracyRecord,
     CascadeAccuracy,
     LengthControlledRate,
@@ -24,12 +25,11 @@ from genbench.analysis.judge_records import (
     PairwiseRecord,
     PositionBias,
 )
-from genbench.analysis.noise_record import NoiseBand
-from genbench.analysis.pairs import compared_task
-from genbench.analysis.sides import SideTask
+from genbench.analysis.sides.side import SideTask
 from genbench.reports.terminal.compare import details
-from genbench.stats.gate import gate
-from genbench.stats.paired import paired
+from genbench.stats.comparison.gate import gate
+from genbench.stats.comparison.paired import paired
+from genbench.stats.noise import NoiseBand
 
 MIXED = [[float(i % 2), float(i % 3 == 0)] for i in range(40)]
 

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.compare import compare
-from genbench.analysis.comparison_record import (
+from genbench.analysis.comparison.compare import compare
+from genbench.analysis.comparison.compared_task import (
     CauseRecord,
     CausesRecord,
     ComparedTask,
     TokensRecord,
     TokenUse,
+    compared_task,
 )
-from genbench.analysis.pairs import compared_task
-from genbench.analysis.sides import SideTask
-from genbench.reports.explanations import sentence, signed
-from genbench.reports.numbers import p_text
+from genbench.analysis.sides.side import SideTask
+from genbench.reports.explanations import sentence
+from genbench.reports.numbers import p_text, signed
 from genbench.reports.terminal.compare import compare_text
-from genbench.stats.gate import gate
-from genbench.stats.paired import paired
+from genbench.stats.comparison.gate import gate
+from genbench.stats.comparison.paired import paired
 from genbench.types import Status
 from tests.ready_runs import OPEN, RIGHT, SILENT, WRONG, MakeRun, write_lines
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.mean_records import GroupRecord, MeanRecord
+from genbench.analysis.results.means import GroupRecord, MeanRecord
 from genbench.reports.page.data import GatheredRun, gather
 from genbench.reports.page.html import html
 from genbench.reports.page.text_chunks import TextStore

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from genbench.analysis.curves_record import Curve, CurveBest, CurvePoint, Curves
-from genbench.reports.trend.steps_page import curves_page
-from genbench.reports.trend.steps_text import curves_text, shown
+from genbench.analysis.curves import Curve, CurveBest, CurvePoint, Curves
+from genbench.reports.trend.steps import curves_page, curves_text, shown
 
 
 def curve(series: str = "run") -> Curve:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.analysis.estimation_record import EstimatedTask, Estimation
-from genbench.analysis.records import EstimateRecord, estimate_fields
+from genbench.analysis.estimate import EstimatedTask, Estimation
 from genbench.reports.terminal.estimate import estimate_text
-from genbench.stats.estimates import Estimate, estimate
+from genbench.stats.estimates import Estimate, EstimateRecord, estimate, estimate_fields
 
 SCORES = [[1.0, 0.0, 1.0, 1.0]] * 20 + [[0.0, 0.0, 1.0, 0.0]] * 20
 

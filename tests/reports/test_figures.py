@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.reports.numbers import interval, p_text, points
-from genbench.reports.terminal.table import aligned
+from genbench.reports.table import aligned
 
 
 @pytest.mark.parametrize(

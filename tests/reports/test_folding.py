@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.reports.benchmark_groups import FoldedLine, TaskLine, fold_lines, task_line
+from genbench.reports.warnings import FoldedLine, TaskLine, fold_lines, task_line
 
 GROUPS = {"both": ("a", "b")}
 

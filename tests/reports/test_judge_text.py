@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.reports.judge import judge_text
+from genbench.reports.terminal.judge_check import judge_text
 from genbench.runs.judge_check import DimensionAgreement, Disagreement, InjectionRecord, JudgeCheck
 
 INJECTION = InjectionRecord(

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from genbench.analysis.compare import compare
-from genbench.analysis.comparison_record import Comparison
-from genbench.reports.explanations import headline, lead, signed, task_sentences
+from genbench.analysis.comparison.compare import Comparison, compare
+from genbench.reports.explanations import headline, lead, task_sentences
+from genbench.reports.numbers import signed
 from genbench.reports.record import ReportedComparison
 from tests.ready_runs import write_lines
 from tests.reports.made import report, reported, task

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.analysis.noise_record import NoiseMeasurement, TaskNoise
 from genbench.reports.terminal.estimate import noise_text
+from genbench.stats.noise import NoiseMeasurement, TaskNoise
 
 
 def task(**more: Any) -> TaskNoise:

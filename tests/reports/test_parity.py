@@ -9,13 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.mean_records import GroupRecord, MeanRecord
 from genbench.analysis.parity import ParityReport, run_agreement
+from genbench.analysis.results.means import GroupRecord, MeanRecord
 from genbench.errors import ConfigError, InputError
 from genbench.pipeline import RunOptions, run
-from genbench.reports.parity.cards import FILE, ParityCard, named_cards, parity_cards, stored_states
-from genbench.reports.parity.pages import card_markdown
-from genbench.reports.parity.text import card_text, cards_record, cards_text, parity_report, parity_text
+from genbench.reports.parity import (
+    FILE,
+    ParityCard,
+    card_markdown,
+    card_text,
+    cards_record,
+    cards_text,
+    named_cards,
+    parity_cards,
+    parity_report,
+    parity_text,
+    stored_states,
+)
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import PublishedRecord
 from genbench.suite.config import ModelConfig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.reports.parity.pages import FOLDER, parity_pages, write_parity_pages
+from genbench.reports.parity import FOLDER, parity_pages, write_parity_pages
 from genbench.suite.shipped import folder
 
 ROOT = Path(__file__).resolve().parents[2]

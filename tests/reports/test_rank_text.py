@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from genbench.analysis.ranking_record import RankedModel, RankedRun, RankedTask, Ranking, RankingJudge
+from genbench.analysis.rank import RankedModel, RankedRun, RankedTask, Ranking, RankingJudge
 from genbench.reports.terminal.estimate import rank_text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from genbench.reports.terminal.table import aligned, folded
+from genbench.reports.table import aligned, folded
 
 HEAD = ("task", "n", "statuses")
 ROWS = [("arithmetic", "100", "correct 80, wrong 20"), ("code", "8", "correct 8")]

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from genbench.analysis.instruction_accuracy import InstructionsRecord
 from genbench.analysis.records import Bounded
-from genbench.analysis.results_record import InstructionsRecord, TotalTokens
+from genbench.analysis.results.record import TotalTokens
 from genbench.reports.terminal.run import run_table
 from genbench.store.manifest import PublishedRecord
 from tests.reports.made import TASK, TOTALS, results, task

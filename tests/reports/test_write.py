@@ -17,13 +17,12 @@ from genbench import pipeline
 from genbench.analysis.samples import Sample, Turn
 from genbench.errors import InputError
 from genbench.reports import write as reporting
-from genbench.reports.markdown import escaped
 from genbench.reports.page import plots
 from genbench.reports.page.data import TaskHealth
 from genbench.reports.page.templates import sample_link
 from genbench.reports.page.text_chunks import TextStore
 from genbench.reports.record import ExcludedSamples
-from genbench.reports.write import default_page, report, report_text, write_page
+from genbench.reports.write import default_page, escaped, report, report_text, write_page
 from genbench.types import Answer, Completion, SampleId, Verdict
 
 from .conftest import HOSTILE_ID, LONG_QUESTION
@@ -40,7 +39,7 @@ def record(runs: Path) -> dict[str, object]:
 def test_the_page_leads_with_the_answer(runs: Path) -> None:
     page = (runs / "report.html").read_text()
     lead = page[page.index("<h1>") + 4 : page.index("</h1>")]
-    assert "tuned" in lead and "base" in lead and "over 1 gating task" in lead
+    assert "tuned" in lead and "base" in lead and "points on sums" in lead
 
 
 def test_markdown_has_a_table_and_no_markup_of_models(runs: Path) -> None:

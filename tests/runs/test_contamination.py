@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.opening import open_side
+from genbench.analysis.sides.loading import open_side
 from genbench.errors import InputError, NotComparableError
 from genbench.runs.contamination import contamination, right_shares
-from genbench.stats.optionorder import closeness
+from genbench.stats.contamination import closeness
 from genbench.tasks.choice_options import LETTERS, option_order
 from tests.ready_runs import score_responses, write_lines
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.opening import open_side
+from genbench.analysis.sides.loading import open_side
 from genbench.runs.contamination import OrderRecord, order_record
 from genbench.runs.stored.trust import Kind
 from tests.ready_runs import RIGHT, WRONG, MakeRun, score_responses, write_lines

@@ -9,7 +9,7 @@ import pytest
 from genbench.errors import InputError
 from genbench.reports.terminal.estimate import power_text
 from genbench.runs.power import PowerPlan, plan_nights, power
-from genbench.stats.changepoints import alarm_threshold
+from genbench.stats.tracks.changepoints import alarm_threshold
 from tests.ready_runs import SUITE, rows, write_lines
 
 

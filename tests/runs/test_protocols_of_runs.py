@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.errors import ConfigError, NotComparableError
 from genbench.pipeline import RunOptions, run
 from genbench.runs.execution.preflight import check_suite

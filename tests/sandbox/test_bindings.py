@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from genbench.sandbox.grading import Checks
-from genbench.sandbox.inside.bindings import Bindings
+from genbench.sandbox.inside.process import Bindings
 from genbench.sandbox.programs import Grade
 from tests.sandbox.conftest import Run
 

@@ -9,8 +9,8 @@ import pytest
 
 from genbench.errors import DataError
 from genbench.sandbox.box import Sandbox
-from genbench.sandbox.pool import Pool, Work
 from genbench.sandbox.programs import Check, Grade, Limits, Program
+from genbench.sandbox.service import Pool, Work
 from genbench.sandbox.worker import SandboxError
 
 ADD = Program("a, b = map(int, input().split())\nprint(a + b)")

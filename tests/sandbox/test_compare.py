@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genbench.sandbox.compare import decoded, same_json, same_literal, same_text, shown
-from genbench.sandbox.inside.encode import tagged
+from genbench.sandbox.inside.calls import tagged
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

@@ -15,25 +15,29 @@ import pytest
 
 from genbench.errors import DataError
 from genbench.sandbox.cage import candidates
-from genbench.sandbox.compare import check_expected, decoded, same_json, same_literal, same_text, shown
+from genbench.sandbox.compare import (
+    check_expected,
+    check_tests,
+    decoded,
+    same_json,
+    same_literal,
+    same_text,
+    shown,
+)
 from genbench.sandbox.grading import memory_file, write_all
 from genbench.sandbox.inside import board
-from genbench.sandbox.inside.calls import refuse_future
-from genbench.sandbox.inside.child import Ground
-from genbench.sandbox.inside.confine import OPEN_FILES
-from genbench.sandbox.inside.encode import tagged
+from genbench.sandbox.inside.calls import refuse_future, tagged
+from genbench.sandbox.inside.confine import OPEN_FILES, landlock_abi
+from genbench.sandbox.inside.confine import check as check_call
 from genbench.sandbox.inside.harness import _without_guard, _wrapped
 from genbench.sandbox.inside.job import RESERVED
 from genbench.sandbox.inside.job import read as read_job
-from genbench.sandbox.inside.landlock import abi as landlock_abi
-from genbench.sandbox.inside.libc import check as check_call
 from genbench.sandbox.inside.prelude import names as prelude_names
 from genbench.sandbox.inside.process import report
 from genbench.sandbox.inside.seccomp import build as build_filter
-from genbench.sandbox.inside.syscalls import machine as machine_of
-from genbench.sandbox.inside.zygote import _Watch
+from genbench.sandbox.inside.seccomp import machine as machine_of
+from genbench.sandbox.inside.zygote import Ground, _Watch
 from genbench.sandbox.programs import Check
-from genbench.sandbox.readable import check_tests
 
 
 def test_a_board_keeps_records_and_is_wiped() -> None:

@@ -7,8 +7,7 @@ import struct
 
 import pytest
 
-from genbench.sandbox.inside.seccomp import build
-from genbench.sandbox.inside.syscalls import Machine, machine
+from genbench.sandbox.inside.seccomp import Machine, build, machine
 
 ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 PID = 4711

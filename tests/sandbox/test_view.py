@@ -8,11 +8,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from genbench.sandbox.grading import memory_file
+from genbench.sandbox.grading import CUT, View, memory_file, signal_name
 from genbench.sandbox.inside import board as statuses
 from genbench.sandbox.inside.board import Board
 from genbench.sandbox.programs import Check, Limits, Mode, Program
-from genbench.sandbox.view import CUT, View, signal_name
 from genbench.sandbox.worker import Ended, Files
 
 ENDED = Ended("ended", 0, True, 0.1, 0.1)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from genbench.errors import InputError
-from genbench.stats.draws import pass_at_k
 from genbench.stats.estimates import estimate
+from genbench.stats.metrics import pass_at_k
 
 SCORES = [[1.0, 1.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
 

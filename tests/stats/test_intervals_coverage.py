@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv, ndtr
 
+from genbench.stats.comparison.gate import gate
+from genbench.stats.comparison.paired import paired
 from genbench.stats.estimates import estimate
-from genbench.stats.gate import gate
 from genbench.stats.intervals import rerun_interval
-from genbench.stats.paired import paired
 from genbench.stats.scores import Floats, as_scores
 
 ICC = 0.48

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 
 from genbench.errors import InputError
-from genbench.stats.logistic import fit_logistic
+from genbench.stats.pairwise import fit_logistic
 
 
 def drawn(n: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.stats.lookplan import plan_looks
+from genbench.stats.adaptive.group_sequential import plan_looks
 from genbench.store.manifest import (
     AdaptivePlan,
     AdaptiveRecord,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.errors import ConfigError
 from genbench.exchange.export import export
 from genbench.pipeline import RunOptions, latest_results, run

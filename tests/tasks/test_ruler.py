@@ -9,8 +9,8 @@ import pytest
 
 from genbench import registry
 from genbench.errors import ConfigError, DataError
-from genbench.generators.counting import PieceCounts, nominal_tokens
 from genbench.generators.recipe import text_digest
+from genbench.generators.sizing import PieceCounts, nominal_tokens
 from genbench.protocols import HubDataset, Row, Task
 from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.python.ruler import ESSAYS, HOTPOT, SQUAD, maker_of_recipe, niah, recall, ruler

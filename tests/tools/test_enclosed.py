@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from genbench.tools.enclosed import enclosed, without_fence
+from genbench.tools.call_lists import enclosed, without_fence
 
 TAG = re.compile("<a>")
 

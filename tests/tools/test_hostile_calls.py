@@ -8,9 +8,9 @@ import pytest
 
 from genbench.tools.bfcl.maths import MathAPI
 from genbench.tools.bfcl.world import World
+from genbench.tools.call_lists import last_call_list
 from genbench.tools.calls import Call, CallError, depth_of, plain
 from genbench.tools.families import FAMILIES, parse
-from genbench.tools.found_calls import last_call_list
 from genbench.tools.loop import LoopRules, play
 from genbench.tools.python_calls import python_calls
 from genbench.types import Message

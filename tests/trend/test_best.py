@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from genbench.stats.bestof import best_of
-from genbench.stats.paired import paired
+from genbench.stats.comparison.paired import paired
+from genbench.stats.tracks.winners_curse import best_of
 from genbench.trend.compose import compared, compose
 from genbench.trend.detect import aligned_tasks
 from tests.trend.histories import K, drawn, history, losses

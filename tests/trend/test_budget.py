@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from genbench.ledger.history import TrackHistory
-from genbench.stats.changepoints import alarm_threshold
+from genbench.stats.tracks.changepoints import alarm_threshold
 from genbench.trend.detect import is_tested, thresholds
 from tests.trend.histories import drawn, history, losses
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from genbench.errors import InputError
-from genbench.stats.changepoints import alarm_threshold
+from genbench.stats.tracks.changepoints import alarm_threshold
 from genbench.trend.compose import compose
 from genbench.trend.record import Trend
 from genbench.trend.sentence import parse_since

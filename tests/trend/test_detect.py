@@ -14,7 +14,7 @@ from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
 from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.notes import Change
-from genbench.stats.changepoints import alarm_threshold
+from genbench.stats.tracks.changepoints import alarm_threshold
 from genbench.trend.compose import trend
 from genbench.trend.detect import detect_changes, first_unsearched, watched_series
 from tests.trend.tracks import FIRST, filled, night, opened

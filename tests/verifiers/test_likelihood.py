@@ -7,7 +7,7 @@ import pytest
 from genbench.errors import ConfigError, DataError
 from genbench.types import Answer, Case, ChoiceScore, SampleId
 from genbench.verifiers.likelihood import LikelihoodVerifier
-from genbench.verifiers.pool.wire import case_from_record, case_to_record
+from genbench.verifiers.pool.worker import case_from_record, case_to_record
 
 LONG = ChoiceScore(-6.0, 6, 12, 12, 2, False)
 SHORT = ChoiceScore(-4.0, 2, 4, 4, 1, False, merged=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from genbench.engines.http.kind import HttpSettings
+from genbench.engines.http.kind import OPENAI_FIELDS, HttpSettings
 from genbench.engines.http.server import (
     HttpServer,
     Transient,
@@ -23,6 +23,7 @@ from genbench.engines.http.server import (
 )
 from genbench.engines.likelihood import Scored, joined, scored_completion, sum_of
 from genbench.errors import ConfigError, EngineDiedError, EngineError, RequestFailedError, RequestStuckError
+from genbench.protocols import Engine
 from genbench.tools.families import parse
 from genbench.types import Completion, Continuation, FinishReason, Message, Request, ScoreRequest
 
@@ -103,20 +104,16 @@ Reply = tuple[str, FinishReason, tuple[int | None, int | None]]
 
 def body(settings: HttpSettings, request: Request) -> dict[str, Any]:
     """Return the request as JSON. A server fills missing fields with the checkpoint's own defaults."""
-    decoding = settings.decodings[request.sample.task]
+    fields = settings.decodings[request.sample.task].sampling
     record: dict[str, Any] = {
         "model": settings.model,
         "n": 1,
         "stream": False,
-        "temperature": decoding.temperature,
-        "top_p": decoding.top_p,
-        "presence_penalty": decoding.presence_penalty,
-        "frequency_penalty": decoding.frequency_penalty,
         "max_tokens": request.max_tokens,
         "seed": request.seed,
-        "stop": list(decoding.stop),
+        **{key: fields[key] for key in OPENAI_FIELDS},
     }
-    if settings.prompts == "token_ids":
+    if settings.config.prompts == "token_ids":
         record["prompt"] = list(request.token_ids)
     else:
         record["messages"] = chat_messages(request)
@@ -124,7 +121,7 @@ def body(settings: HttpSettings, request: Request) -> dict[str, Any]:
             record |= _continuation(settings, request)
         if request.tools:
             record["tools"] = [dict(tool) for tool in request.tools]
-    return record | (_vllm_fields(settings, request) if settings.api == "vllm" else {})
+    return record | (_vllm_fields(settings, request) if settings.config.api == "vllm" else {})
 
 
 def _continuation(settings: HttpSettings, request: Request) -> dict[str, Any]:
@@ -133,7 +130,7 @@ def _continuation(settings: HttpSettings, request: Request) -> dict[str, Any]:
     Raises:
         EngineError: the server's interface has none.
     """
-    if settings.api != "vllm":
+    if settings.config.api != "vllm":
         raise EngineError(
             f"task {request.sample.task} gives the beginning of its answers, and only servers with "
             "engine.api: vllm can continue one; set the task's option answer_prefix: false"
@@ -142,26 +139,22 @@ def _continuation(settings: HttpSettings, request: Request) -> dict[str, Any]:
 
 
 def _vllm_fields(settings: HttpSettings, request: Request) -> dict[str, Any]:
-    decoding = settings.decodings[request.sample.task]
-    stop_ids, ignore_eos = list(decoding.stop_token_ids), decoding.ignore_eos
-    if settings.eos_token_id is not None and not ignore_eos:
-        # ignore_eos keeps away the further eos ids of a generation_config that the server may have read.
-        stop_ids, ignore_eos = list(dict.fromkeys([settings.eos_token_id, *stop_ids])), True
     record: dict[str, Any] = {
-        "top_k": decoding.top_k,
-        "min_p": decoding.min_p,
-        "repetition_penalty": decoding.repetition_penalty,
-        "min_tokens": decoding.min_tokens,
-        "stop_token_ids": stop_ids,
-        "ignore_eos": ignore_eos,
+        key: value
+        for key, value in settings.decodings[request.sample.task].sampling.items()
+        if key not in OPENAI_FIELDS and value is not None
+    }
+    if settings.eos_token_id is not None and not record["ignore_eos"]:
+        # ignore_eos keeps away the further eos ids of a generation_config that the server may have read.
+        record["stop_token_ids"] = list(dict.fromkeys([settings.eos_token_id, *record["stop_token_ids"]]))
+        record["ignore_eos"] = True
+    record |= {
         "skip_special_tokens": False,
         "spaces_between_special_tokens": False,
         "include_stop_str_in_output": False,
         "add_special_tokens": False,
     }
-    if decoding.thinking_token_budget is not None:
-        record["thinking_token_budget"] = decoding.thinking_token_budget
-    if settings.prompts == "chat" and settings.chat_template_kwargs:
+    if settings.config.prompts == "chat" and settings.chat_template_kwargs:
         record["chat_template_kwargs"] = dict(settings.chat_template_kwargs)
     return record
 
@@ -176,7 +169,7 @@ def read_reply(settings: HttpSettings, record: Mapping[str, Any], request: Reque
     choice = choice_of(record)
     finish = choice.get("finish_reason")
     reason = _FINISH.get(finish) if isinstance(finish, str) else None
-    text = choice.get("text") if settings.prompts == "token_ids" else _chat_text(settings, choice)
+    text = choice.get("text") if settings.config.prompts == "token_ids" else _chat_text(settings, choice)
     if not isinstance(text, str):
         raise Transient(f"half a reply: its text is {type(text).__name__}")
     if reason is None:
@@ -385,7 +378,7 @@ _MISSED = 3
 """Heartbeats in a row that a server may miss. A machine that is cut off closes no connection."""
 
 
-class HttpEngine:
+class HttpEngine(Engine):
     """One server as an engine.
 
     Args:
@@ -408,7 +401,7 @@ class HttpEngine:
             ConfigError: it refuses the key or the model.
         """
         self._server.open()
-        end, pause = time.monotonic() + self.settings.outage_s, self._first_pause_s
+        end, pause = time.monotonic() + self.settings.config.outage_s, self._first_pause_s
         while True:
             try:
                 told = await self._server.served(_LISTEN_S)
@@ -416,7 +409,7 @@ class HttpEngine:
             except (Transient, RequestFailedError) as error:
                 if time.monotonic() + pause > end:
                     raise self._server.unreachable(
-                        f"gone for {self.settings.outage_s:g} s ({error})"
+                        f"gone for {self.settings.config.outage_s:g} s ({error})"
                     ) from None
                 self._note(f"does not serve: {error}; tried again in {pause:.0f} s")
             await asyncio.sleep(pause)
@@ -522,7 +515,7 @@ class HttpEngine:
             self._refusals.leave()
 
     async def _once(self, request: Request) -> Reply:
-        path = "completions" if self.settings.prompts == "token_ids" else "chat/completions"
+        path = "completions" if self.settings.config.prompts == "token_ids" else "chat/completions"
         sent, largest = body(self.settings, request), reply_bytes(request.max_tokens)
         record = await self._server.once("POST", path, sent, largest=largest) or {}
         return read_reply(self.settings, record, request)

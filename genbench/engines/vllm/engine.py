@@ -41,6 +41,7 @@ from genbench.engines.vllm.kind import VllmSettings
 from genbench.engines.vllm.loading import load_failure, load_in_thread
 from genbench.engines.vllm.monitoring import StepStatistics, StepWatch, Watchdog, facts, logged_backend
 from genbench.errors import EngineDiedError, RequestFailedError
+from genbench.protocols import Engine
 from genbench.suite.config import Decoding
 from genbench.types import (
     ChoiceScore,
@@ -241,31 +242,7 @@ def is_context_free(backend: Tokenizer) -> bool:
     )
 
 
-class LoadedEngine(Protocol):
-    """The engine that models are served by."""
-
-    llm: AsyncLLM | None
-    """None before it is loaded and after it is closed."""
-    decoder: TextDecoder | None
-    """None if vLLM has to decode step by step."""
-    stall: str | None
-    """Why the engine was killed, if it gave no token any more."""
-
-    @property
-    def kv_tokens(self) -> int | None:
-        """Return how many tokens its KV caches hold, or None before it is loaded."""
-        ...
-
-    def facts_of(self, statistics: StepStatistics) -> Mapping[str, Any]:
-        """Return what it resolved when it loaded, with the statistics of some of its steps."""
-        ...
-
-    def leave(self, model: ServedModel) -> None:
-        """Serve a model no longer."""
-        ...
-
-
-class ServedModel:
+class ServedModel(Engine):
     """The engine as one model uses it. Several models may use one engine at the same time.
 
     Args:
@@ -275,7 +252,7 @@ class ServedModel:
         slots: requests that the engine computes at the same time, over all ranks.
     """
 
-    def __init__(self, host: LoadedEngine, settings: VllmSettings, number: int, slots: int) -> None:
+    def __init__(self, host: VllmEngine, settings: VllmSettings, number: int, slots: int) -> None:
         self._host, self._number, self._log = host, number, settings.log
         self.sampling = {task: _Sampling(decoding) for task, decoding in settings.decodings.items()}
         self._lora = _lora_request(settings.adapter)
@@ -425,27 +402,15 @@ class _Sampling:
 
     def params(self, request: Request, *, detokenize: bool = True) -> SamplingParams:
         """Return vLLM's parameters. Every field is given, so that none has a default of vLLM or the model."""
-        decoding = self.decoding
         return SamplingParams(
             n=1,
-            temperature=decoding.temperature,
-            top_p=decoding.top_p,
-            top_k=decoding.top_k,
-            min_p=decoding.min_p,
-            presence_penalty=decoding.presence_penalty,
-            frequency_penalty=decoding.frequency_penalty,
-            repetition_penalty=decoding.repetition_penalty,
+            **self.decoding.sampling,
             seed=request.seed,
             max_tokens=request.max_tokens,
-            min_tokens=decoding.min_tokens,
-            stop=list(decoding.stop),
-            stop_token_ids=list(decoding.stop_token_ids),
-            ignore_eos=decoding.ignore_eos,
             detokenize=detokenize,
             skip_special_tokens=False,
             spaces_between_special_tokens=False,
             include_stop_str_in_output=False,
-            thinking_token_budget=decoding.thinking_token_budget,
             output_kind=RequestOutputKind.FINAL_ONLY,
             structured_outputs=StructuredOutputsParams(**request.structured) if request.structured else None,
         )
@@ -515,7 +480,7 @@ def platform_versions() -> dict[str, str | None]:
     }
 
 
-class VllmEngine:
+class VllmEngine(Engine):
     """One vLLM engine that is fed with token ids. On GPUs it runs in a child process.
 
     Args:

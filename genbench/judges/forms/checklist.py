@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from genbench.judges.forms.protocol import CheckedOpinion, JudgeForm, JudgePrompt, kappa_record
-from genbench.judges.forms.replies import line_pattern, matched
+from genbench.judges.forms.protocol import (
+    CheckedOpinion,
+    JudgeForm,
+    JudgePrompt,
+    kappa_record,
+    line_pattern,
+    matched,
+)
 from genbench.judges.prompt import block, numbered
 from genbench.stats.agreement import clustered_kappa
 from genbench.types import Case, Finding

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from genbench.errors import nearest
 from genbench.judges.config import JudgeFile
-from genbench.judges.forms.protocol import JudgeForm, JudgePrompt
-from genbench.judges.forms.replies import matched, one_of, word_pattern
+from genbench.judges.forms.protocol import JudgeForm, JudgePrompt, matched, one_of, word_pattern
 from genbench.types import Case, Finding
 
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from genbench.judges.forms.protocol import CheckedOpinion, JudgeForm, JudgePrompt
-from genbench.judges.forms.replies import matched, one_of, word_pattern
+from genbench.judges.forms.protocol import (
+    CheckedOpinion,
+    JudgeForm,
+    JudgePrompt,
+    matched,
+    one_of,
+    word_pattern,
+)
 from genbench.judges.prompt import block, capped
 from genbench.types import Case, Finding
 

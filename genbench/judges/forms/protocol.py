@@ -29,6 +29,7 @@ once, reads one word and turns it into a score::
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -167,3 +168,36 @@ def kappa_record(kappa: Kappa) -> dict[str, Any]:
     """Return a kappa as JSON: number of verdicts, share that agree, kappa and its interval."""
     ci = list(kappa.ci) if kappa.ci else None
     return {"verdicts": kappa.n, "accuracy": kappa.agreement, "kappa": kappa.value, "kappa_ci": ci}
+
+
+REASON = r"Reason: [^\n]{1,300}\n"
+"""The one short sentence before a verdict, for judges with `reason: true`."""
+
+
+def word_pattern(words: Sequence[str], reason: bool) -> str:
+    """Return the regex of a reply that is one of `words`, in a group."""
+    body = f"{'Verdict: ' if reason else ''}({'|'.join(words)})"
+    return REASON + body if reason else body
+
+
+def line_pattern(lines: Sequence[str], reason: bool) -> str:
+    """Return the regex of a reply of several lines. Each line is a regex with one group."""
+    body = r"\n".join(lines)
+    return REASON + body if reason else body
+
+
+def one_of(words: Sequence[str], reason: bool) -> dict[str, Any]:
+    """Return the constraint of a reply that is one of `words`."""
+    return {"regex": word_pattern(words, reason)} if reason else {"choice": list(words)}
+
+
+def matched(pattern: str, reply: str) -> tuple[str, ...]:
+    """Return the groups of `pattern` in a reply. Blanks around the reply do not matter.
+
+    Raises:
+        UnreadableReplyError: the reply does not match as a whole.
+    """
+    found = re.fullmatch(pattern, reply.strip())
+    if found is None:
+        raise UnreadableReplyError(f"the reply is not of the form that was asked for: {reply[:200]!r}")
+    return found.groups()

@@ -6,8 +6,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from genbench.judges.config import JudgeFile
-from genbench.judges.forms.protocol import CheckedOpinion, JudgeForm, JudgePrompt, kappa_record
-from genbench.judges.forms.replies import line_pattern, matched
+from genbench.judges.forms.protocol import (
+    CheckedOpinion,
+    JudgeForm,
+    JudgePrompt,
+    kappa_record,
+    line_pattern,
+    matched,
+)
 from genbench.stats.agreement import clustered_kappa
 from genbench.types import Case, Finding
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from genbench.analysis.results_record import Results, require_results
+from genbench.analysis.results.record import Results, require_results
 from genbench.analysis.samples import Sample, recipe_words, task_samples
 from genbench.exchange.parquet import SampleTable
 from genbench.reports.page.text_chunks import TextStore

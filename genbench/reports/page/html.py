@@ -11,15 +11,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from genbench.analysis.results_record import Results, TaskResults
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.reports.adaptive_looks import HEAD
 from genbench.reports.benchmark_groups import Series, group_series, task_groups
-from genbench.reports.judge import judged_lines
-from genbench.reports.likelihood import likelihood_lines
-from genbench.reports.notices import notices
+from genbench.reports.figures import judged_lines, likelihood_lines
 from genbench.reports.page import plots
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.record import Report, ReportedRun
+from genbench.reports.warnings import notices
 from genbench.types import STATUSES
 
 THRESHOLD = 0.856

@@ -9,8 +9,8 @@ import jinja2
 from genbench.analysis.parity import ready_responses
 from genbench.reports.adaptive_looks import look_rows, spent_words
 from genbench.reports.benchmark_groups import counted, group_changes, group_health
-from genbench.reports.explanations import signed, status_words, task_sentences
-from genbench.reports.numbers import interval, p_text, points
+from genbench.reports.explanations import status_words, task_sentences
+from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.safetext.printable import printable
 
 

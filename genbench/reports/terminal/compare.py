@@ -10,18 +10,13 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from genbench.analysis.comparison_record import (
-    ComparedTask,
-    Comparison,
-    JudgeFigures,
-    StratumDifference,
-    SuiteVerdict,
-)
+from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
+from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures, StratumDifference
 from genbench.reports.adaptive_looks import adaptive_text, spent_words
-from genbench.reports.explanations import headline, sentence, signed, status_words
-from genbench.reports.likelihood import difference_lines
-from genbench.reports.numbers import interval, p_text, points
-from genbench.reports.terminal.table import aligned
+from genbench.reports.explanations import headline, sentence, status_words
+from genbench.reports.figures import difference_lines
+from genbench.reports.numbers import interval, p_text, points, signed
+from genbench.reports.table import aligned
 from genbench.safetext.printable import printable
 from genbench.types import STATUSES
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.reports.explanations import signed
-from genbench.reports.numbers import p_text, points
-from genbench.reports.terminal.table import aligned
+from genbench.reports.numbers import p_text, points, signed
+from genbench.reports.table import aligned
 from genbench.runs.contamination import Contamination, ContaminationTask
 from genbench.runs.training_overlap import Overlap, OverlapTask
 from genbench.safetext.printable import printable

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.analysis.estimation_record import EstimatedTask, Estimation
-from genbench.analysis.noise_record import NoiseMeasurement, TaskNoise
-from genbench.analysis.ranking_record import RankedModel, RankedTask, Ranking
-from genbench.analysis.records import EstimateRecord
-from genbench.reports.explanations import signed
-from genbench.reports.numbers import interval, points
-from genbench.reports.terminal.table import aligned
+from genbench.analysis.estimate import EstimatedTask, Estimation
+from genbench.analysis.rank import RankedModel, RankedTask, Ranking
+from genbench.reports.numbers import interval, points, signed
+from genbench.reports.table import aligned
 from genbench.runs.power import NightsPlan, PlannedTask, PowerPlan
 from genbench.safetext.printable import printable
+from genbench.stats.estimates import EstimateRecord
+from genbench.stats.noise import NoiseMeasurement, TaskNoise
 
 
 def estimate_text(estimation: Estimation) -> str:

@@ -11,9 +11,8 @@ from genbench.ledger.listing import LedgerList
 from genbench.ledger.pruning import LedgerPruned
 from genbench.ledger.rescoring import LedgerRescored, RescoredRun
 from genbench.policy.gate import GatedTask, NightlyGate
-from genbench.reports.explanations import signed
-from genbench.reports.numbers import points
-from genbench.reports.terminal.table import aligned
+from genbench.reports.numbers import points, signed
+from genbench.reports.table import aligned
 
 LedgerRecord = LedgerAdded | LedgerList | LedgerCheck | LedgerPruned | LedgerRescored
 

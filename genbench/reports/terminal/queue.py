@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.queue.records import Job, JobDetail, JobList, Schedule, Worker
-from genbench.reports.terminal.table import aligned
+from genbench.reports.table import aligned
 from genbench.watch.best import BestAgain
 from genbench.watch.watches import Watch, WatchList
 

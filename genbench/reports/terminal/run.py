@@ -6,32 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from genbench.analysis.corpus_record import CorpusRecord
-from genbench.analysis.joinedalarms import joined_alarms
-from genbench.analysis.mean_records import GroupRecord
-from genbench.analysis.results_record import InstructionsRecord, Results, TaskResults
+from genbench.analysis.instruction_accuracy import InstructionsRecord
+from genbench.analysis.results.alarms import joined_alarms
+from genbench.analysis.results.means import GroupRecord
+from genbench.analysis.results.record import Results, TaskResults
 from genbench.reports.adaptive_looks import adaptive_text
-from genbench.reports.benchmark_groups import TaskLine, fold_lines, groups_of, task_line
-from genbench.reports.judge import judged_lines
-from genbench.reports.likelihood import likelihood_lines
+from genbench.reports.figures import corpus_lines, judged_lines, likelihood_lines
 from genbench.reports.numbers import interval, points
-from genbench.reports.terminal.table import aligned
+from genbench.reports.table import aligned
+from genbench.reports.warnings import TaskLine, fold_lines, groups_of, task_line, task_notices
 from genbench.store.manifest import PublishedRecord
-
-
-def corpus_lines(records: Mapping[str, CorpusRecord] | None) -> list[str]:
-    """Return one line for each corpus metric, in points of 100 with its 95 % interval."""
-    return [_line(name, item) for name, item in (records or {}).items()]
-
-
-def _line(name: str, item: CorpusRecord) -> str:
-    if item.value is None:
-        return f"{name}: missing: {item.missing}"
-    bounds = "" if item.ci is None else f" [{100 * item.ci[0]:.2f}, {100 * item.ci[1]:.2f}]"
-    better = ", lower is better" if item.lower_is_better else ""
-    empty = f"; {item.empty} samples without an answer count as empty" if item.empty else ""
-    return f"{name} (corpus{better}): {100 * item.value:.2f}{bounds}{empty}"
-
 
 _HEAD = ("model", "task", "metric", "value", "95% CI", "re-run", "n x k", "status counts")
 _RIGHT = frozenset({"value", "re-run", "n x k"})
@@ -170,24 +154,6 @@ def _published(scores: Sequence[PublishedRecord]) -> str:
     return f"published: {shown} (sources and decodings: in the report)"
 
 
-def task_notices(task: TaskResults) -> list[str]:
-    """Return the notices that change how a task's score is read, without its name."""
-    lines: list[str] = []
-    if task.missing:
-        lines.append(f"{task.metric} is missing: {task.missing}")
-    if task.n < task.of:
-        lines.append(f"{task.n} of {task.of} problems")
-    if task.excluded:
-        bounds = task.bounds
-        between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
-        lines.append(f"{task.excluded} of {task.samples} samples excluded (defects of ours){between}")
-    if task.forgeable:
-        lines.append(forgeable_words(task.forgeable))
-    if task.clamped:
-        lines.append(f"max_tokens was lowered to the context for {task.clamped} samples")
-    return lines
-
-
 def _further(task: TaskResults, brief: bool) -> list[str]:
     """Return what else is known of a task, without its name. With `brief` only what the suite asked for."""
     lines = [_published(task.published)] if task.published and not brief else []
@@ -204,11 +170,6 @@ def _further(task: TaskResults, brief: bool) -> list[str]:
         lines += _instructions(task.instructions) if task.instructions else []
     lines += judged_lines(task.judge) if task.judge else []
     return lines
-
-
-def forgeable_words(count: int) -> str:
-    """Return the notice on samples that passed tests which a hostile program could fake."""
-    return f"{count} samples passed tests that a hostile program could fake (`forgeable` in their detail)"
 
 
 def _other_metrics(task: TaskResults, brief: bool) -> list[str]:

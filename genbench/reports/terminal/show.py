@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from genbench.reports.browse import ProblemRow, SampleRow
-from genbench.reports.terminal.table import aligned
+from genbench.reports.table import aligned
 from genbench.runs.stored.status import RunProgress, RunsStatus
 from genbench.safetext.printable import one_line, printable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.reports.terminal.table import aligned
+from genbench.reports.table import aligned
 from genbench.runs.mirror import MirrorRecord
 from genbench.safetext.printable import printable
 from genbench.task_import.harness.levels import LEVELS, LevelReport

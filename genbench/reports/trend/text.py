@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from genbench.reports.explanations import signed
-from genbench.reports.numbers import interval, points
-from genbench.reports.terminal.table import aligned
+from genbench.reports.numbers import interval, points, signed
+from genbench.reports.table import aligned
 from genbench.safetext.printable import printable
 from genbench.trend.record import AlarmBudget, BestCheckpoint, Trend, TrendChange, TrendColumns, TrendTask
 from genbench.trend.sentence import change_words

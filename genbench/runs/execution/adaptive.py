@@ -12,10 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.adaptivelook import confirmation, look_words, night_record, paired_at
-from genbench.analysis.adaptiveplan import make_plan, rules_of
-from genbench.analysis.comparable import Difference, planned_differences, settle
-from genbench.analysis.opening import open_side, require_finished
+from genbench.analysis.adaptive.plan import (
+    confirmation,
+    look_words,
+    make_plan,
+    night_record,
+    paired_at,
+    rules_of,
+)
+from genbench.analysis.comparison.comparability import Difference, planned_differences, settle
+from genbench.analysis.sides.loading import open_side, require_finished
 from genbench.data.shard import Shard
 from genbench.draw.draw_queue import Draw, wanted_draws
 from genbench.errors import ConfigError, InputError, InterruptedRunError
@@ -23,7 +29,7 @@ from genbench.runs.execution.job import AdaptiveJob, Job, RunContext
 from genbench.runs.execution.prompt_records import SpooledPrompts
 from genbench.runs.execution.run_manifest import RunManifest
 from genbench.runs.options import RunOptions
-from genbench.stats.night import Night
+from genbench.stats.adaptive.group_sequential import Night
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.store.lock import writer_of

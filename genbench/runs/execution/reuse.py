@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from genbench.analysis.results_record import Results, TaskResults, read_results
+from genbench.analysis.results.record import Results, TaskResults, read_results
 from genbench.errors import GenbenchError, RunFolderError
 from genbench.models.responses import ReplaySettings
 from genbench.runs.execution.job import Job

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from genbench.errors import ConfigError, RunFolderError
+from genbench.judges.judged_tasks import is_judged
 from genbench.judges.session import JudgeSession, forget_unscored
-from genbench.judges.tasks import is_judged
 from genbench.runs.event_loop import StopSwitch
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import AdaptiveRecord, drawn_ids

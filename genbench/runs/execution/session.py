@@ -16,8 +16,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from genbench.analysis.results import build_results
-from genbench.analysis.results_record import Results
+from genbench.analysis.results.build import build_results
+from genbench.analysis.results.record import Results
 from genbench.draw.capacity import limit_of
 from genbench.draw.draw_queue import Draw, has_missing, missing_draws
 from genbench.draw.generation import CountTrace, Generation, More

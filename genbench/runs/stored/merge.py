@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results_record import Results
+from genbench.analysis.results.record import Results
 from genbench.analysis.samples import merged_asks
 from genbench.data.shard import Shard
 from genbench.draw.progress import ProgressLine

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results import build_results
-from genbench.analysis.results_record import Results
+from genbench.analysis.results.build import build_results
+from genbench.analysis.results.edited_files import edited_tasks
+from genbench.analysis.results.record import Results
 from genbench.analysis.samples import reference_text
-from genbench.analysis.unsealed import edited_tasks
 from genbench.draw.progress import ProgressLine
 from genbench.errors import InterruptedRunError, RunFolderError
 from genbench.judges.session import JudgeSession

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from genbench.analysis.recheck_record import RecheckedTask
-from genbench.analysis.sides import Side, SideTask
+from genbench.analysis.comparison.spot_check import RecheckedTask
+from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import GenbenchError, InputError
-from genbench.judges.tasks import is_judged
+from genbench.judges.judged_tasks import is_judged
 from genbench.models.prepare import Reasoning
 from genbench.runs.event_loop import run_coroutine
 from genbench.runs.execution.scoring import case_of, conversations, verdict_of

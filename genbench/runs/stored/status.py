@@ -9,8 +9,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field
 
-from genbench.analysis.records import Count
-from genbench.json_record import JsonRecord
+from genbench.json_record import Count, JsonRecord
 from genbench.runs.stored.merge import run_folders
 from genbench.store.folder import RunFolder
 from genbench.store.lock import Writer, writer_of

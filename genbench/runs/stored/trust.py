@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from genbench import registry
 from genbench.errors import ConfigError, InputError, RunFolderError, nearest
-from genbench.judges.file import judge_path, validated_judge
+from genbench.judges.spec import judge_path, validated_judge
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import Manifest
 from genbench.store.signature import is_sealed, seal

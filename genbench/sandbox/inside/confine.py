@@ -1,15 +1,136 @@
-"""Confinement of zygote and program. They give up user, capabilities, files, limits and system calls."""
+"""Confinement of zygote and program. They give up user, capabilities, files, limits and system calls.
+
+Python does not provide the kernel calls for that: prctl, capset, seccomp, landlock. With landlock a process
+gives up the file system except named folders, without any privilege. Its numbers and structures are those
+of linux/landlock.h, ABI 1 (Linux 5.13) to 6 (6.12).
+"""
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import resource
 import signal
+import stat
+from collections.abc import Iterable
 from typing import Any
 
-from . import landlock, libc
 from .seccomp import Filter
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_SET_NO_NEW_PRIVS = 38
+SECCOMP_MODE_FILTER = 2
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_CAPABILITIES_V3 = 0x20080522
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_void_p))
+
+
+def check(result: int, what: str) -> int:
+    """Return the `result` of a libc call. Raise an OSError that names the call if it is negative."""
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+    return result
+
+
+def prctl(option: int, value: int) -> None:
+    """Set an option of this process. Raise OSError if the kernel refuses it."""
+    check(_LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0), f"prctl({option})")
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """Make a system call by number. Arguments are ctypes values or integers."""
+    return int(_LIBC.syscall(ctypes.c_long(number), *arguments))
+
+
+def drop_capabilities() -> None:
+    """Give up every capability of this process, for good under NO_NEW_PRIVS."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
+    check(_LIBC.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)())), "capset")
+
+
+def install_filter(code: bytes) -> None:
+    """Put a BPF program between this process (and its threads to come) and the kernel."""
+    held = ctypes.create_string_buffer(code, len(code))
+    program = _Filter(len(code) // 8, ctypes.addressof(held))
+    result = _LIBC.prctl(
+        PR_SET_SECCOMP, ctypes.c_ulong(SECCOMP_MODE_FILTER), ctypes.c_ulong(ctypes.addressof(program)), 0, 0
+    )
+    check(result, "prctl(PR_SET_SECCOMP)")
+
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_ASK_VERSION = 1
+_PATH_BENEATH = 1
+_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+"""How many file system rights (bits from 0) each ABI knows. All of them are taken away."""
+_NEWEST_FILE_ABI = 5
+_BIND_AND_CONNECT_TCP = 0b11
+_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("files", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = (("allowed", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
+
+
+def landlock_abi() -> int:
+    """Return the kernel's landlock version, or 0 if it has none."""
+    return max(0, syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION)))
+
+
+def keep_only(readable: Iterable[str]) -> None:
+    """Allow this process only to read below `readable`. Threads and children inherit it.
+
+    Raises:
+        OSError: there is no landlock here.
+    """
+    version = landlock_abi()
+    ruleset = _Ruleset(
+        files=(1 << _FILE_RIGHTS[min(max(version, 1), _NEWEST_FILE_ABI)]) - 1,
+        net=_BIND_AND_CONNECT_TCP if version >= 4 else 0,
+        scoped=_ABSTRACT_SOCKETS_AND_SIGNALS if version >= 6 else 0,
+    )
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    made = syscall(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
+    rules = check(made, "landlock_create_ruleset")
+    try:
+        for path in readable:
+            _allow(rules, path)
+        check(syscall(_RESTRICT_SELF, ctypes.c_int(rules), ctypes.c_uint32(0)), "landlock_restrict_self")
+    finally:
+        os.close(rules)
+
+
+def _allow(rules: int, path: str) -> None:
+    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        folder = stat.S_ISDIR(os.fstat(place).st_mode)
+        rule = _PathBeneath(_READ_FILE | (_READ_DIR if folder else 0), place)
+        added = syscall(
+            _ADD_RULE,
+            ctypes.c_int(rules),
+            ctypes.c_int(_PATH_BENEATH),
+            ctypes.byref(rule),
+            ctypes.c_uint32(0),
+        )
+        check(added, f"landlock_add_rule({path})")
+    finally:
+        os.close(place)
+
 
 _NOBODY = 65534
 OPEN_FILES = 64
@@ -22,15 +143,15 @@ def zygote(setup: dict[str, Any]) -> None:
     Raises:
         OSError: the kernel refused one of them. There is no cage then.
     """
-    libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
     _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     if setup["tier"] != "unsafe":
         _become_nobody(setup["uid"])
-        libc.drop_capabilities()
-    libc.prctl(libc.PR_SET_DUMPABLE, 0)
-    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user resets it
+        drop_capabilities()
+    prctl(PR_SET_DUMPABLE, 0)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user resets it
     if setup["tier"] == "b":
-        landlock.keep_only(setup["readable"])
+        keep_only(setup["readable"])
 
 
 def _become_nobody(private: int) -> None:
@@ -78,7 +199,7 @@ def program(order: dict[str, Any], parent: int, base_bytes: int, filter_: Filter
     Args:
         order: memory_mib beyond `base_bytes` and the inputs, file_bytes, cpu_s, threads.
     """
-    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         raise OSError("the zygote is gone")
     memory = base_bytes + order["input_bytes"] + (order["memory_mib"] << 20)
@@ -90,7 +211,7 @@ def program(order: dict[str, Any], parent: int, base_bytes: int, filter_: Filter
     _limit(resource.RLIMIT_MEMLOCK, 0)
     _limit(resource.RLIMIT_MSGQUEUE, 0)
     if filter_ is not None:
-        libc.install_filter(filter_.for_process(os.getpid()))
+        install_filter(filter_.for_process(os.getpid()))
 
 
 def _limit(which: int, value: int) -> None:

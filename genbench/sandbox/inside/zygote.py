@@ -1,6 +1,7 @@
-"""The zygote, a warm interpreter inside the cage.
+"""The zygote, a warm interpreter inside the cage, and the processes that it forks.
 
-It forks once per program and watches the process until it ends.
+It forks once per program and watches the process until it ends. The process sets up its descriptors, limits
+and filter, and then runs the program.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import fcntl
 import gc
 import json
 import os
+import random
 import select
 import signal
 import socket
@@ -17,11 +19,77 @@ import time
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NoReturn
 
-from . import child, confine, landlock, prelude, process, seccomp, syscalls
+from . import calls, confine, harness, prelude, process, seccomp
 from .board import Board
-from .job import NOTHING, RESERVED
+from .job import NOTHING, READY, RESERVED, RESULTS, Job, read
+from .seccomp import Filter
+
+_NOT_SET_UP = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The resources that the zygote has prepared for every program."""
+
+    board: Board
+    prelude: dict[str, Any]
+    base_bytes: int
+    filter: Filter | None
+    pid: int
+
+
+def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) -> NoReturn:
+    """Run the job and never return. A byte on `ready` says that the process is confined.
+
+    Args:
+        fds: descriptors of the job, its inputs, the output, the error output.
+    """
+    status = _NOT_SET_UP
+    try:
+        job = read(order, fds[0], fds[1], ground.board)
+        _wire(job, fds[2], fds[3], ready)
+        confine.program(order, ground.pid, ground.base_bytes, ground.filter)
+        os.write(READY, b"1")
+        os.close(READY)
+        status = 0
+        random.seed(0)  # a verdict must be repeatable, as for the hash seed
+        _run(job, ground.prelude)
+    except BaseException as error:
+        if status == _NOT_SET_UP:
+            os.write(2, f"{type(error).__name__}: {error}".encode(errors="replace"))
+        status = status or 1
+    finally:
+        os._exit(status)
+
+
+def _wire(job: Job, output: int, errors: int, ready: int) -> None:
+    """Set up descriptors 0, 1 and 2 and close the zygote's. Given descriptors are above RESERVED.
+
+    If the program's prints are not its answer, they go to the error output. The answer goes to RESULTS.
+    """
+    printed = job.kind == "stdio" and job.mode == "real"
+    # /dev/null is opened anew: locks and flags of the zygote's own would stay for the next program.
+    os.dup2(os.memfd_create("stdin") if printed else os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(output if printed else errors, 1)
+    os.dup2(errors, 2)
+    os.dup2(NOTHING if printed else output, RESULTS)
+    os.dup2(ready, READY)
+    os.closerange(RESULTS if printed else READY + 1, READY)
+    os.closerange(READY + 1, confine.OPEN_FILES)
+
+
+def _run(job: Job, prelude: dict[str, Any]) -> None:
+    if job.kind == "assert":
+        calls.answer_expressions(job, prelude)
+    elif job.kind == "functional":
+        calls.answer_calls(job, prelude)
+    elif job.mode == "real":
+        process.run(job, prelude)
+    else:
+        harness.run(job, prelude)
+
 
 _MESSAGE = 65536
 _FDS = 8
@@ -34,7 +102,7 @@ def main() -> None:
     setup = json.loads(data)
     ground = _prepare(setup, Board(fds[0]))
     os.close(fds[0])
-    facts = {"interpreter": _interpreter(setup), "uid": os.geteuid(), "landlock": landlock.abi()}
+    facts = {"interpreter": _interpreter(setup), "uid": os.geteuid(), "landlock": confine.landlock_abi()}
     control.send(json.dumps(facts).encode())
     while True:
         data, fds, _, _ = socket.recv_fds(control, _MESSAGE, _FDS)
@@ -60,7 +128,7 @@ def _moved(fd: int) -> int:
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, RESERVED)
 
 
-def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
+def _prepare(setup: dict[str, Any], board: Board) -> Ground:
     """Prepare once what programs need: imports, the filter, the confinement."""
     names = prelude.names()
     prelude.warm()
@@ -72,14 +140,14 @@ def _prepare(setup: dict[str, Any], board: Board) -> child.Ground:
     find_spec("genbench_no_such_module")  # this lists the folders of sys.path, which tier B cannot do later
     sys.argv = [process.FILENAME]
     sys.setrecursionlimit(prelude.RECURSION_LIMIT)
-    machine = syscalls.machine()
+    machine = seccomp.machine()
     if machine is None and setup["tier"] != "unsafe":
         raise OSError(f"no system call table for this processor ({os.uname().machine})")
     confine.zygote(setup)
     filter_ = seccomp.build(machine) if machine is not None and setup["tier"] != "unsafe" else None
     gc.collect()
     gc.freeze()
-    return child.Ground(board, names, confine.address_space(), filter_, os.getpid())
+    return Ground(board, names, confine.address_space(), filter_, os.getpid())
 
 
 def _interpreter(setup: dict[str, Any]) -> str:
@@ -120,14 +188,14 @@ class _Watch:
 
 
 def _supervise(
-    ground: child.Ground, control: socket.socket, order: dict[str, Any], fds: list[int]
+    ground: Ground, control: socket.socket, order: dict[str, Any], fds: list[int]
 ) -> dict[str, Any]:
     """Run one order and return how its process ended. No process is left when it returns."""
     ready_in, ready_out = os.pipe()
     began = time.monotonic_ns()
     pid = os.fork()
     if pid == 0:
-        child.become(ground, order, fds, ready_out)
+        become(ground, order, fds, ready_out)
     for fd in (*fds, ready_out):
         os.close(fd)
     handle = os.pidfd_open(pid)

@@ -16,8 +16,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Body, Header, HTTPException, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from genbench.analysis.compare import compare
-from genbench.analysis.comparison_record import Comparison
+from genbench.analysis.comparison.compare import Comparison, compare
 from genbench.errors import InputError
 from genbench.ledger.ingest import add
 from genbench.ledger.listing import ListedRun, PushedRun

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy import func, select
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.errors import InputError
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger

@@ -13,8 +13,8 @@ from typing import Any
 from genbench.data.packed_tests import unpack
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.sandbox.compare import check_tests
 from genbench.sandbox.programs import Check
-from genbench.sandbox.readable import check_tests
 from genbench.tasks.base import RowProblems, SingleTurn
 from genbench.tasks.page.task import page_facts
 from genbench.types import Ask, Message, Problem

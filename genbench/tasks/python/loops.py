@@ -19,9 +19,8 @@ from genbench.suite.judge import SimulatedUser
 from genbench.tasks.base import RowTask, require_columns
 from genbench.tools.documents import Form
 from genbench.tools.families import AUTO, check_family
-from genbench.tools.isolated import FunctionRunner, IsolatedFunctions, read_wish
 from genbench.tools.loop import LoopRules, play
-from genbench.tools.simulation import FunctionFile
+from genbench.tools.simulated_functions import FunctionFile, FunctionRunner, IsolatedFunctions, read_wish
 from genbench.tools.user_talk import talk
 from genbench.types import Ask, Message, Problem, ToolOffer
 

@@ -12,7 +12,7 @@ from genbench.generators.maker import RowKey
 from genbench.generators.own import GeneratorFile, OwnRowMaker
 from genbench.protocols import Row, TaskInfo
 from genbench.tasks.generated import GeneratedTask, Generation
-from genbench.tools.isolated import read_wish
+from genbench.tools.simulated_functions import read_wish
 
 _MOST_ROWS, _LARGEST = 100_000, 10_000_000
 

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Literal, Protocol
 
-from genbench.verifiers.choice import phrases
 from genbench.verifiers.extraction.boxes import boxes
+from genbench.verifiers.language import announcements
 from genbench.verifiers.language import negation as denials
 from genbench.verifiers.language.negation import doubts_value
 from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
@@ -93,7 +93,7 @@ _WINDOW = 200
 _SENTENCE_END = re.compile(r"\n+|[!?。！？]+|\.(?=\s|$|[\ue000\ue001])|;")
 _PAUSING = compiled(denials.PAUSING)
 CERTAIN = re.compile(words(denials.CERTAIN), re.IGNORECASE)
-_NOUN = bounded(words(phrases.ANSWERS))
+_NOUN = bounded(words(announcements.ANSWERS))
 
 _WORD = re.compile(r"\w")
 _MARK = re.compile(r"[.!?。\n]")
@@ -189,25 +189,26 @@ AFTER_TEXT = r"(?![A-Za-z0-9À-ɏ_^]|[.,][0-9]|[-/][A-Za-z0-9])"
 HEADING = re.compile(r"\s*[\])]?\s*(?:[).:,。：、\]–—-])")
 ENDS = re.compile(r"[\s\])}\"'”’]*(?:$|[.,;:!。、！)—–(]|\n)")
 
-_OPTION = rf"(?:(?:the\s+)?{bounded(words(phrases.OPTIONS))})"
-_FILL = rf"(?:[\W_]*{bounded(words(phrases.FILLERS))})*"
+_OPTION = rf"(?:(?:the\s+)?{bounded(words(announcements.OPTIONS))})"
+_FILL = rf"(?:[\W_]*{bounded(words(announcements.FILLERS))})*"
 _GAP = r"(?:[^\S\n]+(?!(?-i:[A-Z])(?![^\W_]))[^\s.:=,;]{1,30}){0,8}?"
-_COPULA = rf"(?:[\s\"'”)]*(?:{bounded(words(phrases.COPULAS))}|[:=→>–—-]+))"
+_COPULA = rf"(?:[\s\"'”)]*(?:{bounded(words(announcements.COPULAS))}|[:=→>–—-]+))"
 _TO_OPTION = rf"{_FILL}(?:[\W_]*{_OPTION}(?:\s+(?:number|no\.|labell?ed))?)?[\W_]{{0,8}}\Z"
-_ANSWER_NOUN = rf"{bounded(words(phrases.ANSWERS))}"
+_ANSWER_NOUN = rf"{bounded(words(announcements.ANSWERS))}"
 _ADJECTIVE = (
     r"(?:correct|right|best|appropriate|accurate|suitable|likely|only|remaining"
     r"|richtige|korrekte|bonne|correcta|corretta|correta|goede|juiste|правильн\w+|верн\w+)"
 )
 _STATED = re.compile(
     rf"(?:{_ANSWER_NOUN}[\"'”)]*(?:{_GAP}{_COPULA})?|{_OPTION}{_GAP}{_COPULA}|{_ADJECTIVE}\s+{_OPTION}"
-    rf"|{bounded(words(phrases.CHOOSING))}){_TO_OPTION}",
+    rf"|{bounded(words(announcements.CHOOSING))}){_TO_OPTION}",
     re.IGNORECASE,
 )
-_CONCLUDED = re.compile(rf"(?:{bounded(words(phrases.CONCLUDING))}){_TO_OPTION}", re.IGNORECASE)
+_CONCLUDED = re.compile(rf"(?:{bounded(words(announcements.CONCLUDING))}){_TO_OPTION}", re.IGNORECASE)
 _MENTIONED = re.compile(rf"{_OPTION}[\W_]{{0,4}}\Z", re.IGNORECASE)
 _CONFIRMED = re.compile(
-    rf"[\W_]{{0,4}}(?:{words(phrases.CONFIRMING)}|(?:is|was|must be|would be|has to be|seems|appears|looks)"
+    rf"[\W_]{{0,4}}(?:{words(announcements.CONFIRMING)}"
+    r"|(?:is|was|must be|would be|has to be|seems|appears|looks)"
     r"(?:\s+\w+){0,5}?\s+(?:correct|right|best|answer|true|choice|winner|option)(?![a-z]))",
     re.IGNORECASE,
 )
@@ -254,7 +255,7 @@ _WOULD_BE = re.compile(
 _CONDITION = re.compile(r"[\s)\]\"'”.,]*(?:if|were|had|wenn|falls|si|se)\b", re.IGNORECASE)
 _WONDERING = compiled(denials.WONDERING)
 _JOINT = re.compile(
-    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*)?\(?(?:{bounded(words(phrases.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
+    rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*)?\(?(?:{bounded(words(announcements.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"[\s)\]]*[,;–—-]\s*[(\[]?")
@@ -263,7 +264,7 @@ _SINGULAR = re.compile(r"[\s)\]]*(?:is|was|can|cannot|has|does|would|fails|ist|e
 _ADDS = re.compile(
     r"[\W_]{0,4}(?:is|was|would be|seems|could be|might be) (?:also|too|equally|likewise)\b", re.IGNORECASE
 )
-_CONTINUES = frozenset(phrases.CONTINUING)
+_CONTINUES = frozenset(announcements.CONTINUING)
 _TEXT_CONTINUES = frozenset({
     *("because", "since", "as", "which", "is", "was", "due", "so", "given", "therefore", "rather", "not"),
     *("but", "where", "weil", "da", "denn", "ist", "parce", "car", "est", "porque", "es", "pois", "é"),
@@ -275,7 +276,7 @@ _REASONS = frozenset({
 })  # fmt: skip
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _NEXT_WORD = re.compile(r"[\s\])}\"'”]*(?:\([^()]{0,80}\)\s*)?([^\W\d_]+)")
-_REST = re.compile(rf"(?:{words(phrases.OPTIONS, phrases.FILLERS)}|[\W_\d])*", re.IGNORECASE)
+_REST = re.compile(rf"(?:{words(announcements.OPTIONS, announcements.FILLERS)}|[\W_\d])*", re.IGNORECASE)
 
 
 class Placed(Protocol):

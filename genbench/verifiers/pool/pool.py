@@ -19,7 +19,7 @@ from typing import Any, Self
 from genbench.errors import ConfigError
 from genbench.types import Case, Finding, Status
 from genbench.verifiers.pool.process import LoadRefusedError, VerifierSpec, WorkerDiedError, WorkerProcess
-from genbench.verifiers.pool.wire import case_to_record, without_answers
+from genbench.verifiers.pool.worker import case_to_record, without_answers
 
 _OWN_DEATHS = 2
 """Deaths alone that show it if nobody else causes such deaths: a crash, or a process that says nothing."""

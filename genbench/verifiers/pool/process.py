@@ -19,7 +19,7 @@ from typing import Any
 
 from genbench.errors import ConfigError
 from genbench.types import Finding
-from genbench.verifiers.pool.wire import HEADER, MOST_BYTES, finding_from_record, frame
+from genbench.verifiers.pool.worker import HEADER, MOST_FRAME_BYTES, finding_from_record, frame
 
 _WORKER = "genbench.verifiers.pool.worker"
 _GRACE_S = 60.0
@@ -243,7 +243,7 @@ class WorkerProcess:
     async def _read(self) -> dict[str, Any]:
         try:
             (size,) = HEADER.unpack(await self._reader.readexactly(HEADER.size))
-            if size > MOST_BYTES:
+            if size > MOST_FRAME_BYTES:
                 raise ValueError(f"{size:,} bytes")
             record: dict[str, Any] = json.loads(await self._reader.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.registry import load_object
 from genbench.types import Answer, Case, Finding
 from genbench.verifiers.extraction.final_answer import final_answer
 from genbench.verifiers.extraction.final_text import final_text
@@ -63,7 +63,6 @@ _VERSION = "5"
 _TIME_LIMIT_S = 5.0
 _LOADING_S = 30.0
 """Added for match f1, whose assignment of parts loads scipy with the first answer."""
-_OVERLAP = "genbench.verifiers.text.word_overlap:overlap"
 _PARTS = 200
 """An answer in more parts than this is no answer: its F1 would be below 0.05 for ten wanted parts."""
 _SHOWN = 300
@@ -219,7 +218,7 @@ class ExactVerifier:
         if len(parts) > _PARTS:
             refused = {"refused": f"{len(parts)} parts"}
             return Finding(0.0, extracted=answer[:_SHOWN], detail=detail | refused, parts=self._nothing)
-        found = load_object(_OVERLAP)(parts, references)
+        found = overlap(parts, references)
         return Finding(found.f1, extracted=answer[:_SHOWN], detail=detail, parts={"em": found.exact})
 
 
@@ -245,3 +244,69 @@ def _references_in_parts(reference: Any) -> list[list[str]]:
         split = [piece for part in parts for piece in part.split(";")] if len(parts) > 1 else parts
         found.append([piece for piece in split if piece.strip()] or parts)
     return found
+
+
+_SPLIT = re.compile(r"[ \-]")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+Bag = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How well an answer matches the best of its references, in [0, 1]."""
+
+    f1: float
+    exact: float
+
+
+def overlap(answer: Sequence[str], references: Sequence[Sequence[str]]) -> Overlap:
+    """Return the best F1 and the best exact match over the references. Each is given in parts.
+
+    F1 is rounded to two digits, as the official evaluator does for each question.
+    """
+    given = [normalised(part) for part in answer]
+    found = [_against(given, [normalised(part) for part in parts]) for parts in references]
+    return Overlap(max(item.f1 for item in found), max(item.exact for item in found))
+
+
+def normalised(text: str) -> str:
+    """Return a text in lower case, without punctuation and articles, and with numbers as decimals."""
+    words: list[str] = []
+    for token in _SPLIT.split(text.lower()):
+        word = token if _is_number(token) else token.translate(_NO_PUNCTUATION)
+        word = str(float(word)) if _is_number(word) else word
+        words += _ARTICLES.sub(" ", word).split()
+    return " ".join(words)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _against(given: Sequence[str], wanted: Sequence[str]) -> Overlap:
+    # Only match f1 needs them, and they take seconds to load on a busy machine.
+    import numpy as np  # noqa: PLC0415
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
+
+    exact = float(len(given) == len(wanted) and set(given) == set(wanted))
+    bags = [frozenset(part.split()) for part in given]
+    table = np.array([[_f1(bag, frozenset(other.split())) for bag in bags] for other in wanted])
+    places = linear_sum_assignment(table, maximize=True)
+    mean = float(table[places].sum()) / max(len(given), len(wanted))
+    return Overlap(round(mean, 2), exact)
+
+
+def _f1(given: Bag, wanted: Bag) -> float:
+    """Return the F1 of two sets of words, or 0 if the wanted ones have numbers and share none."""
+    numbers = {word for word in wanted if _is_number(word)}
+    if numbers and not numbers & given:
+        return 0.0
+    shared = len(given & wanted)
+    precision = shared / len(given) if given else 1.0
+    recall = shared / len(wanted) if wanted else 1.0
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

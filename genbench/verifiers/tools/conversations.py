@@ -13,9 +13,8 @@ from typing import Any, Literal, get_args
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.tools.bfcl.world import World
 from genbench.tools.calls import Call
-from genbench.tools.isolated import FunctionRunner, IsolatedFunctions, read_wish
 from genbench.tools.loop import LoopRules, Played, Simulated, TurnLog, TurnOutcome, play
-from genbench.tools.simulation import functions_of
+from genbench.tools.simulated_functions import FunctionRunner, IsolatedFunctions, functions_of, read_wish
 from genbench.tools.user_talk import Talk, talk
 from genbench.types import Case, Finding, Message, Status
 

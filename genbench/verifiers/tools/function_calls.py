@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from genbench.errors import ConfigError, DataError, nearest
+from genbench.tools.call_lists import (
+    LANGUAGES,
+    Language,
+    last_call_list,
+    official_prompt_calls,
+    official_tagged_calls,
+)
 from genbench.tools.calls import Call, CallError, Parsed
 from genbench.tools.documents import tool_name
 from genbench.tools.families import AUTO, check_family, parse
-from genbench.tools.found_calls import last_call_list
-from genbench.tools.official import LANGUAGES, Language, official_prompt_calls, official_tagged_calls
 from genbench.types import Case, Finding, Status
 from genbench.verifiers.tools.call_check import CallRules, Count
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.judges.file import read_judge
-from genbench.judges.forms.loading import load_form
 from genbench.judges.judge import Judge
+from genbench.judges.spec import load_form, read_judge
 from genbench.runs.judge_check import check_judge
 from tests.judges.conftest import Case, Server
 from tests.judges.judgefiles import ENGINE, sample

@@ -6,8 +6,14 @@ import re
 
 import pytest
 
-from genbench.judges.forms.protocol import UnreadableReplyError
-from genbench.judges.forms.replies import REASON, line_pattern, matched, one_of, word_pattern
+from genbench.judges.forms.protocol import (
+    REASON,
+    UnreadableReplyError,
+    line_pattern,
+    matched,
+    one_of,
+    word_pattern,
+)
 
 
 def test_words_are_a_choice_unless_a_reason_goes_first() -> None:

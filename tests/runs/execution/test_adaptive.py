@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.engines.placement import EngineKeeper
 from genbench.errors import ConfigError, InputError, InterruptedRunError, NotComparableError, RunFolderError
 from genbench.pipeline import RunOptions, merge, run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.pipeline import RunOptions, run
 from genbench.reports.terminal.run import run_table
 from genbench.store.folder import RunFolder

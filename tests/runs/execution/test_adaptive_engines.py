@@ -14,7 +14,7 @@ import pytest
 
 from genbench.engines.checkpoint import folder_digest
 from genbench.errors import InterruptedRunError
-from genbench.judges import build
+from genbench.judges import engines as build
 from genbench.judges.local import LocalJudge
 from genbench.pipeline import RunOptions, run
 from genbench.store.folder import RunFolder

@@ -12,7 +12,7 @@ from genbench.runs.doctor import doctor
 from genbench.runs.execution.preflight import Check, check_suite
 from genbench.runs.options import RunOptions
 from genbench.runs.requests import request_records
-from genbench.sandbox.opening import open_cage
+from genbench.sandbox.selftest import open_cage
 
 SUITE = """\
 models: {m: {path: "shipped:checkpoints/tiny-tuned"}}

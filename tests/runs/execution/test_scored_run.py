@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from genbench.analysis.compare import compare
+from genbench.analysis.comparison.compare import compare
 from genbench.analysis.curves import curves
 from genbench.analysis.estimate import estimate
 from genbench.errors import ConfigError, ResponsesError

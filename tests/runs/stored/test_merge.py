@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from genbench import pipeline
-from genbench.analysis.compare import compare
-from genbench.analysis.results_record import Results
+from genbench.analysis.comparison.compare import compare
+from genbench.analysis.results.record import Results
 from genbench.data.shard import Shard
 from genbench.errors import ConfigError, InputError, NotComparableError, RunFolderError
 from genbench.pipeline import RunReport, run

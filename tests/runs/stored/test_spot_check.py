@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import genbench
-from genbench.analysis.compare import compare
-from genbench.analysis.opening import open_side
-from genbench.analysis.recheck_record import RecheckedTask
+from genbench.analysis.comparison.compare import compare
+from genbench.analysis.comparison.spot_check import RecheckedTask
+from genbench.analysis.sides.loading import open_side
 from genbench.errors import InputError, NotComparableError
 from genbench.runs.stored.spot_check import JUDGED, PROGRAMS, AnswerCheck
 from genbench.store.folder import RunFolder

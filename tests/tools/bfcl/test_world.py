@@ -6,19 +6,15 @@ from typing import Any
 
 import pytest
 
-from genbench.tools.bfcl.fares import AIRPORTS, CITIES, fares
-from genbench.tools.bfcl.files import GorillaFileSystem
-from genbench.tools.bfcl.market import STOCKS
+from genbench.tools.bfcl.files import Directory, File, GorillaFileSystem
 from genbench.tools.bfcl.maths import MathAPI
 from genbench.tools.bfcl.messages import MessageAPI
 from genbench.tools.bfcl.padding import cards, crowd, long_text
 from genbench.tools.bfcl.posts import TwitterAPI
 from genbench.tools.bfcl.service import failed
 from genbench.tools.bfcl.tickets import TicketAPI
-from genbench.tools.bfcl.trading import TradingBot
-from genbench.tools.bfcl.travel import TravelAPI
-from genbench.tools.bfcl.travel_rules import price_factor, traveler_error
-from genbench.tools.bfcl.tree import Directory, File
+from genbench.tools.bfcl.trading import STOCKS, TradingBot
+from genbench.tools.bfcl.travel import AIRPORTS, CITIES, TravelAPI, fares, price_factor, traveler_error
 from genbench.tools.bfcl.vehicle import VehicleControlAPI
 from genbench.tools.bfcl.world import DOCUMENTS, SERVICES, World, functions_of
 from genbench.tools.calls import Call, CallError

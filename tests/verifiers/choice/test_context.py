@@ -22,8 +22,8 @@ from genbench.verifiers.choice.context import (
     plain,
     without_unit,
 )
-from genbench.verifiers.choice.phrases import ANSWERS
 from genbench.verifiers.choice.verifier import OptionReader, Picked
+from genbench.verifiers.language.announcements import ANSWERS
 from genbench.verifiers.language.negation import DENYING
 from genbench.verifiers.language.word_lists import bounded, compiled, read_list, read_table, words
 

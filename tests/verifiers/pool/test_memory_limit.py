@@ -11,8 +11,15 @@ from typing import BinaryIO, cast
 
 import pytest
 
-from genbench.verifiers.pool.wire import frame, read_frame
-from genbench.verifiers.pool.worker import LEAST_BYTES, alone_bytes, free_bytes, machine_bytes, worker_bytes
+from genbench.verifiers.pool.worker import (
+    LEAST_BYTES,
+    alone_bytes,
+    frame,
+    free_bytes,
+    machine_bytes,
+    read_frame,
+    worker_bytes,
+)
 
 PHYSICAL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 

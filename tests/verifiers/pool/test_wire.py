@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from genbench.types import Answer, Case, Finding, SampleId
-from genbench.verifiers.pool.wire import (
+from genbench.verifiers.pool.worker import (
     HEADER,
     case_from_record,
     case_to_record,

@@ -11,7 +11,7 @@ import pytest
 
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.pool import worker
-from genbench.verifiers.pool.wire import case_to_record, frame, read_frame
+from genbench.verifiers.pool.worker import case_to_record, frame, read_frame
 
 
 class Process:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.verifiers.text.word_overlap import Overlap, normalised, overlap
+from genbench.verifiers.text.exact import Overlap, normalised, overlap
 
 
 @pytest.mark.parametrize(

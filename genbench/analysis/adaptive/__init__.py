@@ -1,0 +1,1 @@
+"""Adaptive runs: their plan, their gate, and what they saved."""

@@ -1,0 +1,215 @@
+"""The record of a comparison: what `genbench compare` returns and prints. Scores are fractions of 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from genbench.analysis.adaptive.results import AdaptiveResults
+from genbench.analysis.comparison.compared_task import (
+    ComparedTask,
+    DifferenceInterval,
+    SignedShare,
+    compared_tasks,
+    with_corpus,
+)
+from genbench.analysis.comparison.decisions import Chosen, Decided, decided
+from genbench.analysis.comparison.pairing import Pairing, pair_sides
+from genbench.analysis.comparison.spot_check import Recheck, RecheckedTask, recheck_notes, settle_recheck
+from genbench.analysis.comparison.warnings import comparison_notes, comparison_warnings
+from genbench.analysis.sides.loading import open_side
+from genbench.analysis.sides.side import Side, SideRecord
+from genbench.errors import InputError
+from genbench.json_record import JsonRecord, Share
+from genbench.stats.comparison.gate import Gate, GateVerdict, plain_mean
+from genbench.stats.comparison.paired import Paired
+
+
+class SuiteVerdict(JsonRecord):
+    """The gate's decision on the suite, from the pooled difference and the bound of the mean difference."""
+
+    plain_difference: SignedShare | None = Field(
+        default=None, description="plain mean of the differences of all compared tasks, gating or not"
+    )
+    plain_ci: DifferenceInterval | None = Field(
+        default=None, description="95% interval of `plain_difference`"
+    )
+    pooled_difference: SignedShare | None = Field(
+        description="mean of the gating tasks' differences with weights 1/variance; it finds a small change "
+        "that the tasks share"
+    )
+    ci: DifferenceInterval | None = Field(description="95% interval of `pooled_difference`")
+    p_regression: Share = Field(description="one-sided p value of a drop")
+    p_improvement: Share = Field(description="one-sided p value of a gain")
+    tasks: tuple[str, ...] = Field(description="the gating tasks")
+    pooled_tasks: tuple[str, ...] = Field(description="the gating tasks with any difference at all")
+    alpha: Share = Field(description="level of each family of tests")
+    familywise: Share = Field(
+        description="error of each verdict on an unchanged model: of REGRESSED, and separately of IMPROVED"
+    )
+    mean_difference: SignedShare | None = Field(
+        description="plain mean of the gating tasks' differences, with every excluded sample against tuned"
+    )
+    lower: SignedShare | None = Field(description="its one-sided 95% lower bound")
+    margin: Share = Field(description="a mean loss that counts as none")
+    doubtful: tuple[str, ...] = Field(
+        description="gating tasks that may have lost twice their margin; they keep the suite inconclusive"
+    )
+    inconclusive: tuple[str, ...] = Field(description="gating tasks that are inconclusive by themselves")
+    undecided: tuple[str, ...] = Field(
+        description="gating tasks without a difference, or inconclusive while a score file lacks more than "
+        "1 % of the scores; with them the gate fails"
+    )
+    verdict: GateVerdict = Field(description="the gate's decision")
+
+
+class Comparison(JsonRecord):
+    """Two sides compared, task by task and as a suite."""
+
+    format: Literal[1] = Field(description="version of this record")
+    base: SideRecord = Field(description="the side that is compared with")
+    tuned: SideRecord = Field(description="the side that is compared")
+    tasks: dict[str, ComparedTask] = Field(description="the tasks of both sides, by name")
+    suite: SuiteVerdict = Field(description="the decision on the suite")
+    allowed: tuple[str, ...] = Field(description="differences that --allow let through")
+    warnings: tuple[str, ...] = Field(description="reasons to doubt the numbers")
+    circumstances: tuple[str, ...] = Field(
+        description="differences that change only rounding or speed; empty with --strict-contract"
+    )
+    notes: tuple[str, ...] = Field(description="facts that the reader should know")
+    adaptive: AdaptiveResults | None = Field(
+        default=None, description="looks of tuned, which decide; absent if all its samples were drawn"
+    )
+    rechecked: tuple[RecheckedTask, ...] = Field(
+        default=(), description="stored answers that were verified again, by side and task"
+    )
+    gate: bool = Field(description="whether --gate was given")
+    strict: bool = Field(description="whether --strict was given")
+    exit_code: Literal[0, 1] = Field(
+        description="the exit code of the command; 2 (bad input) and 3 (not comparable) leave no JSON"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """The options of a comparison. `compare` says what each of them means."""
+
+    gate: bool = False
+    strict: bool = False
+    gating: Sequence[str] = ()
+    margins: Mapping[str, float] = field(default_factory=dict)
+    suite_margin: float | None = None
+    allow: Sequence[str] = ()
+    strict_contract: bool = False
+    recheck: Recheck | None = None
+
+
+def compare(
+    base: Path | str,
+    tuned: Path | str,
+    *,
+    tasks: Sequence[str] = (),
+    gate: bool = False,
+    strict: bool = False,
+    gating: Sequence[str] = (),
+    margins: Mapping[str, float] | None = None,
+    suite_margin: float | None = None,
+    allow: Sequence[str] = (),
+    strict_contract: bool = False,
+    recheck: Recheck | None = None,
+) -> Comparison:
+    """Compare two run folders or score files, paired by problem.
+
+    Args:
+        base: the side to compare with.
+        tuned: the side to compare.
+        tasks: the tasks to compare. Empty: all.
+        gate: set `exit_code` in the result to 1 if the suite or a gating task regressed, or if a gating
+            task could not be decided.
+        strict: with `gate`, also if the suite is inconclusive.
+        gating: the tasks of the gate's family. Empty: those that the suite declares, or else every task.
+        margins: the loss that counts as none, by task, as a fraction of 1.
+        suite_margin: the same for the mean of the gating tasks. None: the smallest margin of them.
+        allow: names of differences to let through.
+        strict_contract: refuse sides with other circumstances too.
+        recheck: verify a sample of the stored answers again, as the command does. See `genbench.AnswerCheck`.
+
+    Raises:
+        InputError: a side or an option cannot be used.
+        NotComparableError: the sides differ in what must be equal.
+    """
+    if strict and not gate:
+        raise InputError("--strict goes with --gate")
+    options = CompareOptions(
+        gate, strict, gating, margins or {}, suite_margin, allow, strict_contract, recheck
+    )
+    keep = recheck.samples if recheck is not None else 0
+    left, right = (open_side(Path(path), tasks, keep=keep) for path in (base, tuned))
+    return compare_sides(left, right, options)
+
+
+def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None) -> Comparison:
+    """Compare two opened sides, by default without a gate.
+
+    Raises:
+        InputError: a side or an option cannot be used.
+        NotComparableError: the sides differ in what must be equal.
+    """
+    options = options or CompareOptions()
+    pairing = pair_sides(base, tuned, options.allow, options.strict_contract)
+    rechecked = tuple(options.recheck(base, tuned)) if options.recheck is not None else ()
+    let_through = settle_recheck(rechecked, options.allow, f"not comparable ({base.path} -> {tuned.path})")
+    pairing = replace(pairing, allowed=[*pairing.allowed, *let_through])
+    chosen = Chosen(options.gating, options.margins, options.suite_margin)
+    record = _comparison(pairing, decided(pairing, chosen), options)
+    notes = (*record.notes, *recheck_notes(rechecked))
+    return record.model_copy(update={"rechecked": rechecked, "notes": notes})
+
+
+def _comparison(pairing: Pairing, found: Decided, options: CompareOptions) -> Comparison:
+    """Return the record of a comparison."""
+    gate = found.gate
+    extra = {} if found.adaptive is None else {"adaptive": found.adaptive}
+    return Comparison(
+        format=1,
+        base=pairing.base.record,
+        tuned=pairing.tuned.record,
+        tasks=with_corpus(compared_tasks(pairing, found.found, found.gate, found.levels), pairing.tasks),
+        suite=_suite(gate, found.found),
+        allowed=tuple(map(str, pairing.allowed)),
+        warnings=(*comparison_warnings(pairing, found.found), *found.warnings),
+        circumstances=tuple(map(str, pairing.circumstances)),
+        notes=(*comparison_notes(pairing), *found.notes),
+        gate=options.gate,
+        strict=options.strict,
+        exit_code=gate.exit_code(strict=options.strict) if options.gate else 0,
+        **extra,
+    )
+
+
+def _suite(decision: Gate, found: Mapping[str, Paired]) -> SuiteVerdict:
+    """Return the record of the decision on the suite."""
+    pooled, whole, plain = decision.pooled, decision.together, plain_mean(found)
+    return SuiteVerdict(
+        plain_difference=plain.difference,
+        plain_ci=plain.ci,
+        pooled_difference=pooled.difference,
+        ci=pooled.ci,
+        p_regression=pooled.p_regression,
+        p_improvement=pooled.p_improvement,
+        tasks=tuple(name for name, task in decision.tasks.items() if task.gating),
+        pooled_tasks=pooled.tasks,
+        alpha=decision.alpha_pooled,
+        familywise=decision.alpha,
+        mean_difference=whole.difference,
+        lower=whole.lower,
+        margin=whole.margin,
+        doubtful=whole.doubtful,
+        inconclusive=decision.inconclusive,
+        undecided=decision.undecided,
+        verdict=decision.verdict,
+    )

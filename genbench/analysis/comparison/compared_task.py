@@ -1,0 +1,441 @@
+"""One compared task: difference, causes, transitions, tokens and exploratory tables, with their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from genbench.analysis.comparison.pairing import Pairing
+from genbench.analysis.corpus_metrics import CorpusDifference, corpus_differences
+from genbench.analysis.instruction_accuracy import Mode, compare_kinds, headline_mode
+from genbench.analysis.likelihood import MeasureDifference, measure_differences
+from genbench.analysis.noise import band_for
+from genbench.analysis.results.judge_figures import (
+    AttemptsRecord,
+    CascadeAccuracy,
+    PairwiseRecord,
+)
+from genbench.analysis.sides.side import SideTask
+from genbench.json_record import Count, JsonRecord, Share
+from genbench.stats.comparison.causes import Cause, split_by_cause, transitions
+from genbench.stats.comparison.gate import Gate, GateVerdict, TaskGate
+from genbench.stats.comparison.paired import Paired
+from genbench.stats.intervals import LEVEL
+from genbench.stats.metrics import parse_metric
+from genbench.stats.noise import NoiseBand
+from genbench.stats.resample import derive_seed
+from genbench.stats.strata import compare_strata
+from genbench.types import Status
+
+SignedShare = Annotated[float, Field(ge=-1, le=1)]
+"""A difference of two fractions of 1."""
+DifferenceInterval = tuple[SignedShare, SignedShare]
+"""Lower and upper bound of a difference."""
+
+
+class PairedRecord(JsonRecord):
+    """A paired difference tuned - base, with its interval and its power."""
+
+    n: Count = Field(description="problems in both sides")
+    k_base: Count = Field(description="samples that every problem of base has at least")
+    k_tuned: Count = Field(description="samples that every problem of tuned has at least")
+    base: Share | None = Field(description="the score of base")
+    tuned: Share | None = Field(description="the score of tuned")
+    difference: SignedShare | None = Field(description="tuned - base, mean over problems")
+    se: float | None = Field(description="standard error, clustered by problem or group")
+    ci: DifferenceInterval | None = Field(description="95% interval for new questions of this kind")
+    ci_method: str = Field(description="how `ci` was made")
+    lower: SignedShare | None = Field(
+        description="one-sided 95% lower bound with every excluded sample against tuned; above minus the "
+        "margin a loss is excluded"
+    )
+    bounds: DifferenceInterval | None = Field(
+        description="the difference if every excluded sample counted against tuned, and if for it; "
+        "null if nothing is excluded"
+    )
+    left_out: Count = Field(description="problems without a scored sample in both; the difference lacks them")
+    rerun_ci: DifferenceInterval | None = Field(
+        description="95% interval of sampling noise on these problems"
+    )
+    rerun_ci_method: str = Field(description="how `rerun_ci` was made, or why there is none")
+    p_two_sided: Share | None = Field(description="p value of no difference")
+    p_regression: Share | None = Field(description="one-sided p value of a drop")
+    p_improvement: Share | None = Field(description="one-sided p value of a gain")
+    p_method: str = Field(description="how the p values were made")
+    mde: Share | None = Field(description="smallest drop that a one-sided 5% test finds with 80% power")
+    excluded_base: Count = Field(description="samples of base without a score")
+    excluded_tuned: Count = Field(description="samples of tuned without a score")
+    missing: str | None = Field(description="why there is no difference; null if it is given")
+
+
+class _Named(JsonRecord):
+    """A row with a name, which comes first."""
+
+    name: str = Field(description="the stratum, or the kind of instruction")
+
+
+class StratumDifference(PairedRecord, _Named):
+    """One row of an exploratory table: a stratum, or a kind of instruction."""
+
+    q_value: Share | None = Field(description="false discovery rate over the rows of this table")
+
+
+class McNemarRecord(JsonRecord):
+    """Problems by right or wrong in both sides, at one 0/1 sample per problem."""
+
+    both_right: Count = Field(description="problems right in both")
+    base_only: Count = Field(description="problems right in base only")
+    tuned_only: Count = Field(description="problems right in tuned only")
+    both_wrong: Count = Field(description="problems wrong in both")
+    p_two_sided: Share = Field(description="exact two-sided p value")
+    p_regression: Share = Field(description="exact one-sided p value of a drop")
+
+
+class CauseRecord(JsonRecord):
+    """The part of a difference that one status explains."""
+
+    status: Status = Field(description="the status")
+    part: SignedShare = Field(description="what tuned gained by it; the parts add up to the difference")
+    ci: DifferenceInterval = Field(description="95% interval of the part")
+    base_share: Share = Field(description="share of base's samples with this status")
+    tuned_share: Share = Field(description="share of tuned's samples with this status")
+
+
+class CausesRecord(JsonRecord):
+    """A difference split by status."""
+
+    leading: Status | None = Field(
+        description="the status that moved the score most in the direction of the difference"
+    )
+    parts: tuple[CauseRecord, ...] = Field(description="contributions of the statuses, largest first")
+
+
+class TransitionRecord(JsonRecord):
+    """A number of samples with one status in base and one in tuned."""
+
+    base: Status = Field(description="status in base")
+    tuned: Status = Field(description="status in tuned")
+    count: Count = Field(description="samples")
+
+
+class TokenUse(JsonRecord):
+    """Completion tokens of one side of a task."""
+
+    completion: Count = Field(description="tokens of all completions")
+    per_sample: float = Field(description="tokens per sample")
+    per_correct: float | None = Field(description="tokens per correct answer; null if nothing is correct")
+
+
+class TokensRecord(JsonRecord):
+    """Completion tokens of both sides."""
+
+    base: TokenUse = Field(description="token use of base")
+    tuned: TokenUse = Field(description="token use of tuned")
+    per_correct_ratio: float | None = Field(description="tuned's tokens per correct answer over base's")
+
+
+class InstructionTable(JsonRecord):
+    """The kinds of instruction of a task, each with its paired difference."""
+
+    mode: Literal["strict", "loose"] = Field(description="the form whose results the table shows")
+    kinds: tuple[StratumDifference, ...] = Field(
+        description="differences by kind of instruction; `n` counts the prompts that ask for it"
+    )
+
+
+class JudgeFigures(JsonRecord):
+    """The figures of one run's results about its judge. Null means that nothing was recorded."""
+
+    unscored: Count | None = Field(description="samples without a verdict of the judge")
+    accuracy: CascadeAccuracy | None = Field(
+        description="accuracy of the rule only, and of rule and judge together"
+    )
+    pairwise: PairwiseRecord | None = Field(description="outcomes of pairs")
+    attempts: AttemptsRecord | None = Field(
+        description="of judges with a label for answers that attempt nothing"
+    )
+
+
+class JudgePair(JsonRecord):
+    """The judges' figures of both sides."""
+
+    base: JudgeFigures = Field(description="figures of base")
+    tuned: JudgeFigures = Field(description="figures of tuned")
+
+
+class ComparedTask(PairedRecord):
+    """One task of a comparison."""
+
+    metric: str = Field(description="name with its k: avg@8; avg@k if the sides have different k")
+    verdict: GateVerdict = Field(description="the gate's decision")
+    gating: bool = Field(description="whether the task is in the gate's family")
+    margin: Share = Field(description="largest loss that counts as none")
+    alpha: Share = Field(description="level of the test of the (adjusted) p values")
+    finds: Share | None = Field(
+        description="smallest drop found with 80% power at the strictest level that the gate may use"
+    )
+    p_regression_adjusted: Share | None = Field(
+        description="Holm over the gating tasks; null for the other tasks"
+    )
+    p_improvement_adjusted: Share | None = Field(
+        description="Holm over the gating tasks; null for the other tasks"
+    )
+    few_problems: bool = Field(description="whether there are too few problems for the test's error rate")
+    ragged: bool = Field(description="whether problems have different numbers of samples")
+    shared_seeds: bool = Field(description="whether sample j was drawn with one seed in both")
+    mcnemar: McNemarRecord | None = Field(description="McNemar's test; only at k = 1 with scores of 0 and 1")
+    causes: CausesRecord | None = Field(
+        description="null for score files, which have no statuses, and for metrics that are no mean"
+    )
+    transitions: tuple[TransitionRecord, ...] | None = Field(
+        description="samples by status in base and in tuned; null for score files"
+    )
+    tokens: TokensRecord | None = Field(description="tokens of both sides; null if they were not counted")
+    strata: dict[str, tuple[StratumDifference, ...]] = Field(description="differences by column")
+    instructions: InstructionTable | None = Field(
+        description="differences by instruction; only of instruction tasks"
+    )
+    likelihood: dict[str, MeasureDifference] | None = Field(
+        default=None, description="differences of the measures of scored texts; absent if answers were drawn"
+    )
+    judge: JudgePair | None = Field(description="figures of the judge; null if no judge was asked")
+    noise: NoiseBand | None = Field(
+        description="the stored false-alarm band, see `genbench estimate --noise`"
+    )
+    corpus: dict[str, CorpusDifference] | None = Field(
+        default=None, description="differences of corpus metrics by name; absent if the task has none"
+    )
+
+
+def compared_tasks(
+    pairing: Pairing, found: Mapping[str, Paired], decision: Gate, levels: Mapping[str, float]
+) -> dict[str, ComparedTask]:
+    """Return the record of each task of a comparison.
+
+    Args:
+        found: the paired difference of each task.
+        decision: the gate's decisions.
+        levels: the confidence of the intervals of tasks that stopped early.
+    """
+    sides, shared = (pairing.base, pairing.tuned), pairing.shares_seeds
+    return {
+        name: compared_task(
+            base,
+            tuned,
+            found[name],
+            decision.tasks[name],
+            shared_seeds=shared[name],
+            mode=headline_mode(pairing.tuned, name),
+            noise=band_for(sides, tuned, (base.largest_k, tuned.largest_k)),
+            level=levels.get(name, LEVEL),
+        )
+        for name, (base, tuned) in pairing.tasks.items()
+    }
+
+
+def compared_task(
+    base: SideTask,
+    tuned: SideTask,
+    found: Paired,
+    decision: TaskGate,
+    *,
+    shared_seeds: bool,
+    mode: Mode,
+    noise: NoiseBand | None,
+    level: float = LEVEL,
+) -> ComparedTask:
+    """Return the record of a task whose sides have the same problems in the same order.
+
+    Args:
+        found: the paired difference.
+        decision: the gate's decision.
+        shared_seeds: whether sample j was drawn with one seed in both.
+        mode: the form of instructions that makes the score.
+        noise: the stored false-alarm band.
+        level: confidence of the intervals of causes and tables.
+    """
+    return ComparedTask(
+        **_paired_fields(found),
+        metric=metric_label(base, tuned),
+        verdict=decision.verdict,
+        gating=decision.gating,
+        margin=decision.margin,
+        alpha=decision.alpha,
+        finds=decision.finds,
+        p_regression_adjusted=decision.p_regression_adjusted,
+        p_improvement_adjusted=decision.p_improvement_adjusted,
+        few_problems=found.has_few_problems,
+        ragged=base.is_ragged or tuned.is_ragged,
+        shared_seeds=shared_seeds,
+        mcnemar=_mcnemar(found),
+        causes=_causes(base, tuned, found, level),
+        transitions=_transitions(base, tuned),
+        tokens=_tokens(base, tuned),
+        strata=dict(_strata(base, tuned, shared_seeds, level)),
+        instructions=_instructions(base, tuned, mode, shared_seeds, level),
+        judge=_judge_pair(base, tuned),
+        noise=noise,
+        **likelihood_fields(base, tuned),
+    )
+
+
+def metric_label(base: SideTask, tuned: SideTask) -> str:
+    """Return the metric's name: `avg@8` if both sides have 8 samples of every problem, else `avg@k`."""
+    same = base.largest_k == tuned.largest_k and not (base.is_ragged or tuned.is_ragged)
+    ending = str(tuned.largest_k) if same else "k"
+    return tuned.metric.replace("@k", f"@{ending}").replace("^k", f"^{ending}")
+
+
+def _paired_fields(found: Paired) -> dict[str, Any]:
+    """Return the fields that every record of a paired difference has."""
+    return {name: getattr(found, name) for name in PairedRecord.model_fields}
+
+
+def _stratum(name: str, found: Paired, q_value: float | None) -> StratumDifference:
+    """Return one row of an exploratory table."""
+    return StratumDifference(name=name, **_paired_fields(found), q_value=q_value)
+
+
+def _mcnemar(found: Paired) -> McNemarRecord | None:
+    """Return the record of McNemar's table, or None if there is none."""
+    if found.mcnemar is None:
+        return None
+    return McNemarRecord(**{name: getattr(found.mcnemar, name) for name in McNemarRecord.model_fields})
+
+
+def _causes(base: SideTask, tuned: SideTask, found: Paired, level: float) -> CausesRecord | None:
+    """Split the difference by status. Return None if statuses are unknown or the metric is not a mean."""
+    if base.statuses is None or tuned.statuses is None or found.missing is not None:
+        return None
+    if not parse_metric(tuned.metric).is_mean:
+        return None
+    if found.left_out:
+        base, tuned = _scored_in_both(base, tuned)
+    assert base.statuses is not None
+    assert tuned.statuses is not None
+    split = split_by_cause(
+        base.scores,
+        base.statuses,
+        tuned.scores,
+        tuned.statuses,
+        groups=base.groups or tuned.groups,
+        level=level,
+    )
+    leading = split.leading.status if split.leading else None
+    return CausesRecord(leading=leading, parts=tuple(_cause(cause) for cause in split.causes))
+
+
+def _scored_in_both(base: SideTask, tuned: SideTask) -> tuple[SideTask, SideTask]:
+    """Return both sides with only the problems that have a scored sample in both."""
+    kept = [
+        problem
+        for problem, *rows in zip(base.problem_ids, base.scores, tuned.scores, strict=True)
+        if all(any(score is not None for score in row) for row in rows)
+    ]
+    return base.take(kept), tuned.take(kept)
+
+
+def _cause(cause: Cause) -> CauseRecord:
+    """Return the record of one status's part."""
+    return CauseRecord(
+        status=cause.status,
+        part=cause.part,
+        ci=cause.ci,
+        base_share=cause.base_share,
+        tuned_share=cause.tuned_share,
+    )
+
+
+def _transitions(base: SideTask, tuned: SideTask) -> tuple[TransitionRecord, ...] | None:
+    """Count samples by status in base and in tuned. Return None if statuses are unknown."""
+    if base.statuses is None or tuned.statuses is None:
+        return None
+    counts = transitions(base.statuses, tuned.statuses)
+    return tuple(TransitionRecord(base=b, tuned=t, count=count) for (b, t), count in counts.items())
+
+
+def _tokens(base: SideTask, tuned: SideTask) -> TokensRecord | None:
+    """Return both sides' completion tokens, or None if they were not counted."""
+    left, right = _token_use(base), _token_use(tuned)
+    if left is None or right is None:
+        return None
+    ratio = right.per_correct / left.per_correct if left.per_correct and right.per_correct else None
+    return TokensRecord(base=left, tuned=right, per_correct_ratio=ratio)
+
+
+def _token_use(task: SideTask) -> TokenUse | None:
+    """Return the completion tokens of one side, or None if they were not counted."""
+    if task.index is None or task.index.completion_tokens is None:
+        return None
+    if task.index.problems != len(task.problem_ids):  # the other side drew fewer problems
+        return None
+    total = task.index.completion_tokens
+    return TokenUse(
+        completion=total,
+        per_sample=total / task.samples,
+        per_correct=total / task.correct if task.correct else None,
+    )
+
+
+def _strata(
+    base: SideTask, tuned: SideTask, shared_seeds: bool, level: float
+) -> Iterator[tuple[str, tuple[StratumDifference, ...]]]:
+    """Yield each column with two or more strata: its name and its rows, with q values."""
+    for column, labels in {**base.strata, **tuned.strata}.items():
+        if len({label for label in labels if label is not None}) < 2:
+            continue
+        rows = compare_strata(
+            base.scores,
+            tuned.scores,
+            labels,
+            metric=tuned.metric,
+            groups=base.groups or tuned.groups,
+            shared_seeds=shared_seeds,
+            base_answers=base.answers,
+            tuned_answers=tuned.answers,
+            level=level,
+        )
+        yield column, tuple(_stratum(row.name, row.paired, row.q_value) for row in rows)
+
+
+def _instructions(
+    base: SideTask, tuned: SideTask, mode: Mode, shared_seeds: bool, level: float
+) -> InstructionTable | None:
+    """Return the table by kind of instruction, or None for a task without instructions."""
+    rows = compare_kinds(base, tuned, mode, shared_seeds=shared_seeds, level=level)
+    if not rows:
+        return None
+    return InstructionTable(mode=mode, kinds=tuple(_stratum(*row) for row in rows))
+
+
+def _judge_pair(base: SideTask, tuned: SideTask) -> JudgePair | None:
+    """Return the figures about each run's judge, or None if neither run used one."""
+    if base.judged is None and tuned.judged is None:
+        return None
+    return JudgePair(base=_judge_figures(base), tuned=_judge_figures(tuned))
+
+
+def _judge_figures(task: SideTask) -> JudgeFigures:
+    """Return the figures of one side's judge."""
+    return JudgeFigures(**{name: getattr(task.judged, name, None) for name in JudgeFigures.model_fields})
+
+
+def likelihood_fields(base: SideTask, tuned: SideTask) -> dict[str, Any]:
+    """Return the differences of scored texts as a field of the record, or nothing if answers were drawn."""
+    if base.texts is None or tuned.texts is None:
+        return {}
+    seed = derive_seed("likelihood", tuned.name)
+    return {"likelihood": measure_differences(base.texts, tuned.texts, seed)}
+
+
+def with_corpus(
+    tasks: Mapping[str, ComparedTask], sides: Mapping[str, tuple[SideTask, SideTask]]
+) -> dict[str, ComparedTask]:
+    """Return the records of compared tasks, with the differences of their corpus metrics if they have any."""
+    found = {name: corpus_differences(*sides[name]) for name in tasks}
+    return {
+        name: task.model_copy(update={"corpus": found[name]}) if found[name] else task
+        for name, task in tasks.items()
+    }

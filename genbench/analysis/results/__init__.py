@@ -1,0 +1,1 @@
+"""results.json of a run: its record, and how it is made from verdicts."""

@@ -1,0 +1,215 @@
+"""Records about a judge's verdicts beyond their mean: cascades, pairs and attempts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from genbench.analysis.records import Interval
+from genbench.analysis.results.table import VerdictTable
+from genbench.errors import InputError
+from genbench.json_record import Count, JsonRecord, Share
+from genbench.stats.estimates import Estimate
+from genbench.stats.intervals import problem_interval
+from genbench.stats.pairwise import length_controlled
+from genbench.store.manifest import JudgeRecord
+from genbench.types import Verdict
+
+
+class AccuracyRecord(JsonRecord):
+    """A mean score with its interval, as fractions of 1."""
+
+    value: Share = Field(description="mean over problems")
+    ci: Interval = Field(description="95% interval for new questions of this kind")
+    ci_method: str = Field(description="how `ci` was made")
+
+
+class CascadeAccuracy(JsonRecord):
+    """The accuracies of a cascade of a rule and a judge."""
+
+    rule: AccuracyRecord = Field(description="accuracy of the rule only")
+    cascade: AccuracyRecord = Field(description="accuracy of the rule and the judge together")
+
+
+class PositionBias(JsonRecord):
+    """Shares of the compared pairs in which one position won in both orders."""
+
+    first: Share = Field(description="share of pairs in which the answer shown first won in both orders")
+    second: Share = Field(description="share of pairs in which the answer shown second won in both orders")
+
+
+class MeanChars(JsonRecord):
+    """Mean lengths of the compared answers, in characters."""
+
+    answer: float = Field(description="mean length of the model's answers")
+    baseline: float = Field(description="mean length of the opponent's answers")
+
+
+class LengthControlledRate(JsonRecord):
+    """The win rate at equal lengths, from a logistic regression on the lengths."""
+
+    value: Share | None = Field(
+        description="P(win) at d = 0 of logit P = a + slope * tanh(d / s), d = log(length / baseline's), "
+        "s its root mean square; null if it cannot be given"
+    )
+    ci: Interval | None = Field(description="95% interval, clustered by problem")
+    slope: float | None = Field(description="log odds of the length; positive if longer answers win")
+    missing: str | None = Field(description="why there is no value; null if it is given")
+
+
+class PairwiseRecord(JsonRecord):
+    """Outcomes of a model's answers compared with its opponent's."""
+
+    win_rate: Share | None = Field(
+        description="share of wins; ties and verdicts that flip with the order are half a win"
+    )
+    ci: Interval | None = Field(description="95% interval for new questions of this kind")
+    n: Count = Field(description="samples with a score")
+    wins: Count = Field(description="samples that won")
+    ties: Count = Field(description="samples that tied, or whose verdict flipped with the order")
+    losses: Count = Field(description="samples that lost")
+    unanswered: Count = Field(description="samples decided without the judge because one side never answered")
+    compared: Count = Field(description="samples that the judge compared; the keys below are about these")
+    flipped: Count | None = Field(default=None, description="verdicts that flipped with the order")
+    flip_rate: Share | None = Field(default=None, description="share of the verdicts that flipped")
+    position_bias: PositionBias | None = Field(default=None, description="how often a place decided")
+    mean_chars: MeanChars | None = Field(default=None, description="lengths of the compared answers")
+    length_controlled: LengthControlledRate | None = Field(
+        default=None, description="the win rate at equal lengths"
+    )
+
+
+class AttemptsRecord(JsonRecord):
+    """Shares of attempted answers (Wei et al. 2024, SimpleQA, section 3)."""
+
+    correct: Share | None = Field(description="share of all samples that are correct")
+    not_attempted: Share | None = Field(description="share of all samples that attempt no answer")
+    incorrect: Share | None = Field(description="share of all samples that are incorrect")
+    correct_given_attempted: Share | None = Field(
+        description="share of the attempted samples that are correct"
+    )
+    f1: Share | None = Field(description="harmonic mean of correct and correct_given_attempted")
+
+
+class JudgedRecord(JudgeRecord):
+    """The LLM judge of a task, and figures of its verdicts beyond their mean."""
+
+    unscored: Count = Field(description="samples that the judge left without a verdict")
+    unscored_share: Share | None = Field(
+        description="share of the samples without a verdict of the judge; null if there are no samples"
+    )
+    accuracy: CascadeAccuracy | None = Field(
+        default=None, description="accuracy of rule and cascade; absent without a rule before the judge"
+    )
+    decided_by: dict[str, Count] | None = Field(default=None, description="samples by who decided them")
+    attempts: AttemptsRecord | None = Field(
+        default=None,
+        description="figures of attempts; absent unless a label means that nothing was attempted",
+    )
+    pairwise: PairwiseRecord | None = Field(default=None, description="absent unless answers are compared")
+
+
+def judged_record(
+    judge: JudgeRecord, lead: Estimate, table: VerdictTable, verdicts: Sequence[Verdict], seed: int
+) -> JudgedRecord:
+    """Return the record of a judge's verdicts in results.json. Rates are fractions of 1, lengths characters.
+
+    Args:
+        judge: the judge's entry in the manifest.
+        lead: the task's headline metric.
+        verdicts: the verdicts that count, one per sample.
+        seed: the seed of the resampling.
+    """
+    unscored = sum(verdict.status == "unscored" for verdict in verdicts)
+    scored = [verdict for verdict in verdicts if verdict.score is not None]
+    extra: dict[str, Any] = {}
+    if any("rule" in verdict.parts for verdict in scored):
+        extra["accuracy"] = CascadeAccuracy(
+            rule=_accuracy(table, "rule", seed), cascade=_accuracy(table, "cascade", seed)
+        )
+        extra["decided_by"] = dict(Counter(str(verdict.detail["decided_by"]) for verdict in scored))
+    if "no_answer" in judge.statuses.values():
+        extra["attempts"] = _attempts(scored)
+    if judge.in_pairs and scored:
+        extra["pairwise"] = _pairwise(lead, scored)
+    return JudgedRecord(
+        **{name: getattr(judge, name) for name in JudgeRecord.model_fields},
+        unscored=unscored,
+        unscored_share=unscored / len(verdicts) if verdicts else None,
+        **extra,
+    )
+
+
+def _accuracy(table: VerdictTable, name: str, seed: int) -> AccuracyRecord:
+    """Return the mean over problems of the samples' part, with the interval of the question population."""
+    means = [float(np.mean([parts[name] for parts in samples])) for samples in table.parts if samples]
+    groups = [problem.group for problem, samples in zip(table.problems, table.parts, strict=True) if samples]
+    values = np.array(means)
+    draws = float(np.mean([len(samples) for samples in table.parts if samples]))
+    found = problem_interval(values, seed=seed, groups=groups if any(groups) else None, draws=draws)
+    return AccuracyRecord(value=float(values.mean()), ci=found.bounds, ci_method=found.method)
+
+
+def _attempts(scored: Sequence[Verdict]) -> AttemptsRecord:
+    """Return the share of attempted answers and their accuracy (Wei et al. 2024, SimpleQA)."""
+    n = len(scored)
+    right = sum(verdict.score or 0.0 for verdict in scored)
+    silent = sum(verdict.status == "no_answer" for verdict in scored)
+    given = right / (n - silent) if n > silent else None
+    total = right / n if n else None
+    both = (given or 0.0) + (total or 0.0)
+    return AttemptsRecord(
+        correct=total,
+        not_attempted=silent / n if n else None,
+        incorrect=(n - silent - right) / n if n else None,
+        correct_given_attempted=given,
+        f1=2 * (given or 0.0) * (total or 0.0) / both if both else None,
+    )
+
+
+def _pairwise(lead: Estimate, scored: Sequence[Verdict]) -> PairwiseRecord:
+    """Return the outcomes of pairs. Lengths and order are of the samples that the judge compared.
+
+    A sample without an answer loses without the judge being asked.
+    """
+    compared = [verdict for verdict in scored if "flipped" in verdict.detail]
+    record = PairwiseRecord(
+        win_rate=lead.value,
+        ci=lead.ci,
+        n=len(scored),
+        wins=sum(verdict.score == 1 for verdict in scored),
+        ties=sum(verdict.score == 0.5 for verdict in scored),
+        losses=sum(verdict.score == 0 for verdict in scored),
+        unanswered=len(scored) - len(compared),
+        compared=len(compared),
+    )
+    return record.model_copy(update=_compared(compared)) if compared else record
+
+
+def _compared(compared: Sequence[Verdict]) -> dict[str, Any]:
+    n = len(compared)
+    places = [verdict.detail.get("place_favoured") for verdict in compared]
+    ours, theirs = ([int(verdict.detail["chars"][side]) for verdict in compared] for side in (0, 1))
+    flipped = sum(bool(verdict.detail["flipped"]) for verdict in compared)
+    return {
+        "flipped": flipped,
+        "flip_rate": flipped / n,
+        "position_bias": PositionBias(first=places.count("first") / n, second=places.count("second") / n),
+        "mean_chars": MeanChars(answer=sum(ours) / n, baseline=sum(theirs) / n),
+        "length_controlled": _length_controlled(compared, ours, theirs),
+    }
+
+
+def _length_controlled(
+    compared: Sequence[Verdict], ours: list[int], theirs: list[int]
+) -> LengthControlledRate:
+    scores = [verdict.score or 0.0 for verdict in compared]
+    try:
+        found = length_controlled(scores, ours, theirs, [verdict.sample.problem_id for verdict in compared])
+    except InputError as error:
+        return LengthControlledRate(value=None, ci=None, slope=None, missing=str(error))
+    return LengthControlledRate(value=found.value, ci=found.ci, slope=found.slope, missing=None)

@@ -1,0 +1,167 @@
+"""The records of results.json: the scores of a run, its tokens, time and cost, and its notices."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from genbench.analysis.adaptive.results import AdaptiveResults
+from genbench.analysis.corpus_metrics import CorpusMetricRecord
+from genbench.analysis.instruction_accuracy import InstructionsRecord
+from genbench.analysis.likelihood import LikelihoodRecord
+from genbench.analysis.records import Bounded, StratumRecord
+from genbench.analysis.results.judge_figures import (
+    JudgedRecord,
+)
+from genbench.analysis.results.means import GroupRecord, MacroRecord
+from genbench.errors import InputError, RunFolderError
+from genbench.json_record import Count, JsonRecord, Share
+from genbench.stats.estimates import EstimateRecord
+from genbench.store.folder import RunFolder
+from genbench.store.manifest import PublishedRecord, VerifierRecord
+from genbench.store.seal import SealRecord
+from genbench.types import Status
+
+
+class TokenSums(JsonRecord):
+    """Sums of tokens. All are null if tokens were not counted, as for imported responses."""
+
+    prompt: Count | None = Field(description="tokens of all prompts")
+    completion: Count | None = Field(description="tokens of all completions")
+    trace: Count | None = Field(description="of the reasoning traces; null if any was not counted")
+    answer: Count | None = Field(description="of the answers; null if any trace was not counted")
+    per_correct: float | None = Field(description="completion tokens per correct answer")
+
+
+class TotalTokens(JsonRecord):
+    """Sums of tokens over all tasks, each null if any task's is."""
+
+    prompt: Count | None = Field(description="tokens of all prompts")
+    trace: Count | None = Field(description="of the reasoning traces")
+    answer: Count | None = Field(description="of the answers")
+    completion: Count | None = Field(description="tokens of all completions")
+
+
+class TaskSeal(JsonRecord):
+    """The lines of completions.jsonl and verdicts.jsonl that a task's results were made from."""
+
+    completions: SealRecord = Field(description="identity and text of each turn")
+    verdicts: SealRecord = Field(description="identity, status, score and extracted answer of each sample")
+
+
+class TaskResults(EstimateRecord):
+    """One task of a run: its headline metric, then everything else that is known about it."""
+
+    metrics: dict[str, EstimateRecord] = Field(description="all metrics by name")
+    samples: Count = Field(description="samples with a verdict")
+    lacking: Count = Field(description="samples without a verdict")
+    status_counts: dict[Status, Count] = Field(description="samples by status")
+    trace_counts: dict[str, Count] = Field(description="samples by the status of their trace")
+    truncated_share: Share | None = Field(
+        description="share of samples that were cut off by max_tokens or a content filter, right or wrong"
+    )
+    clamped: Count = Field(description="completions whose max_tokens was lowered to fit the context")
+    forgeable: Count | None = Field(
+        default=None,
+        description="samples that passed tests which a hostile program could fake; absent if there are none",
+    )
+    tokens: TokenSums = Field(description="sums over the task")
+    strata: dict[str, dict[str, StratumRecord]] = Field(description="estimates by column, then by stratum")
+    macro: MacroRecord | None = Field(
+        default=None, description="mean over strata that count alike; absent unless the task names some"
+    )
+    instructions: InstructionsRecord | None = Field(
+        default=None, description="absent unless the task checks instructions"
+    )
+    parts: dict[str, Bounded] | None = Field(
+        default=None, description="means of the verifier's other measures by name; absent if it has none"
+    )
+    likelihood: LikelihoodRecord | None = Field(
+        default=None, description="measures of scored texts; absent if answers were drawn"
+    )
+    corpus: dict[str, CorpusMetricRecord] | None = Field(
+        default=None, description="metrics of the whole corpus by name; absent if the task has none"
+    )
+    judge: JudgedRecord | None = Field(default=None, description="absent if no LLM judges the task")
+    of: Count = Field(description="problems of the whole task")
+    role: str = Field(description="validation or test")
+    chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
+    published: tuple[PublishedRecord, ...] = Field(default=(), description="what others report")
+    verifier: VerifierRecord = Field(description="what graded the answers")
+    cost: float | None = Field(default=None, description="cost in the suite's currency; null without a price")
+    seal: TaskSeal | None = Field(default=None, description="the lines behind it; absent in older runs")
+
+
+class TotalsRecord(JsonRecord):
+    """Totals of tokens, time and cost of the whole run."""
+
+    samples: Count = Field(description="samples with a verdict")
+    drawn: Count = Field(description="samples drawn in all attempts")
+    drawn_now: Count = Field(description="samples drawn by the last attempt")
+    reused_now: Count = Field(description="samples that were on disk when the last attempt began")
+    attempts: Count = Field(description="commands that worked on the folder")
+    generation_s: float = Field(description="seconds of drawing in all attempts")
+    seconds: float = Field(description="seconds of all attempts")
+    tokens_per_s: float | None = Field(description="completion tokens per second of drawing")
+    tokens: TotalTokens | None = Field(default=None, description="absent in older runs")
+    gpu_busy: Share | None = Field(
+        default=None, description="share of the drawing in which the GPUs worked, mean over those used"
+    )
+    cost: float | None = Field(default=None, description="cost in the suite's currency; null without a price")
+    currency: str | None = Field(default=None, description="currency of the suite's price")
+
+
+class Results(JsonRecord):
+    """results.json: the scores of one run."""
+
+    format: int = Field(description="version of the run folder's format")
+    run_id: str = Field(description="name of the run in the seeds of resampling")
+    suite: str = Field(description="the suite's name")
+    model: str = Field(description="the model's name in the suite")
+    model_path: str = Field(description="the model's path in the suite")
+    model_identity: str = Field(description="digest of its weights, or of the ready responses")
+    run_seed: Count = Field(description="run seed, from which every sample's seed derives")
+    shard: str | None = Field(default=None, description="I/N if the run is one part of a job array")
+    tasks: dict[str, TaskResults] = Field(description="results by task")
+    groups: dict[str, GroupRecord] = Field(
+        default_factory=dict, description="means of the groups of tasks; absent if the suite names no group"
+    )
+    totals: TotalsRecord = Field(description="time and tokens of the whole run")
+    warnings: tuple[str, ...] = Field(description="reservations about the run")
+    trust_remote_code: bool = Field(description="whether the model's own code was run")
+    test_uses: Count = Field(description="commands that used a task of role test")
+    max_excluded_share: Share = Field(description="largest share of a task's samples that may be excluded")
+    sums: str | None = Field(
+        default=None, description="sha256 of sums.json, written with this file; absent in older runs"
+    )
+    adaptive: AdaptiveResults | None = Field(
+        default=None, description="looks of an adaptive run; absent if all samples were drawn"
+    )
+    failed: tuple[str, ...] = Field(description="tasks whose numbers must not be used, as lines `TASK: why`")
+
+
+def read_results(folder: RunFolder) -> Results | None:
+    """Read results.json of a run. Return None if the run is not finished.
+
+    Raises:
+        RunFolderError: the file cannot be read, or another version of genbench wrote it.
+    """
+    record = folder.results()
+    if record is None:
+        return None
+    try:
+        return Results.from_json(record, str(folder.results_path))
+    except InputError as error:
+        raise RunFolderError(str(error)) from error
+
+
+def require_results(folder: RunFolder) -> Results:
+    """Read results.json of a finished run.
+
+    Raises:
+        RunFolderError: the run is not finished. The message says what to do.
+    """
+    results = read_results(folder)
+    if results is None:
+        path = folder.path
+        raise RunFolderError(f"{path}: the run is not finished; continue it, or run: genbench score {path}")
+    return results

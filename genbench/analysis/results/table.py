@@ -1,0 +1,199 @@
+"""The table of one task's verdicts, with its estimates and its strata."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from genbench.analysis.plugin_metrics import plug_in_estimate
+from genbench.analysis.records import StratumRecord
+from genbench.errors import InputError
+from genbench.protocols import ProblemScores
+from genbench.stats.estimates import Estimate, estimate, without_rerun
+from genbench.stats.intervals import LEVEL
+from genbench.stats.strata import estimate_strata
+from genbench.store.seal import Seal
+from genbench.tasks.metrics import is_built_in
+from genbench.types import OURS, Problem, Status, TraceStatus, Verdict
+
+
+@dataclass(slots=True)
+class VerdictTable:
+    """Scores of one task as rows of problems by samples. None marks a sample that is excluded or missing.
+
+    `scores[i][j]` belongs to `problems[i]` and sample j. `verified[i][j]` says whether it has a verdict.
+    """
+
+    problems: Sequence[Problem]
+    k: int
+    counts: Mapping[str, int] | None = None
+    """The samples of each problem in an adaptive run. None: each problem has k."""
+    scores: list[list[float | None]] = field(init=False)
+    answers: list[list[str | None]] = field(init=False)
+    verified: list[list[bool]] = field(init=False)
+    parts: list[list[Mapping[str, float]]] = field(init=False)
+    corpus: list[list[Mapping[str, Sequence[float]]]] = field(init=False)
+    """Counts of corpus metrics by problem, of the samples that have any."""
+    details: list[Mapping[str, Any] | None] = field(init=False)
+    """The details of verdicts on scored texts, one for each problem."""
+    statuses: Counter[Status] = field(default_factory=Counter)
+    traces: Counter[TraceStatus] = field(default_factory=Counter)
+    truncated: int = 0
+    forgeable: int = 0
+    """Samples with a score whose tests a hostile program could fake (see verifiers.code)."""
+    seal: Seal = field(default_factory=Seal)
+    _rows: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        sizes = [self.k if self.counts is None else self.counts[item.problem_id] for item in self.problems]
+        self.scores = [[None] * size for size in sizes]
+        self.answers = [[None] * size for size in sizes]
+        self.parts = [[] for _ in self.problems]
+        self.corpus = [[] for _ in self.problems]
+        self.details = [None] * len(self.problems)
+        self.verified = [[False] * size for size in sizes]
+        self._rows = {problem.problem_id: row for row, problem in enumerate(self.problems)}
+
+    def add(self, verdict: Verdict) -> bool:
+        """Add a verdict. Return False if it is left out: beyond problems and k, or a second one."""
+        row = self._rows.get(verdict.sample.problem_id)
+        column = verdict.sample.sample_index
+        if row is None or column >= len(self.verified[row]) or self.verified[row][column]:
+            return False
+        self.verified[row][column] = True
+        self.seal.add_verdict(verdict)
+        self.scores[row][column] = verdict.score
+        self.answers[row][column] = verdict.extracted
+        if verdict.parts and verdict.score is not None:
+            self.parts[row].append(verdict.parts)
+        if verdict.score is not None and (counts := verdict.detail.get("corpus")):
+            self.corpus[row].append(counts)
+        if "measures" in verdict.detail and verdict.score is not None:
+            self.details[row] = verdict.detail
+        self.statuses[verdict.status] += 1
+        self.traces[verdict.trace_status] += 1
+        self.truncated += verdict.truncated
+        self.forgeable += bool(verdict.score) and verdict.detail.get("forgeable") is True
+        return True
+
+    @property
+    def rows(self) -> list[ProblemScores]:
+        """Return the samples of each problem in the form that plug-in metrics get."""
+        return [
+            ProblemScores(
+                problem.problem_id, tuple(scores), tuple(answers), dict(problem.strata), problem.group
+            )
+            for problem, scores, answers in zip(self.problems, self.scores, self.answers, strict=True)
+        ]
+
+    @property
+    def is_scored(self) -> bool:
+        """Return whether given texts were scored, instead of answers drawn."""
+        return any(detail is not None for detail in self.details)
+
+    @property
+    def lacking(self) -> int:
+        """Return the number of samples without a verdict: not drawn, or not verified yet."""
+        return sum(not verified for row in self.verified for verified in row)
+
+    @property
+    def excluded(self) -> int:
+        """Return the number of samples excluded because of a defect that is not the model's."""
+        return sum(self.statuses[status] for status in OURS)
+
+    @property
+    def correct(self) -> float:
+        """Return the sum of the scores."""
+        return sum(score for row in self.scores for score in row if score is not None)
+
+    @property
+    def groups(self) -> list[str | None] | None:
+        """Return the group of each problem, or None if no problem has one."""
+        groups = [problem.group for problem in self.problems]
+        return groups if any(groups) else None
+
+    def label(self, metric: str) -> str:
+        """Return the metric's name with the table's k, `avg@8` for `avg@k`."""
+        if self.counts is not None:
+            return metric
+        return metric.replace("@k", f"@{self.k}").replace("^k", f"^{self.k}")
+
+
+def estimate_seed(run_id: str, task: str) -> int:
+    """Return the seed of a task's resampling. The same run gives the same bounds."""
+    return (
+        int.from_bytes(
+            hashlib.sha256(f"{run_id}\0{task}".encode("utf-8", "surrogatepass")).digest()[:8], "big"
+        )
+        >> 1
+    )
+
+
+def estimates(
+    table: VerdictTable,
+    metrics: Iterable[str],
+    seed: int,
+    folder: str | None = None,
+    *,
+    level: float = LEVEL,
+) -> dict[str, Estimate]:
+    """Return the task's metrics by name. Each is missing, with the reason, if samples lack a verdict.
+
+    Args:
+        folder: the folder that is searched for the modules of plug-in metrics.
+        level: confidence of the intervals. An adaptive run has that of its last look.
+    """
+    groups = table.groups
+    found: dict[str, Estimate] = {}
+    for metric in metrics:
+        name = table.label(metric)
+        if table.lacking:
+            missing = f"{table.lacking} of {sum(map(len, table.verified))} samples have no verdict"
+            found[name] = Estimate(name, None, len(table.problems), table.k, missing=missing)
+            continue
+        if not is_built_in(metric):
+            found[name] = plug_in_estimate(metric, table.rows, k=table.k, seed=seed, folder=folder)
+            continue
+        try:
+            found[name] = estimate(
+                metric,
+                table.scores,
+                seed=seed,
+                groups=groups,
+                answers=table.answers,
+                k=table.k if table.counts is None else None,
+                label=name,
+                level=level,
+            )
+        except InputError as error:  # one metric that cannot be given must not cost the others
+            found[name] = Estimate(name, None, len(table.problems), table.k, missing=str(error))
+    if table.is_scored:
+        return {name: without_rerun(one) for name, one in found.items()}
+    return found
+
+
+def strata_records(
+    table: VerdictTable, metric: str, seed: int, *, level: float = LEVEL
+) -> dict[str, dict[str, StratumRecord]]:
+    """Return the metric within each stratum (level, subject, difficulty …), by column and stratum."""
+    if table.lacking:
+        return {}
+    names = sorted({name for problem in table.problems for name in problem.strata})
+    found: dict[str, dict[str, StratumRecord]] = {}
+    for name in names:
+        rows = estimate_strata(
+            metric,
+            table.scores,
+            [problem.strata.get(name) for problem in table.problems],
+            seed=seed,
+            groups=table.groups,
+            answers=table.answers if metric.startswith("maj") else None,
+            level=level,
+        )
+        found[name] = {
+            label: StratumRecord(value=row.value, n=row.n, ci=row.ci) for label, row in rows.items()
+        }
+    return found

@@ -1,0 +1,1 @@
+"""A run folder or a score file, opened as one side of a comparison."""

@@ -1,0 +1,257 @@
+"""The judged tasks of a suite: which judge grades each, after which rule, against which opponent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from genbench import registry
+from genbench.errors import ConfigError, GenbenchError, nearest
+from genbench.judges.calibration import read_calibration
+from genbench.judges.judge import Judge
+from genbench.judges.spec import judge_path, read_judge
+from genbench.models.prepare import Reasoning
+from genbench.store.contract import differences, digest
+from genbench.store.manifest import TaskRecord
+from genbench.store.stored_run import StoredRun, StoredTask
+from genbench.suite.block import Strict
+from genbench.suite.judge import JudgeModel
+from genbench.suite.shipped import resolve
+from genbench.suite.suitefile import Suite
+from genbench.tasks.loaded_task import LoadedTask
+from genbench.verifiers.pool.process import VerifierSpec
+
+JUDGE = "judge"
+
+
+class JudgedBy(Strict):
+    """The options under a judged task's `verifier:`."""
+
+    judge: str | None = Field(
+        None, description="name of a shipped judge, or a judge file; default: the suite's judge"
+    )
+    cascade: tuple[str, ...] = (JUDGE,)
+    rule: dict[str, Any] = Field(
+        default_factory=dict, description="options of the rule that runs before the judge"
+    )
+    baseline: str | None = Field(
+        None, description="pairs: folder of a stored run; default: the task's reference is the opponent"
+    )
+
+
+def is_judged(task: LoadedTask) -> bool:
+    """Return whether a judge grades the task, either by itself or after a rule."""
+    return task.verifier == JUDGE or "cascade" in task.entry.verifier
+
+
+def options_of(suite: Suite, task: LoadedTask) -> JudgedBy:
+    """Return the task's own options with the suite's over them.
+
+    Raises:
+        ConfigError: an unknown key, or a cascade that cannot be run.
+    """
+    where = f"{suite.where_task(task.name)}: task '{task.name}'"
+    own = task.verifier_options if task.verifier == JUDGE else task.entry.verifier_options
+    try:
+        options = JudgedBy.model_validate(own)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        hint = nearest(key, JudgedBy.model_fields) if first["type"] == "extra_forbidden" else ""
+        raise ConfigError(f"{where}: verifier.{key}: {first['msg']}{hint}") from None
+    *rules, last = options.cascade or ("",)
+    if last != JUDGE or len(rules) > 1 or JUDGE in rules:
+        raise ConfigError(f"{where}: verifier.cascade: wanted [judge] or [RULE, judge]")
+    for name in rules:
+        try:
+            registry.find("verifier", name)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: verifier.cascade: {error}") from None
+    return options
+
+
+def check_references(task: LoadedTask, judge: Judge, options: JudgedBy) -> None:
+    """Refuse references that the judge's form cannot use, before anything is drawn.
+
+    The prompts of the first problem are built once, so that a form's mistake is found here as well.
+
+    Raises:
+        ConfigError: names the problem. For a pair without an opponent it says how to give one.
+    """
+    if options.baseline is not None:
+        if not judge.form.in_pairs:
+            raise ConfigError(
+                f"task {task.name}: verifier.baseline goes with a judge of form 'pairwise'; "
+                f"'{judge.file.name}' is of form '{judge.file.form}'"
+            )
+        judge.rehearse("The opponent's answer.")
+        return
+    for problem in task.problems:
+        try:
+            judge.check(task.reference(problem, 0))
+        except ConfigError as error:
+            hint = ""
+            if judge.form.in_pairs:
+                hint = "; or set verifier: {baseline: RUN_DIR/<model>}, a stored run of this task"
+            raise ConfigError(f"task {task.name}, problem {problem.problem_id}: {error}{hint}") from None
+    if task.problems:
+        judge.rehearse(task.reference(task.problems[0], 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Answers of one run to one task, by problem and then by sample index from 0.
+
+    `name` and `identity` are of the run's model. `digest` is of the answers: other answers are another
+    opponent.
+    """
+
+    name: str
+    identity: str
+    digest: str
+    answers: Mapping[str, tuple[str, ...]]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Who the opponent is, for the manifest."""
+        return {"name": self.name, "identity": self.identity, "digest": self.digest}
+
+    def answer(self, problem_id: str, sample_index: int) -> str:
+        """Return the opponent's answer to a sample: that of the same index, modulo the number of answers."""
+        texts = self.answers[problem_id]
+        return texts[sample_index % len(texts)]
+
+
+def read_baseline(path: Path, task: LoadedTask) -> Baseline:
+    """Return a task's answers in a stored run, without traces. A missing answer is an empty text.
+
+    Raises:
+        ConfigError: no run folder, another task than this one, or problems that it lacks.
+    """
+    try:
+        run = StoredRun(path)
+        described = run.manifest.tasks.get(task.name)
+        if described is None:
+            raise ConfigError(
+                f"{path}: the run has no task '{task.name}'{nearest(task.name, run.manifest.tasks)}"
+            )
+        _check_same(path, described, task)
+        answers = _answers(run.task(task.name), Reasoning.from_record(run.manifest.reasoning))
+    except GenbenchError as error:
+        raise ConfigError(f"baseline: {error}") from None
+    lacking = [problem.problem_id for problem in task.problems if problem.problem_id not in answers]
+    if lacking:
+        raise ConfigError(
+            f"baseline: {path}: has no answer to {len(lacking)} of {len(task.problems)} problems of "
+            f"'{task.name}' (the first: {lacking[0]}); finish that run, or give --limit"
+        )
+    used = {problem.problem_id: answers[problem.problem_id] for problem in task.problems}
+    # Of all answers of the run, so that another --limit here is not another opponent.
+    return Baseline(run.manifest.model.name, run.manifest.model_identity, digest(answers)[:16], used)
+
+
+def _check_same(path: Path, described: TaskRecord, task: LoadedTask) -> None:
+    """Refuse answers to other prompts or other rows."""
+    theirs = {"version": described.version, "data": described.data_digest}
+    ours = {"version": task.task.info.version, "data": task.provenance.get("digest")}
+    lines = differences(theirs, ours, f"tasks.{task.name}")
+    if lines:
+        raise ConfigError(
+            f"{path}: its '{task.name}' is another task (stored -> wanted): {'; '.join(lines)}; "
+            "give a run of this very task"
+        )
+
+
+def _answers(task: StoredTask, reasoning: Reasoning) -> dict[str, tuple[str, ...]]:
+    found: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    for item in task.all_completions():
+        if item.finish_reason == "error":
+            continue
+        answer = reasoning.split(item)
+        text = "" if answer.trace_status == "unclosed" else answer.text.strip()
+        found[item.sample.problem_id][item.sample.sample_index] = text
+    return {problem: tuple(texts[index] for index in sorted(texts)) for problem, texts in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTask:
+    """A task with its judge, its options and, for pairs against a stored run, its opponent."""
+
+    name: str
+    judge: Judge
+    options: JudgedBy
+    baseline: Baseline | None
+    folder: str
+    """The suite's folder, in which a rule of the suite's own may be."""
+
+    @property
+    def rule(self) -> VerifierSpec | None:
+        """The rule before the judge, or None."""
+        if len(self.options.cascade) == 1:
+            return None
+        return VerifierSpec(self.options.cascade[0], self.options.rule, self.folder)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the judge loads on this machine."""
+        return isinstance(self.judge.spec.engine, JudgeModel)
+
+    def verifier(self, rule: str) -> tuple[str, str]:
+        """Return digest and version that verdicts carry; `rule` is the digest of the rule or empty."""
+        facts = [self.judge.digest, rule, *([self.baseline.digest] if self.baseline else [])]
+        return digest(facts)[:16], f"judge {self.judge.file.name} {self.judge.digest}"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a report must say of the judge."""
+        spec = self.judge.spec
+        if not spec.unpinned:
+            return []
+        return [
+            f"{self.name}: judge '{spec.file.name}' is unpinned (revision {spec.engine.revision!r}): "
+            "its verdicts cannot be made again"
+        ]
+
+
+def judged_tasks(suite: Suite, tasks: Sequence[LoadedTask]) -> dict[str, JudgedTask]:
+    """Return the judged ones of `tasks` by name, everything checked.
+
+    Raises:
+        ConfigError: an unknown or unpinned judge, a wrong reference, a baseline that cannot be used.
+    """
+    judged = {task.name: task for task in tasks if is_judged(task)}
+    options = {name: options_of(suite, task) for name, task in judged.items()}
+    judges = {name: _judge(suite, name, options[name]) for name in judged}
+    for name, task in judged.items():
+        check_references(task, judges[name], options[name])
+    return {
+        name: JudgedTask(
+            name, judges[name], options[name], _baseline(suite, task, options[name]), str(suite.folder)
+        )
+        for name, task in judged.items()
+    }
+
+
+def _judge(suite: Suite, task: str, options: JudgedBy) -> Judge:
+    where = suite.where_task(task)
+    used = options.judge or suite.config.judge.use
+    if used is None:
+        raise ConfigError(
+            f"{where}: task '{task}' names no judge: set verifier: {{judge: NAME}} or judge.use"
+        )
+    try:
+        judge = Judge(read_judge(judge_path(used, suite.folder), suite.config.judge))
+        if judge.file.calibration is not None:  # asked with the first question, which may be hours later
+            read_calibration(judge.spec)
+        return judge
+    except ConfigError as error:
+        raise ConfigError(f"{where}: task '{task}': {error}") from None
+
+
+def _baseline(suite: Suite, task: LoadedTask, options: JudgedBy) -> Baseline | None:
+    return None if options.baseline is None else read_baseline(resolve(options.baseline, suite.folder), task)

@@ -1,0 +1,181 @@
+"""What is known of a task besides its score, as lines: measures of texts, corpus metrics, and its judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from genbench.analysis.corpus_metrics import CorpusMetricRecord
+from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference
+from genbench.analysis.results.judge_figures import JudgedRecord, PairwiseRecord
+from genbench.reports.numbers import interval, p_text, points
+from genbench.reports.table import aligned
+from genbench.stats.likelihood import MEASURES
+
+_RIGHT = frozenset({"base", "tuned", "change", "value", "p"})
+
+
+def measure_value(name: str, value: float) -> str:
+    """Return a measure for people: shares in points of 100, others with four digits."""
+    return f"{100 * value:.1f}" if MEASURES[name].is_share else f"{value:.4g}"
+
+
+def likelihood_lines(record: LikelihoodRecord, *, brief: bool = False) -> list[str]:
+    """Return the measures of a task as one line each for shares and other measures, then its notices.
+
+    Args:
+        brief: leave out shares, of which the table has the headline.
+    """
+    shares = [name for name in record.measures if MEASURES[name].is_share and not brief]
+    others = [name for name in record.measures if not MEASURES[name].is_share]
+    lines = [", ".join(_shown(record, name) for name in names) for names in (shares, others) if names]
+    n = next((item.n for item in record.measures.values()), 0)
+    if record.ties:
+        lines.append(f"{record.ties} of {n} problems have a tie for the largest value; the first one counts")
+    if record.merged:
+        lines.append(
+            f"in {record.merged} of {n} problems one token has characters of context and continuation; it "
+            "counts for the continuation"
+        )
+    return lines
+
+
+def _shown(record: LikelihoodRecord, name: str) -> str:
+    item = record.measures[name]
+    return f"{name} {measure_value(name, item.value)} {_bounds(name, item.ci)}".rstrip()
+
+
+def _bounds(name: str, ci: Sequence[float] | None) -> str:
+    return "" if ci is None else f"[{measure_value(name, ci[0])}, {measure_value(name, ci[1])}]"
+
+
+def measure_change(name: str, item: MeasureDifference) -> str:
+    """Return the paired change of one measure in words: `bpb_gold 1.21 -> 1.15 (-0.06, 95% CI [...])`."""
+    bounds = f", 95% CI {_bounds(name, item.ci)}" if item.ci else ""
+    better = ", lower is better" if item.lower_is_better else ""
+    return (
+        f"{name} {measure_value(name, item.base)} -> {measure_value(name, item.tuned)} "
+        f"({_signed(name, item.difference)}{bounds}{better})"
+    )
+
+
+def difference_lines(differences: Mapping[str, MeasureDifference], indent: str = "    ") -> Iterator[str]:
+    """Yield the table of paired differences of all measures."""
+    n = next((item.n for item in differences.values()), 0)
+    if not n:
+        return
+    yield f"  measures of scored texts, paired over {n} problems (shares in points of 100):"
+    head = ("measure", "base", "tuned", "change", "95% CI", "p", "better")
+    rows = [_row(name, item) for name, item in differences.items()]
+    yield aligned(head, rows, _RIGHT, indent=indent)
+
+
+def _row(name: str, item: MeasureDifference) -> tuple[str, ...]:
+    return (
+        name,
+        measure_value(name, item.base),
+        measure_value(name, item.tuned),
+        _signed(name, item.difference),
+        _bounds(name, item.ci) or "-",
+        p_text(item.p_two_sided),
+        "lower" if item.lower_is_better else "higher",
+    )
+
+
+def _signed(name: str, difference: float) -> str:
+    change = measure_value(name, difference)
+    return change if change.startswith("-") else f"+{change}"
+
+
+def corpus_lines(records: Mapping[str, CorpusMetricRecord] | None) -> list[str]:
+    """Return one line for each corpus metric, in points of 100 with its 95 % interval."""
+    return [_corpus_line(name, item) for name, item in (records or {}).items()]
+
+
+def _corpus_line(name: str, item: CorpusMetricRecord) -> str:
+    if item.value is None:
+        return f"{name}: missing: {item.missing}"
+    bounds = "" if item.ci is None else f" [{100 * item.ci[0]:.2f}, {100 * item.ci[1]:.2f}]"
+    better = ", lower is better" if item.lower_is_better else ""
+    empty = f"; {item.empty} samples without an answer count as empty" if item.empty else ""
+    return f"{name} (corpus{better}): {100 * item.value:.2f}{bounds}{empty}"
+
+
+def judged_lines(judge: JudgedRecord) -> list[str]:
+    """Return the `judge` entry of a task in results.json as lines."""
+    return [line for part in (_who, _canary, _pairs, _cascade, _attempts) for line in part(judge)]
+
+
+def _who(judge: JudgedRecord) -> Iterator[str]:
+    engine = judge.engine
+    if engine.get("proven"):
+        model = f"model {engine['identity']}, {engine['engine']}"
+    else:
+        version = f" (version {engine['version']})" if engine.get("version") else ""
+        declared = f"declared revision {engine.get('revision_declared')}, which nothing proves"
+        model = f"model {engine.get('model')} at {engine.get('base_url')}{version}, {declared}"
+    pin = "; UNPINNED" if judge.unpinned else ""
+    yield f"judge {judge.name} {judge.digest}: {model}{pin}"
+
+
+def _canary(judge: JudgedRecord) -> Iterator[str]:
+    canary = judge.canary
+    if canary is None:
+        return
+    answers = ", ".join(f"{name} {label or 'no verdict'}" for name, label in canary.labels.items())
+    if canary.drifted is None:
+        since = "not pinned (genbench judge check --pin)"
+    else:
+        since = f"{len(canary.drifted)} of {len(canary.labels)} moved since the pin"
+    agreed = f", kappa {canary.kappa:.2f} on {canary.verdicts} labels" if canary.kappa is not None else ""
+    yield f"canary: {since}{agreed}; {answers}"
+
+
+def _pairs(judge: JudgedRecord) -> Iterator[str]:
+    pairs = judge.pairwise
+    if pairs is None or pairs.win_rate is None:
+        return
+    against = f"run {judge.baseline.name}" if judge.baseline else "the reference column"
+    unasked = f", {pairs.unanswered} of them because one side never answered" if pairs.unanswered else ""
+    yield (
+        f"win rate {points(pairs.win_rate)} {interval(pairs.ci)} against {against}: "
+        f"{pairs.wins} wins, {pairs.ties} ties, {pairs.losses} losses{unasked}"
+    )
+    yield from _compared(pairs)
+
+
+def _compared(pairs: PairwiseRecord) -> Iterator[str]:
+    """Yield lengths and order of the answers that the judge compared."""
+    chars, bias, fair = pairs.mean_chars, pairs.position_bias, pairs.length_controlled
+    if chars is None or bias is None or fair is None:
+        return
+    missing = fair.value is None or fair.ci is None
+    rate = f"missing: {fair.missing}" if missing else f"{points(fair.value or 0.0)} {interval(fair.ci)}"
+    yield (
+        f"length: {chars.answer:,.0f} characters against {chars.baseline:,.0f}; win rate at equal "
+        f"lengths {rate}"
+    )
+    yield (
+        f"order: {pairs.flipped} of {pairs.compared} verdicts flipped with it (ties); the first place "
+        f"alone won {points(bias.first)}%, the second {points(bias.second)}%"
+    )
+
+
+def _cascade(judge: JudgedRecord) -> Iterator[str]:
+    if judge.accuracy is not None:
+        rule, both = judge.accuracy.rule, judge.accuracy.cascade
+        decided = ", ".join(f"{who} {count}" for who, count in sorted((judge.decided_by or {}).items()))
+        yield (
+            f"rule only {points(rule.value)} {interval(rule.ci)}, rule and judge "
+            f"{points(both.value)} {interval(both.ci)} (decided by: {decided})"
+        )
+
+
+def _attempts(judge: JudgedRecord) -> Iterator[str]:
+    found = judge.attempts
+    if found is None or found.not_attempted is None or found.incorrect is None:
+        return
+    given, f1 = ("-" if rate is None else points(rate) for rate in (found.correct_given_attempted, found.f1))
+    yield (
+        f"not attempted {points(found.not_attempted)}%, incorrect {points(found.incorrect)}%, "
+        f"correct given attempted {given}, F1 {f1}"
+    )

@@ -1,1 +1,0 @@
-"""Parity cards, which measure again what others report: their state, texts and committed pages."""

@@ -1,0 +1,153 @@
+"""What is said before results: what needs attention, warnings of runs, and what changes how a score is read.
+
+Warnings of the tasks of one group that differ only in numbers are one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from genbench.analysis.results.alarms import JoinedAlarm, joined_alarms
+from genbench.analysis.results.record import Results, TaskResults
+from genbench.reports.benchmark_groups import task_groups
+from genbench.reports.numbers import points
+from genbench.reports.record import Report
+
+_SHOWN_ALARMS = 8
+"""Alarms above the fold. The page folds the others, which weigh less."""
+
+
+def notices(report: Report) -> dict[str, list[FoldedLine]]:
+    """Return `alarms`, `further_alarms`, `notes` and `task_notices`, joined by group."""
+    found = [fold_alarm(alarm) for alarm in joined_alarms({run.name: run.results for run in report.runs})]
+    groups = task_groups(report)
+    return {
+        "alarms": found[:_SHOWN_ALARMS],
+        "further_alarms": found[_SHOWN_ALARMS:],
+        "notes": fold_lines(_notes(report), groups),
+        "task_notices": fold_lines(_task_notices(report), groups),
+    }
+
+
+def brief_notices(report: Report) -> list[str]:
+    """Return what a short text says before its tables: failures, warnings and refused comparisons."""
+    said = [TaskLine(run.name, None, line) for run in report.runs for line in run.results.failed]
+    for run in report.runs:
+        said += [task_line(run.name, line, run.results.tasks) for line in run.results.warnings]
+    said += [
+        TaskLine(run.name, name, forgeable_words(task.forgeable))
+        for run in report.runs
+        for name, task in run.results.tasks.items()
+        if task.forgeable
+    ]
+    for item in report.comparisons:
+        said += [task_line("", line, report.tasks) for line in (item.record.warnings if item.record else ())]
+        said += [TaskLine("", None, line) for line in (item.refused or "").splitlines()]
+    return [line.text for line in fold_lines(said, task_groups(report))]
+
+
+def _notes(report: Report) -> Iterator[TaskLine]:
+    """Yield the warnings of runs and comparisons. The page folds them if they are many."""
+    for run in report.runs:
+        yield from (task_line(run.name, line, run.results.tasks) for line in run.results.warnings)
+        if run.results.trust_remote_code:
+            yield TaskLine(run.name, None, "the model's own code was run (trust_remote_code)")
+    for item in report.comparisons:
+        for line in item.record.warnings if item.record else ():
+            yield task_line("", line, report.tasks)
+
+
+def _task_notices(report: Report) -> Iterator[TaskLine]:
+    """Yield what changes how the scores of tasks are read."""
+    for run in report.runs:
+        for name, task in run.results.tasks.items():
+            yield from (TaskLine(run.name, name, line) for line in task_notices(task))
+
+
+def task_notices(task: TaskResults) -> list[str]:
+    """Return the notices that change how a task's score is read, without its name."""
+    lines: list[str] = []
+    if task.missing:
+        lines.append(f"{task.metric} is missing: {task.missing}")
+    if task.n < task.of:
+        lines.append(f"{task.n} of {task.of} problems")
+    if task.excluded:
+        bounds = task.bounds
+        between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
+        lines.append(f"{task.excluded} of {task.samples} samples excluded (defects of ours){between}")
+    if task.forgeable:
+        lines.append(forgeable_words(task.forgeable))
+    if task.clamped:
+        lines.append(f"max_tokens was lowered to the context for {task.clamped} samples")
+    return lines
+
+
+def forgeable_words(count: int) -> str:
+    """Return the notice on samples that passed tests which a hostile program could fake."""
+    return f"{count} samples passed tests that a hostile program could fake (`forgeable` in their detail)"
+
+
+_NUMBER = re.compile(r"\d[\d,.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedLine:
+    """A line, with those that it stands for in `parts`. A line of its own has none."""
+
+    text: str
+    parts: tuple[str, ...] = ()
+    is_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLine:
+    """What there is to say about a task of a run. `task` is None if it is about the run."""
+
+    run: str
+    task: str | None
+    text: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.run, self.task, self.text) if part)
+
+
+def task_line(run: str, line: str, tasks: Collection[str]) -> TaskLine:
+    """Return a line that may begin with the name of a task and a colon."""
+    named = [task for task in tasks if line.startswith(f"{task}: ")]
+    task = max(named, key=len, default=None)
+    return TaskLine(run, task, line if task is None else line.removeprefix(f"{task}: "))
+
+
+def groups_of(results: Results) -> dict[str, tuple[str, ...]]:
+    """Return the tasks of each group of a run."""
+    return {name: group.tasks for name, group in results.groups.items()}
+
+
+def fold_lines(lines: Iterable[TaskLine], groups: Mapping[str, Collection[str]]) -> list[FoldedLine]:
+    """Return lines in their order. Those on tasks of one group that differ only in numbers are joined."""
+    group_of = {task: name for name, tasks in groups.items() for task in tasks}
+    found: dict[tuple[object, ...], list[TaskLine]] = {}
+    for number, line in enumerate(lines):
+        group = group_of.get(line.task or "")
+        key = (number,) if group is None else (line.run, group, _NUMBER.sub("0", line.text))
+        found.setdefault(key, []).append(line)
+    return [
+        FoldedLine(str(own[0])) if len(own) == 1 else _folded(group_of[own[0].task or ""], own)
+        for own in found.values()
+    ]
+
+
+def _folded(group: str, lines: list[TaskLine]) -> FoldedLine:
+    """Return the line of several tasks. If their numbers differ, it has those of the first task."""
+    first = lines[0]
+    same = {line.text for line in lines} == {first.text}
+    which = f"{group}, {len(lines)} tasks" + ("" if same else f", such as {first.task}")
+    return FoldedLine(str(TaskLine(first.run, which, first.text)), tuple(map(str, lines)))
+
+
+def fold_alarm(alarm: JoinedAlarm) -> FoldedLine:
+    """Return the line of an alarm."""
+    parts = tuple(map(str, alarm.parts)) if alarm.of else ()
+    return FoldedLine(str(alarm), parts, is_bad=alarm.weight >= 1)

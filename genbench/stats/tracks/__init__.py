@@ -1,0 +1,1 @@
+"""Series of checkpoints: changes along a track, their power, and the luck of the best."""

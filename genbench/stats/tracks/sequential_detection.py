@@ -1,0 +1,285 @@
+"""A walk along a track that opens a change when the evidence passes a threshold, and closes it again."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from genbench.stats.scores import Bools, Floats, Ints
+from genbench.stats.tracks.changepoints import (
+    HISTORY,
+    MIN_HISTORY,
+    WINDOWS,
+    SplitTests,
+    TaskNights,
+    pooled_tests,
+)
+
+Direction = Literal["drop", "rise"]
+ChangeState = Literal["open", "explained", "dismissed", "recovered"]
+FADED = 2.0
+"""A change whose nights together no longer reach this z against the nights before is closed."""
+SUSPECT_MARGIN = 2.0
+"""Splits whose z^2 is within this of the best are possible first nights of a change."""
+PLACE_MARGIN = 4.0
+"""A change is placed at a split whose z^2 is within this of the best. Its z stays well above 2."""
+_AHEAD = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A change of one series. Nights are indices of the track.
+
+    `first` is the first night after the change and `last_before` the night before it. `found` is the night
+    at which z passed the threshold, and `z` is the largest over all places. `size` is after minus before, as
+    a fraction of 1, and `interval` its 95 % paired interval. The place was searched for, so `size` is too
+    large on average.
+    `suspects` are the nights at which the change may have begun. `closed` is the newest night when the state
+    left "open".
+    """
+
+    direction: Direction
+    first: int
+    last_before: int
+    found: int
+    z: float
+    threshold: float
+    size: float
+    interval: tuple[float, float]
+    suspects: tuple[int, ...]
+    state: ChangeState = "open"
+    closed: int | None = None
+
+
+def walk_changes(
+    values: Sequence[Floats],
+    *,
+    threshold: float,
+    direction: Direction = "drop",
+    groups: Sequence[Sequence[str | None] | None] | None = None,
+    known: Sequence[Found] = (),
+    start: int = 0,
+) -> list[Found]:
+    """Return the changes of one series, in the order in which they were found.
+
+    Every night is looked at as if it were the newest. While a change is open the series is quiet. A change is
+    recovered when the level steps back, by a test at the same threshold, or when its nights together no
+    longer differ from those before (z below 2). The nights of a change that was mended leave the history.
+    After a change that is explained the history begins with it. After one that is dismissed nothing is cut.
+    Later changes begin after the night of closing.
+
+    Args:
+        values: problem means of each task of the series, (nights, problems), see `TaskNights`. Several tasks
+            are pooled.
+        threshold: the z value to pass, see `alarm_threshold`.
+        groups: the cluster of each problem, by task.
+        known: changes that were found before. They are taken over as they are: opened on their night `found`
+            and closed on their night `closed`.
+        start: the first night to look at. Earlier nights open and close nothing but what is known.
+    """
+    walk = _Walk(values, threshold, direction, groups, known)
+    nights = np.flatnonzero(~np.isnan(np.concatenate(list(values), axis=1)).all(axis=1))
+    return walk.run([int(night) for night in nights], start)
+
+
+class _Walk:
+    """The state of a walk between two nights: usable nights, earliest new split, open and closed changes."""
+
+    def __init__(
+        self,
+        values: Sequence[Floats],
+        threshold: float,
+        direction: Direction,
+        groups: Sequence[Sequence[str | None] | None] | None,
+        known: Sequence[Found],
+    ) -> None:
+        self._values = values
+        self._groups = groups or [None] * len(values)
+        self._threshold = threshold
+        self._direction: Direction = direction
+        self._sign = -1.0 if direction == "drop" else 1.0
+        self._known = {change.found: change for change in known if change.direction == direction}
+        self._usable: list[int] = []
+        self._earliest = 0
+        self._open: Found | None = None
+        self._closed: list[Found] = []
+        self._tasks: list[TaskNights] = []
+        self._rows = 0
+        self._ahead: tuple[int, Floats] = (0, np.zeros((0, len(WINDOWS))))
+
+    def run(self, nights: Sequence[int], start: int) -> list[Found]:
+        """Walk over the nights, and return all changes."""
+        self._prepare(nights)
+        for place, night in enumerate(nights):
+            self._usable.append(night)
+            closed = len(self._closed)
+            if self._open is not None:
+                self._look_at_open(self._open, night, replay=night < start)
+            elif (known := self._known_between(nights[place - 1] if place else -1, night)) is not None:
+                self._open = replace(known, state="open", closed=None)
+            elif night >= start:
+                self._open = self._opening(night)
+            if len(self._closed) > closed:
+                self._prepare([*self._usable, *nights[place + 1 :]])
+        opened = [] if self._open is None else [self._open]
+        return sorted([*self._closed, *opened], key=lambda change: change.found)
+
+    def _known_between(self, before: int, night: int) -> Found | None:
+        """Return the known change that was found after `before` and up to a night, which may lack values."""
+        return next((change for found, change in self._known.items() if before < found <= night), None)
+
+    def _prepare(self, nights: Sequence[int]) -> None:
+        """Prepare tests over these nights. Their places are those of the usable nights."""
+        rows = np.array(nights, dtype=np.int64)
+        self._tasks = [
+            TaskNights(values[rows], groups)
+            for values, groups in zip(self._values, self._groups, strict=True)
+        ]
+        self._rows = len(rows)
+        self._ahead = (0, np.zeros((0, len(WINDOWS))))
+
+    def _windows_tonight(self) -> Floats:
+        """Return the evidence of each window tonight, (windows,), minus infinity if it cannot be tested.
+
+        Nights are tested AHEAD at a time: one call for many splits costs far less than many calls.
+        """
+        place = len(self._usable) - 1
+        first, evidence = self._ahead
+        if not first <= place < first + len(evidence):
+            ends = np.arange(place + 1, min(place + _AHEAD, self._rows) + 1)
+            splits = ends[:, None] - np.array(WINDOWS)
+            usable = splits >= MIN_HISTORY
+            evidence = np.full(splits.shape, -np.inf)
+            evidence[usable] = self._evidence(
+                self._tests(splits[usable], np.broadcast_to(ends[:, None], splits.shape)[usable])
+            )
+            first = place
+            self._ahead = (first, evidence)
+        return np.asarray(evidence[place - first])
+
+    def _opening(self, night: int) -> Found | None:
+        """Return the change that tonight's evidence opens, if any."""
+        tonight = self._windows_tonight()
+        if tonight.max() < self._threshold:
+            return None
+        fresh = len(self._usable) - self._splits(WINDOWS)
+        if tonight[np.isin(WINDOWS, fresh)].max(initial=-np.inf) < self._threshold:
+            return None
+        splits = self._splits(range(1, max(WINDOWS) + 1))
+        tests = self._test(splits)
+        evidence = self._evidence(tests)
+        best = int(np.argmax(evidence))
+        behind = np.where(evidence > 0, evidence[best] ** 2 - evidence**2, np.inf)
+        at = self._least_squares(splits, tests, behind <= PLACE_MARGIN)
+        suspects = {self._usable[split] for split in splits[behind <= SUSPECT_MARGIN]}
+        return Found(
+            self._direction,
+            first=self._usable[splits[at]],
+            last_before=self._usable[splits[at] - 1],
+            found=night,
+            z=float(tests.z[best]),
+            threshold=self._threshold,
+            size=float(tests.differences[at]),
+            interval=tests.interval(at),
+            suspects=tuple(sorted(suspects | {self._usable[splits[at]]})),
+        )
+
+    def _least_squares(self, splits: Ints, tests: SplitTests, allowed: Bools) -> int:
+        """Return which of the allowed splits leaves the smallest squares of the nights' means.
+
+        Two levels, with n1 nights before and n2 nights after, explain n1 n2 / (n1 + n2) d^2 of the squares.
+        z cannot place a change if nights hardly differ, as with equal seeds. It compares problems, and a
+        stretch that begins too early shrinks each problem's difference and its error alike.
+        """
+        before = np.minimum(splits, HISTORY)
+        after = len(self._usable) - splits
+        explained = before * after / (before + after) * tests.differences**2
+        return int(np.argmax(np.where(allowed, explained, -np.inf)))
+
+    def _splits(self, windows: Sequence[int]) -> Ints:
+        """Return the places of the splits that may open a change: late enough, with enough nights before."""
+        end = len(self._usable)
+        places = np.array([end - window for window in windows if end - window >= MIN_HISTORY], dtype=np.int64)
+        if self._earliest:
+            places = places[np.array(self._usable)[places] >= self._earliest]
+        return places
+
+    def _test(self, splits: Ints, oldest: int = 0) -> SplitTests:
+        """Test the usable nights from each split on against up to HISTORY nights before it."""
+        return self._tests(splits, np.full(len(splits), len(self._usable)), oldest)
+
+    def _tests(self, splits: Ints, ends: Ints, oldest: int = 0) -> SplitTests:
+        lows = np.maximum(splits - HISTORY, oldest)
+        tests = [task.tests(lows, splits, ends) for task in self._tasks]
+        return tests[0] if len(tests) == 1 else pooled_tests(tests)
+
+    def _evidence(self, tests: SplitTests) -> Floats:
+        """Return z in the direction of the walk, and minus infinity if a split cannot be tested."""
+        return np.asarray(np.nan_to_num(self._sign * tests.z, nan=-np.inf))
+
+    def _look_at_open(self, change: Found, night: int, *, replay: bool) -> None:
+        """Close the open change if it is settled, mended or no longer supported."""
+        known = self._known.get(change.found)
+        if known is not None and known.closed is not None and known.closed <= night:
+            self._close(replace(change, state=known.state, closed=night))
+        elif not replay and (self._resumed(change) is not None or self._has_faded(change)):
+            self._close(replace(change, state="recovered", closed=night))
+
+    def _close(self, change: Found) -> None:
+        """Move a change to the closed ones, and take out of the history what its state says."""
+        at = self._place(change)
+        resumed = self._resumed(change) if change.state == "recovered" else None
+        if change.state == "explained":
+            self._usable = self._usable[at:]
+        elif resumed is not None:
+            self._usable = self._usable[:at] + self._usable[resumed:]
+        assert change.closed is not None
+        self._earliest = change.closed + 1
+        self._closed.append(change)
+        self._open = None
+
+    def _resumed(self, change: Found) -> int | None:
+        """Return the place from which the level has stepped back since the change, if it has."""
+        start, end = self._place(change), len(self._usable)
+        splits = np.arange(max(start + 1, end - max(WINDOWS)), end)
+        if not len(splits):
+            return None
+        evidence = np.nan_to_num(-self._sign * self._test(splits, start).z, nan=-np.inf)
+        best = int(np.argmax(evidence))
+        return int(splits[best]) if evidence[best] >= self._threshold else None
+
+    def _has_faded(self, change: Found) -> bool:
+        """Return whether the nights since the change together no longer differ from those before."""
+        start = np.array([self._place(change)], dtype=np.int64)
+        return bool(self._sign * self._test(start).z[0] < FADED)
+
+    def _place(self, change: Found) -> int:
+        """Return the place of the first usable night after a change."""
+        return min(bisect_left(self._usable, change.first), len(self._usable) - 1)
+
+
+def join_epochs(values: Sequence[Floats], bases: Sequence[Floats | None]) -> tuple[Floats, int]:
+    """Return one series (nights, problems) over all epochs, and its first night.
+
+    In several epochs a night's means are taken minus its epoch's base, problem by problem. So the error of
+    each base enters every difference across epochs. One epoch stays as it is. An epoch without a base, or
+    with other problems, cannot be joined with the newer ones: it and all older nights are left out.
+
+    Args:
+        values: problem means of each epoch, old to new, each (nights, problems).
+        bases: problem means of the base under the terms of each epoch, (problems,), or None.
+    """
+    kept = len(values) - 1
+    while kept > 0 and bases[kept] is not None and bases[kept - 1] is not None:
+        if values[kept - 1].shape[1] != values[-1].shape[1]:
+            break
+        kept -= 1
+    first = sum(len(epoch) for epoch in values[:kept])
+    if kept == len(values) - 1:
+        return values[-1], first
+    pairs = zip(values[kept:], bases[kept:], strict=True)
+    return np.concatenate([epoch - base for epoch, base in pairs if base is not None]), first

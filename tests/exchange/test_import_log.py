@@ -1,0 +1,204 @@
+"""Logs of Inspect and records of every_eval_ever as score files."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from genbench.analysis.comparison.compare import compare
+from genbench.errors import InputError
+from genbench.exchange.import_log import ImportChoice, import_scores, inspect_metrics, read_inspect
+
+
+def inspect_log(values: list[Any], seed: int | None = None) -> dict[str, Any]:
+    samples = [
+        {
+            "id": place // 2,
+            "epoch": 1 + place % 2,
+            "scores": {"match": {"value": value, "answer": str(value)}},
+        }
+        for place, value in enumerate(values)
+    ]
+    head = {"task": "sums", "config": {"epochs": 2}, "model_generate_config": {"seed": seed}}
+    return {"version": 2, "status": "success", "eval": head, "samples": samples}
+
+
+def packed(path: Path, log: dict[str, Any]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("header.json", json.dumps({key: log[key] for key in ("version", "status", "eval")}))
+        for sample in log["samples"]:
+            file.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    return path
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("ending", [".json", ".eval"])
+def test_epochs_of_an_inspect_log_are_samples(tmp_path: Path, ending: str) -> None:
+    log = inspect_log(["C", "I", 0.5, True])
+    source = tmp_path / f"log{ending}"
+    if ending == ".eval":
+        packed(source, log)
+    else:
+        source.write_text(json.dumps(log), encoding="utf-8")
+    assert import_scores(source, tmp_path / "s.jsonl") == 4
+    found = [
+        (line["problem_id"], line["sample_index"], line["score"]) for line in lines(tmp_path / "s.jsonl")
+    ]
+    assert found == [("0", 0, 1.0), ("0", 1, 0.0), ("1", 0, 0.5), ("1", 1, 1.0)]
+
+
+def test_a_log_packed_with_zstandard_is_read(tmp_path: Path) -> None:
+    """Inspect packs its logs this way. A stored member is made of it by hand: Python 3.11 cannot write it."""
+    text = json.dumps({"version": 2, "eval": {"task": "t" * 300}}).encode()
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
+        file.writestr("header.json", pa.compress(text, codec="zstd", asbytes=True))
+    raw = bytearray(path.read_bytes())
+    for place in (8, raw.index(b"PK\x01\x02") + 10):  # in the member's own header, and in the directory
+        struct.pack_into("<H", raw, place, 93)
+        struct.pack_into("<I", raw, place + 6, zlib.crc32(text))
+        struct.pack_into("<I", raw, place + 14, len(text))
+    path.write_bytes(raw)
+    head, _ = read_inspect(path)
+    assert head["eval"]["task"] == "t" * 300
+
+
+def test_a_sample_with_an_error_has_no_score(tmp_path: Path) -> None:
+    log = inspect_log(["C", "C"])
+    log["samples"][0]["error"] = {"message": "died"}
+    (tmp_path / "log.json").write_text(json.dumps(log), encoding="utf-8")
+    import_scores(tmp_path / "log.json", tmp_path / "s.jsonl")
+    assert [line["score"] for line in lines(tmp_path / "s.jsonl")] == [None, 1.0]
+
+
+def test_a_scorer_with_several_values_has_a_name_for_each() -> None:
+    log = inspect_log([{"strict": 1, "loose": 0}])
+    assert inspect_metrics(log["samples"]) == ["match/strict", "match/loose"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{}", "no 'eval'"),
+        ('{"evaluation_results": []}', "only totals"),
+        ("{", "not valid JSON"),
+        (json.dumps(inspect_log([7])), "the score is 7"),
+        (json.dumps(inspect_log([])), "no samples"),
+    ],
+)
+def test_what_is_no_log_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "log.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=words):
+        import_scores(tmp_path / "log.json", tmp_path / "s.jsonl")
+    assert not (tmp_path / "s.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (
+            30 + len("header.json"),
+            0xFF,
+            "cannot be read",
+        ),  # the first block of a deflate stream, of no known kind
+        (8, 99, "this Python cannot read"),  # the number of a compression method, in the header of the member
+        (8, 93, "cannot be read"),  # the number of Zstandard, which the data is not
+    ],
+)
+def test_a_damaged_log_is_one_message(tmp_path: Path, place: int, value: int, words: str) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("header.json", json.dumps({"eval": {"task": "t" * 200}}))
+    raw = bytearray(path.read_bytes())
+    raw[place] = value
+    if place == 8:  # the directory at the end repeats it
+        raw[raw.index(b"PK\x01\x02") + 10] = value
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=words):
+        read_inspect(path)
+
+
+def test_records_of_every_eval_ever_are_samples_in_their_order(tmp_path: Path) -> None:
+    record = {"evaluation_name": "t", "answer_attribution": [{"extracted_value": "x"}]}
+    scores = [("a", 1), ("a", 0), ("b", 0.25)]
+    text = "".join(
+        json.dumps(record | {"sample_id": name, "evaluation": {"score": score}}) + "\n"
+        for name, score in scores
+    )
+    (tmp_path / "e.jsonl").write_text(text, encoding="utf-8")
+    import_scores(tmp_path / "e.jsonl", tmp_path / "s.jsonl", ImportChoice(task="t"))
+    found = [
+        (line["problem_id"], line["sample_index"], line["score"]) for line in lines(tmp_path / "s.jsonl")
+    ]
+    assert found == [("a", 0, 1.0), ("a", 1, 0.0), ("b", 0, 0.25)]
+
+
+def test_a_comparison_says_what_a_log_does_not_record(tmp_path: Path) -> None:
+    for name, seed in (("a", None), ("b", 3)):
+        source = tmp_path / f"{name}.json"
+        source.write_text(json.dumps(inspect_log(["C", "I", "C", "C"], seed)), encoding="utf-8")
+        import_scores(source, tmp_path / f"{name}.jsonl")
+    warnings = compare(tmp_path / "a.jsonl", tmp_path / "b.jsonl").warnings
+    seeds = [line for line in warnings if "does not record seeds" in line]
+    assert len(seeds) == 1
+    assert "a.jsonl" in seeds[0]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"eval": None, "samples": []},
+        {"eval": {"model_generate_config": 1.5}},
+        {"samples": [None]},
+        {"samples": [{"epoch": 1, "scores": {"match": {"value": "C"}}}]},
+        {"samples": [{"id": [1], "scores": {"match": {"value": "C"}}}]},
+        {"samples": [{"id": "a", "epoch": "two", "scores": {"match": {"value": "C"}}}]},
+        {"samples": [{"id": "a", "epoch": 0.5, "scores": {"match": {"value": "C"}}}]},
+        {"samples": [{"id": "a", "scores": ["match"]}]},
+        {"samples": [{"id": "a", "scores": {"match": "C"}}]},
+        {"samples": [{"id": "a", "scores": {"match": {"value": float("nan")}}}]},
+    ],
+    ids=repr,
+)
+def test_a_damaged_log_is_refused(tmp_path: Path, damage: dict[str, Any]) -> None:
+    source = tmp_path / "log.json"
+    source.write_text(json.dumps(inspect_log(["C"]) | damage), encoding="utf-8")
+    with pytest.raises(InputError, match=r"log\.json|sample"):
+        import_scores(source, tmp_path / "s.jsonl")
+    assert not (tmp_path / "s.jsonl").exists()
+
+
+def test_an_answer_that_is_no_text_becomes_text(tmp_path: Path) -> None:
+    log = inspect_log(["C"])
+    log["samples"][0]["scores"]["match"]["answer"] = [1, float("inf")]
+    (tmp_path / "log.json").write_text(json.dumps(log), encoding="utf-8")
+    assert import_scores(tmp_path / "log.json", tmp_path / "s.jsonl") == 1
+    assert lines(tmp_path / "s.jsonl")[0]["answer"] == "[1, Infinity]"
+
+
+def test_a_log_that_unpacks_to_very_much_is_refused(tmp_path: Path) -> None:
+    source = packed(tmp_path / "bomb.eval", inspect_log(["C"]))
+    with zipfile.ZipFile(source, "a", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("samples/a.json", b" " * (65 << 20), compresslevel=1)
+    with pytest.raises(InputError, match=r"unpacks to 68,1.* at most 67,108,864 are read"):
+        import_scores(source, tmp_path / "s.jsonl")
+
+
+@pytest.mark.parametrize(
+    "record", [{"evaluation": 1}, {"answer_attribution": {"a": 1}}, {"answer_attribution": ["x"]}]
+)
+def test_a_damaged_record_of_every_eval_ever_is_refused(tmp_path: Path, record: dict[str, Any]) -> None:
+    whole = {"evaluation_name": "sums", "sample_id": "a", "evaluation": {"score": 1.0}} | record
+    (tmp_path / "samples.jsonl").write_text(json.dumps(whole) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"samples\.jsonl:1"):
+        import_scores(tmp_path / "samples.jsonl", tmp_path / "s.jsonl")

@@ -1,0 +1,65 @@
+"""Miracle flips and the test of their number, against scipy and simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from genbench.stats.contamination import flip_test, miracle_flips, share_of_gain
+
+
+def test_only_problems_that_were_never_solved_can_flip() -> None:
+    base = np.array([0.0, 1 / 64, 2 / 64, 0.0, 1.0])
+    tuned = np.array([1.0, 15 / 16, 1.0, 14 / 16, 1.0])
+    found = miracle_flips(base, tuned)
+    assert found.never.tolist() == [True, True, False, True, False]
+    assert found.flipped.tolist() == [True, True, False, False, False]
+    assert (found.count, found.chances) == (2, 3)
+
+
+def test_a_problem_without_scored_samples_is_no_chance() -> None:
+    found = miracle_flips(np.array([np.nan, 0.0]), np.array([1.0, np.nan]))
+    assert (found.count, found.chances) == (0, 1)
+
+
+def test_share_of_the_gain_is_that_of_the_flipped_problems() -> None:
+    base, tuned = np.array([0.0, 0.5, 0.5]), np.array([1.0, 1.0, 0.0])
+    assert share_of_gain(base, tuned, miracle_flips(base, tuned)) == pytest.approx(1.0)
+    tuned = np.array([1.0, 1.0, 1.0])
+    assert share_of_gain(base, tuned, miracle_flips(base, tuned)) == pytest.approx(0.5)
+
+
+def test_there_is_no_share_without_a_gain() -> None:
+    base, tuned = np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    assert share_of_gain(base, tuned, miracle_flips(base, tuned)) is None
+
+
+@pytest.mark.parametrize(("own", "earlier"), [(3, 0), (5, 2), (1, 7), (12, 12)])
+def test_p_is_that_of_an_exact_binomial_test(own: int, earlier: int) -> None:
+    found = flip_test(own, 40, earlier, 120)
+    wanted = scipy.stats.binomtest(own, own + earlier, 0.25, alternative="greater").pvalue
+    assert found == pytest.approx(wanted, rel=1e-9)
+
+
+def test_no_flip_is_never_significant() -> None:
+    assert flip_test(0, 40, 0, 120) == 1.0
+
+
+def test_there_is_no_test_without_earlier_runs() -> None:
+    assert flip_test(3, 40, 0, 0) is None
+
+
+@pytest.mark.parametrize("rate", [0.005, 0.02, 0.1])
+def test_clean_models_are_suspected_no_more_often_than_promised(rate: float) -> None:
+    rng = np.random.default_rng(4)
+    own, earlier = rng.binomial(80, rate, size=4000), rng.binomial(240, rate, size=4000)
+    suspected = [
+        count >= 2 and (flip_test(int(count), 80, int(past), 240) or 0) <= 0.05
+        for count, past in zip(own, earlier, strict=True)
+    ]
+    assert np.mean(suspected) <= 0.05
+
+
+def test_a_leak_of_a_few_problems_is_found() -> None:
+    assert (flip_test(5, 80, 0, 240) or 1) < 0.001
