@@ -11,10 +11,11 @@ from pydantic import Field
 from scipy.special import ndtri
 
 from genbench.analysis.records import Interval
-from genbench.analysis.results.means import GroupRecord, MeanRecord
+from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.stats.intervals import LEVEL
+from genbench.stats.macro import MeanRecord
 from genbench.store.manifest import Manifest, PublishedRecord
 from genbench.tasks.page.model import DEFAULT_PROTOCOL
 from genbench.tasks.published import AskedModel, is_in_mode

@@ -92,8 +92,9 @@ def import_task(
     from genbench.reports.terminal.tasks import import_text
     from genbench.runs.options import named_data_dir
     from genbench.sandbox.foreign import foreign_python
+    from genbench.task_import.harness.convert import ImportOptions
     from genbench.task_import.harness.levels import level_report
-    from genbench.task_import.importer import ImportOptions, import_tasks
+    from genbench.task_import.importer import import_tasks
 
     if report is not None and source is None:
         record = level_report(report, _tell_files)

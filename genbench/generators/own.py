@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,6 +70,10 @@ class GeneratorFile:
 class OwnRow:
     """One row of a generator. A unit is one text of `units`, on lines of its own."""
 
+    least: ClassVar[int] = 0
+    """No unit."""
+    takes_filler: ClassVar[bool] = False
+    """Nothing but the generator's own texts is in the prompt."""
     before: str
     units: tuple[str, ...]
     hidden: tuple[tuple[float, str], ...]
@@ -79,16 +83,6 @@ class OwnRow:
     strata: Mapping[str, str]
     where: str
     """The generator and the row, for messages."""
-
-    @property
-    def least(self) -> int:
-        """Return no unit."""
-        return 0
-
-    @property
-    def takes_filler(self) -> bool:
-        """Return False: nothing but the generator's own texts is in the prompt."""
-        return False
 
     @property
     def characters(self) -> int:

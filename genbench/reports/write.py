@@ -14,7 +14,7 @@ from typing import Any
 from genbench.analysis.comparison.comparability import check_names
 from genbench.analysis.comparison.compare import CompareOptions, Comparison, compare_sides
 from genbench.analysis.comparison.compared_task import ComparedTask
-from genbench.analysis.results.means import GroupRecord, MeanRecord
+from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.sides.loading import side_of
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.adaptive_looks import HEAD, adaptive_text, look_rows
@@ -36,6 +36,7 @@ from genbench.reports.page.text_chunks import TextStore
 from genbench.reports.record import DoubtfulReference, PublishedScore, Report, ReportedComparison, ReportedRun
 from genbench.reports.warnings import brief_notices
 from genbench.safetext.printable import one_line
+from genbench.stats.macro import MeanRecord
 from genbench.store.json_files import replace_parts
 from genbench.store.manifest import Manifest
 from genbench.store.stored_run import StoredRun

@@ -8,13 +8,14 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from genbench.data.subset import nested_subset
-from genbench.json_record import Count, JsonRecord, Share
+from genbench.json_record import Count, JsonRecord, Share, SignedShare
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
+from genbench.stats.adaptive.looks import NightLookRecord, TaskDecision
 from genbench.suite.track import TrackKind, TrackName
 
 TrackRole = Literal["point", "anchor"]
@@ -55,12 +56,6 @@ def position_label(kind: TrackKind, position: int) -> str:
 def night_position(night: date) -> int:
     """Return the position of a night: days since 1970-01-01."""
     return (night - _EPOCH).days
-
-
-Signed = Annotated[float, Field(ge=-1, le=1)]
-Bounds = tuple[Signed, Signed]
-TaskDecision = Literal["REGRESSED", "NON_INFERIOR", "QUIET", "INCONCLUSIVE", "STOPPED"]
-SuiteDecision = Literal["REGRESSED", "IMPROVED", "NON_INFERIOR", "INCONCLUSIVE"]
 
 
 class BaseRecord(JsonRecord):
@@ -113,51 +108,11 @@ class AdaptivePlan(JsonRecord):
     tasks: dict[str, TaskPlan] = Field(description="by name")
 
 
-class TaskLookRecord(JsonRecord):
-    """One look at one task. Differences are fractions of 1."""
-
-    look: Count = Field(description="number of the task's own look, from 1")
-    fraction: Share = Field(description="planned share of the information")
-    n: Count = Field(description="problems")
-    samples: Count = Field(description="samples so far")
-    difference: Signed | None = Field(description="tuned - base")
-    p: Share = Field(description="exact one-sided p value of a drop")
-    level: Share = Field(description="level that p must not exceed for REGRESSED")
-    lower: Signed | None = Field(description="lower bound of the difference at error `lower_level`")
-    lower_level: Share = Field(description="error of the lower bound at this look")
-    ci: Bounds | None = Field(description="repeated interval: valid whenever the run stops")
-    ci_level: Share = Field(description="confidence of the interval at this look alone")
-    decision: TaskDecision | None = Field(description="null if the task goes on")
-
-
-class PooledLookRecord(JsonRecord):
-    """One look at the pooled difference of the gating tasks."""
-
-    fraction: Share = Field(description="mean of the tasks' planned shares")
-    difference: Signed | None = Field(description="inverse-variance pooled difference")
-    p: Share = Field(description="one-sided p value of a drop")
-    level: Share = Field(description="level that p must not exceed for REGRESSED")
-    lower: float | None = Field(description="lower bound at error `lower_level`")
-    lower_level: Share = Field(description="error of the lower bound at this look")
-    regressed: bool = Field(description="whether the suite REGRESSED by it")
-    is_excluded: bool = Field(description="whether a loss of the pooled margin is excluded")
-
-
-class NightLookRecord(JsonRecord):
-    """One look at the run."""
-
-    number: Count = Field(description="number of the look, from 1")
-    tasks: dict[str, TaskLookRecord] = Field(description="tasks that drew since the look before")
-    pooled: PooledLookRecord | None = Field(description="null with one gating task, or if none drew")
-    draws: tuple[str, ...] = Field(description="tasks that draw on; none at the last look")
-    verdict: SuiteDecision | None = Field(description="verdict of the suite; null before the last look")
-
-
 class ConfirmationRecord(JsonRecord):
     """A task that REGRESSED, drawn once more with fresh seeds."""
 
     samples: Count = Field(description="fresh samples")
-    difference: Signed | None = Field(description="tuned - base over the fresh samples only")
+    difference: SignedShare | None = Field(description="tuned - base over the fresh samples only")
     p: Share = Field(description="exact one-sided p value of a drop in the fresh samples only")
 
 

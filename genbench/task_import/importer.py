@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import Field
 
 from genbench.errors import GenbenchError, InputError
 from genbench.json_record import JsonRecord
-from genbench.sandbox.foreign import ForeignPython
-from genbench.task_import.harness.convert import Converted, convert, convert_scored
+from genbench.task_import.harness.convert import Converted, ImportOptions, convert
 from genbench.task_import.harness.definition import Definition, DefinitionTree, read_file, read_tree
 from genbench.task_import.harness.levels import classify, without_code
 from genbench.task_import.olmo_requests import PREFIXES, convert_olmo
@@ -87,17 +85,12 @@ def write_converted(found: Converted, output: Path) -> ImportedRecord:
     (output / f"{name}.md").write_text(page_text(lock, found), encoding="utf-8")
     place = output / f"{name}{ENDING}"
     write_lock(place, lock)
-    return ImportedRecord(
-        task=name,
-        level=lock.level,
-        door=lock.door,
-        output=lock.output,
+    return ImportedRecord.from_object(
+        lock,
         lock=str(place),
         rows=lock.frozen.rows,
         refused_rows=len(lock.refused),
         examples=tuple(_examples(found)),
-        changes=lock.changes,
-        defects=lock.defects,
     )
 
 
@@ -169,36 +162,6 @@ def _row_lines(found: Converted) -> Iterator[str]:
     yield "## The first rows\n"
     for prompt, reference in _examples(found):
         yield f"````text\n{prompt}\n````\n\nReference: `{reference}`\n"
-
-
-Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
-    """What a user asks of an import.
-
-    Args:
-        output: the folder that gets the files.
-        data_dir: a mirror of datasets instead of the hub.
-        tasks_dir: the folder of definitions that a name is looked up in. None: that of the installed lm-eval.
-        shots: the number of exemplars, instead of the definition's own.
-        headline: the filter that makes the score.
-        skip_code: the lists, `filter_list` or `metric_list`, of which entries with Python functions are left
-            out, if others remain.
-        foreign: the Python that may run the task's own code once to make its rows. None: no code runs.
-        generate: whether tasks with choices become tasks that generate their answer.
-    """
-
-    output: Path
-    data_dir: Path | None = None
-    tasks_dir: Path | None = None
-    shots: int | None = None
-    headline: str | None = None
-    generate: bool = False
-    skip_code: frozenset[str] = frozenset()
-    foreign: ForeignPython | None = None
-    tell: Tell = field(default=lambda line: None)
 
 
 def import_tasks(source: str, options: ImportOptions) -> ImportRecord:
@@ -277,26 +240,7 @@ def _imported(definition: Definition, origin: Source, options: ImportOptions) ->
     kept, left_out = without_code(definition, options.skip_code)
     found = classify(kept)
     try:
-        if found.level == "3" and options.foreign is not None:
-            return convert_scored(
-                found,
-                origin,
-                options.foreign,
-                data_dir=options.data_dir,
-                shots=options.shots,
-                headline=options.headline,
-                left_out=left_out,
-            )
-        return convert(
-            found,
-            origin,
-            data_dir=options.data_dir,
-            shots=options.shots,
-            headline=options.headline,
-            generate=options.generate,
-            left_out=left_out,
-            foreign=options.foreign,
-        )
+        return convert(found, origin, options, left_out)
     except GenbenchError as error:
         return RefusedRecord(task=definition.name, level=found.level, reason=str(error))
 

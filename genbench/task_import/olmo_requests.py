@@ -14,7 +14,7 @@ from typing import Any
 from genbench.errors import DataError, InputError, nearest
 from genbench.task_import.harness.convert import Converted
 from genbench.task_import.sources import source_of
-from genbench.tasks.imported import FrozenFile, Lock, Origin, RowsOrigin
+from genbench.tasks.imported import FrozenFile, Lock, RowsOrigin
 
 PREFIXES = ("olmo:", "olmes:", "oe-eval:")
 _FILES = ("requests.jsonl.gz", "requests.jsonl")
@@ -230,21 +230,13 @@ def _lock(
     name = _name(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     source = source_of(path.parent.parent.parent, "oe-eval")
-    version, shots = task.get("version"), task.get("num_shots")
+    shots = task.get("num_shots")
     return Lock(
         task=name,
         door=2,
         level="2",
         output=output,
-        origin=Origin(
-            framework="oe-eval",
-            version=source.version,
-            commit=source.commit,
-            files=(path.name,),
-            digest=digest,
-            task_version=None if version is None else str(version),
-            licence=source.licence,
-        ),
+        origin=source.origin([path.name], digest, task.get("version")),
         data=(
             RowsOrigin(
                 repo=str(task.get("dataset_path") or config.get("task_name") or name),

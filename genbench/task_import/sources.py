@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from genbench import registry
@@ -14,7 +14,7 @@ from genbench.data.hub import how_to_mirror, mirror_file
 from genbench.data.local import read_rows
 from genbench.errors import DataError, InputError
 from genbench.protocols import HubDataset, Row
-from genbench.tasks.imported import RowsOrigin
+from genbench.tasks.imported import Origin, RowsOrigin
 
 _LICENCES = (
     ("Apache License", "Apache-2.0"),
@@ -34,6 +34,16 @@ class Source:
     version: str | None
     commit: str | None
     licence: str
+
+    def origin(self, files: Sequence[str], digest: str, task_version: object) -> Origin:
+        """Return the origin of one definition for its lock file.
+
+        Args:
+            digest: of the resolved definition.
+            task_version: the version that the definition gives itself, or None.
+        """
+        version = None if task_version is None else str(task_version)
+        return Origin(**asdict(self), files=tuple(files), digest=digest, task_version=version)
 
 
 def installed_folder() -> Path | None:

@@ -17,8 +17,9 @@ from genbench.analysis.parity import (
     measured_task,
     run_agreement,
 )
-from genbench.analysis.results.means import GroupRecord, MacroRecord, MeanRecord, ProblemValues, group_records
+from genbench.analysis.results.means import GroupRecord, MacroRecord, ProblemValues, group_records
 from genbench.analysis.results.record import TaskResults
+from genbench.stats.macro import MeanRecord
 from genbench.store.manifest import PublishedRecord
 from genbench.suite.config import ModelConfig
 from genbench.tasks.python import bfcl

@@ -16,7 +16,6 @@ from genbench.errors import ConfigError, PromptError
 from genbench.models.prepare import (
     PreparedModel,
     PromptedModel,
-    Reasoning,
     decoding_terms,
     folder_digest,
     prepare_model,
@@ -24,7 +23,7 @@ from genbench.models.prepare import (
     prompted_model,
 )
 from genbench.models.prompts import stated_format, trace_format, trace_tags
-from genbench.models.traces import FORMATS
+from genbench.models.traces import FORMATS, Reasoning
 from genbench.store.manifest import ReasoningRecord
 from genbench.suite.config import Decoding
 from genbench.suite.suitefile import Suite, read_suite

@@ -25,6 +25,7 @@ ADDITIONS = {
     "verifier",
     "metric",
     "export-format",
+    "log-format",
     "interval-rule",
     "further-interval",
     "status",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from genbench.analysis.parity import ParityReport, run_agreement
-from genbench.analysis.results.means import GroupRecord, MeanRecord
+from genbench.analysis.results.means import GroupRecord
 from genbench.errors import ConfigError, InputError
 from genbench.pipeline import RunOptions, run
 from genbench.reports.parity import (
@@ -26,6 +26,7 @@ from genbench.reports.parity import (
     parity_text,
     stored_states,
 )
+from genbench.stats.macro import MeanRecord
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import PublishedRecord
 from genbench.suite.config import ModelConfig

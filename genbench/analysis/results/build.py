@@ -26,7 +26,6 @@ from genbench.analysis.results.means import (
 )
 from genbench.analysis.results.record import Results, TaskResults, TaskSeal, TokenSums
 from genbench.analysis.results.table import VerdictTable, estimate_seed, estimates, strata_records
-from genbench.stats.estimates import EstimateRecord, estimate_fields
 from genbench.stats.intervals import problem_interval
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import Manifest, ModelRecord, PublishedRecord
@@ -241,9 +240,10 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
         extra["macro"] = macro
     if described.judge is not None:
         extra["judge"] = judged_record(described.judge, lead, table, judged, seed)
-    results = TaskResults(
-        **{**estimate_fields(lead), "excluded": table.excluded},
-        metrics={name: EstimateRecord.from_estimate(estimate) for name, estimate in found.items()},
+    results = TaskResults.from_object(
+        lead,
+        excluded=table.excluded,
+        metrics=found,
         samples=samples,
         lacking=table.lacking,
         status_counts={status: table.statuses[status] for status in STATUSES if table.statuses[status]},

@@ -6,13 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from genbench.analysis.samples import merged_asks
 from genbench.draw.draw_queue import BY_TASK
 from genbench.draw.progress import ProgressLine
 from genbench.errors import DegenerateOutputError, InterruptedRunError
 from genbench.judges.session import JudgeSession
 from genbench.runs.execution.job import Job
-from genbench.runs.execution.prompt_records import SpooledPrompts, records_of_problems
+from genbench.runs.execution.prompt_records import SpooledPrompts, merged_asks, records_of_problems
 from genbench.store import continuation as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import FORMAT, RunFolder

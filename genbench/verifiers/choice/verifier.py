@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from genbench.errors import DataError
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.choice import context
 from genbench.verifiers.choice.context import (
     BOX,
@@ -352,11 +353,7 @@ def _denies_first(group: Sequence[Mention], text: str, before: str, after: str) 
     return lone and gap.strip(" ()[]") == ","
 
 
-_VERSION = "5"
-_TIME_LIMIT_S = 5.0
-
-
-class ChoiceVerifier:
+class ChoiceVerifier(BaseVerifier):
     """Tells whether the option that an answer settles on is the reference's.
 
     A reference is ``{"letter": "C", "options": ["…", …]}``, 2 to 26 option texts in the order in which they
@@ -368,25 +365,15 @@ class ChoiceVerifier:
     no answer.
     """
 
+    name = "choice"
+    rules = "5"
+
     def __init__(self) -> None:
         self._reader = lru_cache(256)(OptionReader)
 
-    @property
-    def version(self) -> str:
-        """Return the version of the rules by which options are read."""
-        return f"choice {_VERSION}"
-
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
-
-        Raises:
-            DataError: it is malformed.
-        """
-        read_reference(reference)
+    def read(self, reference: Any) -> tuple[str, tuple[str, ...]]:
+        """Return (letters of the right options, option texts)."""
+        return read_reference(reference)
 
     def verify(self, case: Case) -> Finding:
         """Return 1 if the answer settles on the option of the reference, else 0 or "no_answer".
@@ -394,7 +381,7 @@ class ChoiceVerifier:
         Raises:
             DataError: the reference is malformed.
         """
-        accepted, options = read_reference(case.reference)
+        accepted, options = self.read(case.reference)
         picked = self._reader(options).pick(case.answer.text, guess=not case.answer.truncated)
         if picked is None:
             return Finding(0.0, "no_answer")

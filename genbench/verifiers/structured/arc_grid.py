@@ -11,6 +11,7 @@ from typing import Any
 
 from genbench.errors import DataError
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.language.negation import doubts_value
 from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
 
@@ -85,8 +86,6 @@ def _cells(line: str) -> tuple[int, ...] | None:
     return tuple(map(int, tokens))
 
 
-_VERSION = "4"
-_TIME_LIMIT_S = 5.0
 _AFTER = 3_000
 """Characters after a grid that may take it back."""
 _BEFORE = 100
@@ -99,7 +98,7 @@ _DENIED = re.compile(
 _VOTE_CHARS = 4_000
 
 
-class GridVerifier:
+class GridVerifier(BaseVerifier):
     """Tells whether the last grid of an answer is the reference's.
 
     A reference is a list of rows of whole numbers. The score is 1 if shape and all cells are equal. The part
@@ -107,26 +106,27 @@ class GridVerifier:
     `format_error`.
     """
 
-    @property
-    def version(self) -> str:
-        """Return the version of the rules by which grids are read."""
-        return f"grid {_VERSION}"
+    name = "grid"
+    rules = "4"
 
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
+    def read(self, reference: Any) -> Grid:
+        """Return the grid of a reference.
 
         Raises:
             DataError: it is no rectangle of whole numbers from 0 on.
         """
-        _read_reference(reference)
+        rows = reference if isinstance(reference, list | tuple) else ()
+        lengths = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
+        if len(lengths) != 1 or 0 in lengths or not all(_is_cell(cell) for row in rows for cell in row):
+            raise DataError(
+                f"grid reference {str(reference)[:200]}: want a list of rows of equal length, of whole"
+                " numbers from 0 on"
+            )
+        return tuple(tuple(row) for row in rows)
 
     def verify(self, case: Case) -> Finding:
         """Return 1 if the last grid of the answer is the reference, else 0."""
-        wanted = _read_reference(case.reference)
+        wanted = self.read(case.reference)
         text = without_strikethrough(case.answer.text)
         if not text.strip():
             return Finding(0.0, "no_answer", parts={"cells": 0.0})
@@ -141,9 +141,6 @@ class GridVerifier:
         shapes = {"shape": _shape(found.cells), "wanted_shape": _shape(wanted)}
         share = right_cells(wanted, found.cells)
         return Finding(float(found.cells == wanted), extracted=vote, detail=shapes, parts={"cells": share})
-
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
 
 
 def _withheld(text: str, found: FoundGrid) -> str | None:
@@ -169,22 +166,6 @@ def right_cells(wanted: Grid, found: Grid) -> float:
 def _shape(grid: Grid) -> str:
     """Return ROWSxCOLUMNS, with every length that a row has."""
     return f"{len(grid)}x{'/'.join(map(str, sorted({len(row) for row in grid})))}"
-
-
-def _read_reference(reference: Any) -> Grid:
-    """Return the grid of a reference.
-
-    Raises:
-        DataError: it is no rectangle of whole numbers from 0 on.
-    """
-    rows = reference if isinstance(reference, list | tuple) else ()
-    lengths = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
-    if len(lengths) != 1 or 0 in lengths or not all(_is_cell(cell) for row in rows for cell in row):
-        raise DataError(
-            f"grid reference {str(reference)[:200]}: want a list of rows of equal length, of whole numbers"
-            " from 0 on"
-        )
-    return tuple(tuple(row) for row in rows)
 
 
 def _is_cell(value: Any) -> bool:

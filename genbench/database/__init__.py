@@ -83,42 +83,6 @@ _WRITES = "genbench_writes"
 _BINARY = "genbench_binary"
 
 
-@contextmanager
-def reading(engine: Engine, where: str, remedy: str) -> Iterator[Connection]:
-    """Open a transaction that only reads.
-
-    Args:
-        where: the database, for messages.
-        remedy: what to do about a damaged database.
-
-    Raises:
-        InputError: the database fails.
-    """
-    with _explained(where, remedy), engine.connect() as connection:
-        yield connection
-
-
-@contextmanager
-def writing(engine: Engine, where: str, remedy: str, lock: int) -> Iterator[Connection]:
-    """Open a transaction that writes. Only one process writes at a time, others wait.
-
-    Args:
-        where: the database, for messages.
-        remedy: what to do about a damaged database.
-        lock: the number of PostgreSQL's advisory lock, which one writing transaction has at a time.
-
-    Raises:
-        InputError: the database fails, or another process writes for too long.
-    """
-    with (
-        _explained(where, remedy),
-        engine.execution_options(**{_WRITES: True}).begin() as connection,
-    ):
-        if connection.dialect.name == "postgresql":
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({lock})"))
-        yield connection
-
-
 def sqlite_engine(path: Path) -> Engine:
     """Return the engine of a SQLite file.
 
@@ -245,37 +209,16 @@ def revision_of(connection: Connection) -> str | None:
     return None
 
 
-def require_known(revision: str | None, head: str, known: tuple[str, ...], where: str) -> None:
-    """Check that this version of genbench can read tables of a revision.
-
-    Raises:
-        InputError: a newer version of genbench wrote them.
-    """
-    if revision is not None and revision not in known:
-        raise InputError(
-            f"{where}: a newer genbench wrote it (revision {revision}, this version knows {head}); "
-            "update genbench, or name another --ledger"
-        )
-
-
-def migrate_tables(connection: Connection, scripts: Path, revision: str) -> None:
-    """Bring tables to a revision, up or down, in the transaction of `connection`.
-
-    Args:
-        scripts: the folder of the revisions.
-        revision: the revision's name, or `base` for no tables at all.
-    """
-    # Alembic takes 0.2 s to import, which only a change of revision needs.
-    from alembic import command  # noqa: PLC0415
-    from alembic.config import Config  # noqa: PLC0415
-
-    config = Config()
-    config.set_main_option("script_location", str(scripts))
-    config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    now = revision_of(connection)
-    down = revision == "base" or (now is not None and now > revision)
-    (command.downgrade if down else command.upgrade)(config, revision)
+def metadata() -> MetaData:
+    """Return an empty set of tables, whose constraints and indexes are named by one convention."""
+    return MetaData(
+        naming_convention={
+            "pk": "pk_%(table_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_name)s",
+            "ix": "ix_%(table_name)s_%(column_0_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s",
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +237,8 @@ class Database:
     """The revisions that this version knows. The last one is that of the code."""
     SCRIPTS: ClassVar[Path]
     """The folder of the revisions."""
+    METADATA: ClassVar[MetaData]
+    """The tables of the last revision."""
     SCHEMA: ClassVar[str | None] = None
     """The schema of the tables on PostgreSQL. None means the default one."""
 
@@ -304,7 +249,7 @@ class Database:
         Raises:
             InputError: the database fails.
         """
-        with reading(self.engine, self.where, self.REMEDY) as connection:
+        with _explained(self.where, self.REMEDY), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -314,7 +259,10 @@ class Database:
         Raises:
             InputError: the database fails, or another process writes for too long.
         """
-        with writing(self.engine, self.where, self.REMEDY, self.LOCK) as connection:
+        writer = self.engine.execution_options(**{_WRITES: True})
+        with _explained(self.where, self.REMEDY), writer.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({self.LOCK})"))
             yield connection
 
     def close(self) -> None:
@@ -326,6 +274,26 @@ class Database:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @classmethod
+    def migrate(cls, connection: Connection, revision: str) -> None:
+        """Bring the tables to a revision, up or down, in the transaction of `connection`.
+
+        Args:
+            revision: the revision's name, or `base` for no tables at all.
+        """
+        # Alembic takes 0.2 s to import, which only a change of revision needs.
+        from alembic import command  # noqa: PLC0415
+        from alembic.config import Config  # noqa: PLC0415
+
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent))
+        config.set_main_option("version_locations", str(cls.SCRIPTS))
+        config.set_main_option("path_separator", "os")
+        config.attributes |= {"connection": connection, "metadata": cls.METADATA}
+        now = revision_of(connection)
+        down = revision == "base" or (now is not None and now > revision)
+        (command.downgrade if down else command.upgrade)(config, revision)
 
     def bring_to_head(self) -> Self:
         """Make the tables, or bring them from an older revision to that of the code. Return the database.
@@ -348,9 +316,13 @@ class Database:
             revision = revision_of(connection)
         if revision == head:
             return
-        require_known(revision, head, self.REVISIONS, self.where)
+        if revision is not None and revision not in self.REVISIONS:
+            raise InputError(
+                f"{self.where}: a newer genbench wrote it (revision {revision}, this version knows {head}); "
+                "update genbench, or name another --ledger"
+            )
         with self.write() as connection:
             if self.SCHEMA is not None and connection.dialect.name == "postgresql":
                 connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {self.SCHEMA}"))
             if revision_of(connection) != head:  # another process may have done it meanwhile
-                migrate_tables(connection, self.SCRIPTS, head)
+                self.migrate(connection, head)
