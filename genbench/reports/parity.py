@@ -91,13 +91,12 @@ def _not_yet_run(
     nothing = {"measured": None, "difference": None, "ci": None}
     for name, model in config.models.items():
         for score in references(known, model, None):
-            if score["of"] == "this model" and is_in_mode(score["decoding"], model):
-                published = {key: score[key] for key in ("source", "decoding")}
-                of_categories = {"mean": score["mean"]} if "mean" in score else {}
-                sizes = {"n": score.get("n"), "k": score.get("k")}
+            if score.of == "this model" and is_in_mode(score.decoding, model):
+                of_categories = {"mean": score.mean} if score.mean else {}
+                facts = {key: getattr(score, key) for key in ("source", "decoding", "n", "k")}
                 yield ParityRecord.model_validate(
-                    {"model": name, **about, **of_categories, "published": score["value"], **published}
-                    | sizes
+                    {"model": name, **about, **of_categories, "published": score.value}
+                    | facts
                     | nothing
                     | {"state": "not yet run"}
                 )
