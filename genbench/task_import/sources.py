@@ -137,7 +137,9 @@ def load_split(split: Split, data_dir: Path | None) -> SourceRows:
     if ".." in Path(split.repo).parts or Path(split.repo).is_absolute():
         raise InputError(f"dataset_path '{split.repo}' is no repository of the hub")
     config = split.config or "default"
-    dataset = HubDataset(split.repo, config, split.name, (), split.revision)
+    dataset = HubDataset(
+        repo=split.repo, config=config, split=split.name, columns=(), revision=split.revision
+    )
     if data_dir is not None:
         path = mirror_file(dataset, data_dir)
         rows, revision, source, licence = read_rows(path, ()), None, "mirror", "not stated"

@@ -228,8 +228,7 @@ def _info(custom: CustomTask, entry: TaskEntry, where: str) -> TaskInfo:
     hub = entry.data.hub if entry.data else None
     if hub is None:
         return info
-    source = HubDataset(hub.repo, hub.config, hub.split, custom.columns, revision=hub.revision)
-    return replace(info, dataset=source)
+    return replace(info, dataset=HubDataset(**hub.model_dump(), columns=custom.columns))
 
 
 def _order(entry: TaskEntry, kind: Kind, where: str) -> Order:
@@ -329,7 +328,7 @@ def _scored_info(entry: TaskEntry, page: Page) -> TaskInfo:
     hub = entry.data.hub
     source = None
     if hub is not None:
-        source = HubDataset(hub.repo, hub.config, hub.split, page.hub.columns, revision=hub.revision)
+        source = HubDataset(**hub.model_dump(), columns=page.hub.columns)
     return TaskInfo(
         name=entry.label,
         version="custom-" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8],

@@ -91,9 +91,9 @@ def test_rows_of_several_configs_are_numbered_within_each(tmp_path: Path) -> Non
         ("en/0", "0"),
     ]
     dataset = made.info.dataset
-    assert dataset is not None and (dataset.rows, dataset.digest) == (3, "abc")
+    assert dataset is not None and (dataset.row_count, dataset.digest) == (3, "abc")
     part = task(tmp_path, text, lang="en").info.dataset
-    assert part is not None and (part.configs, part.rows, part.digest) == (("en",), 1, None)
+    assert part is not None and (part.configs, part.row_count, part.digest) == (("en",), 1, None)
     with pytest.raises(ConfigError, match="lang: unknown 'eng'; did you mean 'en'"):
         task(tmp_path, text, lang=["eng"])
     with pytest.raises(ConfigError, match="lang: the list is empty"):

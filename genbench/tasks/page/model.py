@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.protocols import PublishedScore, Row
+from genbench.protocols import HubDataset, PublishedScore, Row
 from genbench.stats.likelihood import Rule
 from genbench.suite.block import Strict
 from genbench.suite.config import DecodingOverride, Turn
@@ -221,22 +221,6 @@ Family = Literal[
 Target = r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$"
 
 
-class PageHub(Strict):
-    """Where the rows are on the hub, and which rows are the pinned ones."""
-
-    repo: str
-    config: str = "default"
-    configs: tuple[str, ...] = Field((), description="several configs, which are joined in this order")
-    config_column: str = Field("config", description="column that each row gets with the name of its config")
-    split: str = "test"
-    revision: str | None = Field(None, description="commit on the hub")
-    rows: int | dict[str, int] | None = Field(None, description="number of rows, or the number by config")
-    digest: str | None = Field(None, description="SHA-256 over `columns` of all rows")
-    gated: bool = False
-    columns: tuple[str, ...] = Field(min_length=1, description="columns that are read, in digest order")
-    files: tuple[str, ...] = Field((), description="files of a split that only a loading script lists")
-
-
 class PageFields(Fields):
     """The meaning of the columns. Unlike in a suite, the right option may have a fixed place."""
 
@@ -298,10 +282,9 @@ class PublishedBlock(Strict):
 
     def as_scores(self) -> Iterator[PublishedScore]:
         """Yield the scores as fractions of 1."""
+        facts = self.model_dump(include={"source", "decoding", "n", "k", "mean"}, exclude_none=True)
         for model, value in self.scores.items():
-            yield PublishedScore(
-                model, round(value / 100, 6), self.source, self.decoding, self.n, self.k, self.mean
-            )
+            yield PublishedScore(model=model, value=round(value / 100, 6), **facts)
 
 
 class PageShot(Strict):
@@ -334,7 +317,7 @@ class Page(Strict):
     version: str = Field("1", description="changes if the prompt, the references or the grading change")
     licence: str = "not stated"
     unverified: tuple[str, ...] = Field((), description="keys of the page whose facts nobody checked")
-    hub: PageHub = Field(PageHub(repo="", columns=("-",)), description="not for generated tasks")
+    hub: HubDataset = Field(HubDataset(repo="", columns=("-",)), description="not for generated tasks")
     row: str | None = Field(None, pattern=Target, description="module:function that completes a row")
     where: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="columns, with the values of rows that belong to the task"
@@ -383,6 +366,8 @@ class Page(Strict):
             raise ValueError("give either 'kind' or 'python'")
         if self.python is None and not self.hub.repo:
             raise ValueError("give 'hub' with the repository of the rows")
+        if not self.hub.columns:
+            raise ValueError("hub.columns: the list is empty; name the columns that are read")
         if self.kind is not None and self.kind not in KINDS:
             raise ValueError(f"kind: no kind is called '{self.kind}'; valid: {', '.join(KINDS)}")
         if (self.kind == LIKELIHOOD) != (self.scored is not None):

@@ -18,7 +18,6 @@ from genbench.tasks.kinds import KINDS, Kind
 from genbench.tasks.page.model import (
     DEFAULT_PROTOCOL,
     Page,
-    PageHub,
     Template,
     read_instructions,
     read_options,
@@ -201,7 +200,8 @@ class PageTask(RowTask):
         given, data = self.page.examples, self.info.dataset
         if given is None or data is None:
             return None
-        return replace(data, split=given.split, columns=given.columns, rows=None, digest=None)
+        other = {"split": given.split, "columns": given.columns, "rows": None, "digest": None}
+        return data.model_copy(update=other)
 
     def with_examples(self, rows: Sequence[Row]) -> PageTask:
         """Return the task with the rows of its exemplars."""
@@ -399,7 +399,7 @@ def page_task(file: PageFile, protocol: str, options: Mapping[str, Any]) -> Page
     if window is not None:
         page, given = _with_window(file, page, window), {**given, "window": window}
     if configs is not None:
-        page = page.model_copy(update={"hub": page.hub.model_copy(update={"configs": configs})})
+        page = page.model_copy(update={"hub": page.hub.of_configs(configs)})
     kind = KINDS[page.kind or ""]
     if order is not None:
         page = page.model_copy(update={"order": _order(file, page, kind.lists_options, order)})
@@ -471,7 +471,7 @@ def page_info(
         asks_alike=not varies,
         version=_version(file, page, protocol, options or {}),
         summary=page.summary,
-        dataset=hub_dataset(page.hub, file.page.hub),
+        dataset=page.hub,
         k=page.k,
         verifier=page.verifier.get("use") or (kind.verifier if kind else ""),
         verifier_options=verifier,
@@ -486,29 +486,6 @@ def page_info(
         languages=page.languages,
         macro=page.macro,
         is_scored=page.scored is not None,
-    )
-
-
-def hub_dataset(hub: PageHub, whole: PageHub) -> HubDataset:
-    """Return the dataset of a page. If a suite picks some configs, it has their rows and no digest.
-
-    Args:
-        whole: the page's own hub block, with all configs.
-    """
-    parts = hub.configs
-    rows = sum(hub.rows[name] for name in parts) if isinstance(hub.rows, dict) else hub.rows
-    return HubDataset(
-        repo=hub.repo,
-        config=hub.config,
-        split=hub.split,
-        columns=hub.columns,
-        revision=hub.revision,
-        digest=hub.digest if parts == whole.configs else None,
-        rows=rows,
-        gated=hub.gated,
-        files=hub.files,
-        configs=parts,
-        config_column=hub.config_column if parts else "",
     )
 
 

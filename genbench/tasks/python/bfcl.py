@@ -354,7 +354,13 @@ def multi_turn(
     check_family(parser)
     folder = "multi_turn_func_doc" if release == get_args(Release)[0] else f"multi_turn_func_doc_{release}"
     sources = {
-        name: HubDataset(REPO, folder, name, ("name", "description", "parameters"), by_hand=BY_HAND)
+        name: HubDataset(
+            repo=REPO,
+            config=folder,
+            split=name,
+            columns=("name", "description", "parameters"),
+            by_hand=BY_HAND,
+        )
         for name in DOCUMENTS.values()
     }
     changed = [f"steps{steps}"] * (steps != _STEPS) + [parser] * (parser != AUTO)

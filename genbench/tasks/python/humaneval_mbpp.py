@@ -95,14 +95,16 @@ _CANDIDATE = "candidate"
 
 def humaneval() -> SingleTurn:
     """Return the task of 164 functions. Asserts that can be split are compared outside the sandbox."""
-    dataset = HubDataset("openai/openai_humaneval", "openai_humaneval", "test", _HUMANEVAL_COLUMNS, rows=164)
+    dataset = HubDataset(
+        repo="openai/openai_humaneval", config="openai_humaneval", columns=_HUMANEVAL_COLUMNS, rows=164
+    )
     summary = "HumanEval: 164 Python functions to complete"
     return functions_task("humaneval", summary, dataset, read=_read_humaneval, pose=_pose_humaneval)
 
 
 def humaneval_plus() -> SingleTurn:
     """Return the task of the same functions with about eighty times the tests."""
-    dataset = HubDataset("evalplus/humanevalplus", "default", "test", _HUMANEVAL_COLUMNS, rows=164)
+    dataset = HubDataset(repo="evalplus/humanevalplus", columns=_HUMANEVAL_COLUMNS, rows=164)
     summary = "HumanEval+: 164 Python functions with many more tests"
     return functions_task("humaneval_plus", summary, dataset, read=_read_humaneval, pose=_pose_humaneval)
 
@@ -142,7 +144,10 @@ def mbpp(config: str = "full") -> SingleTurn:
     if config not in _ROWS:
         raise ConfigError(f"mbpp: config is '{config}'; valid: {', '.join(_ROWS)}")
     dataset = HubDataset(
-        "google-research-datasets/mbpp", config, "test", _MBPP_COLUMNS[config], rows=_ROWS[config]
+        repo="google-research-datasets/mbpp",
+        config=config,
+        columns=_MBPP_COLUMNS[config],
+        rows=_ROWS[config],
     )
     summary = f"MBPP ({config}): small Python functions from a sentence"
     return functions_task("mbpp", summary, dataset, read=_read_mbpp, pose=_pose_mbpp, version="2")
@@ -150,7 +155,7 @@ def mbpp(config: str = "full") -> SingleTurn:
 
 def mbpp_plus() -> SingleTurn:
     """Return the task of 378 problems with many more tests."""
-    dataset = HubDataset("evalplus/mbppplus", "default", "test", _MBPP_COLUMNS["plus"], rows=378)
+    dataset = HubDataset(repo="evalplus/mbppplus", columns=_MBPP_COLUMNS["plus"], rows=378)
     summary = "MBPP+: small Python functions with many more tests"
     return functions_task("mbpp_plus", summary, dataset, read=_read_mbpp, pose=_pose_mbpp)
 

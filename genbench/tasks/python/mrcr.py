@@ -21,10 +21,9 @@ CHARS: Mapping[str, int] = MappingProxyType(
 )
 """Characters of a prompt by its length in thousands of tokens, with four characters for a token."""
 _MRCR = HubDataset(
-    "openai/mrcr",
-    "default",
-    "train",
-    (
+    repo="openai/mrcr",
+    split="train",
+    columns=(
         *("prompt", "answer", "random_string_to_prepend", "n_needles", "desired_msg_index"),
         *("total_messages", "n_chars"),
     ),

@@ -18,12 +18,20 @@ Several = Any
 """One value, or a list of them."""
 
 SQUAD = HubDataset(
-    "rajpurkar/squad_v2", "squad_v2", "validation", ("title", "context", "question", "answers"), rows=11_873
+    repo="rajpurkar/squad_v2",
+    config="squad_v2",
+    split="validation",
+    columns=("title", "context", "question", "answers"),
+    rows=11_873,
 )
 HOTPOT = HubDataset(
-    "hotpotqa/hotpot_qa", "distractor", "validation", ("question", "answer", "context"), rows=7_405
+    repo="hotpotqa/hotpot_qa",
+    config="distractor",
+    split="validation",
+    columns=("question", "answer", "context"),
+    rows=7_405,
 )
-ESSAYS = HubDataset("baber/paul_graham_essays", "default", "train", ("text",))
+ESSAYS = HubDataset(repo="baber/paul_graham_essays", split="train", columns=("text",))
 _OF_LIBRARY = {"squad": SQUAD, "hotpot": HOTPOT}
 _LENGTHS = (4_096, 8_192, 16_384, 32_768)
 _DEPTHS = tuple(range(0, 101, 10))
