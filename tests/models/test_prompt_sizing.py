@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.tokenizer import load_tokenizer
 from genbench.errors import PromptError
 from genbench.models.prepare import prepare_prompts, sized_tasks
 from genbench.models.prompts import Renderer
@@ -86,6 +85,8 @@ def test_a_run_folder_has_recipes_and_show_makes_the_prompt_again(place: Path) -
 
 
 def renderer(**options: Any) -> Renderer:
+    from genbench.engines.tokenizer import load_tokenizer
+
     tokenizer = load_tokenizer(str(resolve("shipped:checkpoints/tiny-tuned", Path())), None, False)
     return Renderer(tokenizer, tokenizer.chat_template, **options)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from genbench.engines.tokenizer import load_tokenizer
 from genbench.errors import PromptError
 from genbench.models.prompts import Renderer
 from genbench.suite import shipped
@@ -23,6 +22,8 @@ WITH_XML_TOOLS = "{% for t in xml_tools or [] %}({{ t.name }}){% endfor %}" + PL
 
 @pytest.fixture(scope="module")
 def renderer() -> Renderer:
+    from genbench.engines.tokenizer import load_tokenizer
+
     tokenizer = load_tokenizer(str(shipped.folder("checkpoints") / "tiny-tuned"), None, False)
     return Renderer(tokenizer, chat_template=PLAIN)
 

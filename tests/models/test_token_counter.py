@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from genbench.engines.tokenizer import load_tokenizer
 from genbench.models import traces
 from genbench.models.prepare import TokenCounter
 from genbench.models.traces import trace_tokens
@@ -17,6 +16,8 @@ TOKENIZER = str(shipped.folder("checkpoints") / "tiny-base")
 
 def counted(text: str, finish: FinishReason = "stop", exact: bool = True) -> tuple[int | None, int]:
     """Trace tokens, and all tokens, of a text drawn as its own tokenizer writes it."""
+    from genbench.engines.tokenizer import load_tokenizer
+
     tokenizer = load_tokenizer(TOKENIZER, None, False)
     total = len(tokenizer(text, add_special_tokens=False)["input_ids"]) + (finish == "stop")
     item = Completion(SampleId("t", "p", 0), 0, 1, "d", text, finish, 5, total, None, 99, 1, 0.1)
@@ -26,6 +27,8 @@ def counted(text: str, finish: FinishReason = "stop", exact: bool = True) -> tup
 
 @pytest.mark.parametrize("finish", ["stop", "length"])
 def test_a_closed_trace_has_the_tokens_up_to_its_close_tag(finish: FinishReason) -> None:
+    from genbench.engines.tokenizer import load_tokenizer
+
     trace = "<think>12 plus 30: 42 42 42 42 42 42 42</think>"
     tokenizer = load_tokenizer(TOKENIZER, None, False)
     wanted = len(tokenizer(trace, add_special_tokens=False)["input_ids"])
