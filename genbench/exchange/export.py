@@ -9,11 +9,11 @@ from pathlib import Path
 
 from genbench import registry
 from genbench.analysis.results.record import Results, require_results
-from genbench.analysis.samples import Sample, task_samples
+from genbench.analysis.samples import task_samples
 from genbench.errors import ConfigError, GenbenchError, InputError, call_mistake, cause, place_of
 from genbench.registry import PlugIn
 from genbench.store.manifest import Manifest
-from genbench.store.stored_run import StoredRun
+from genbench.store.stored_run import Sample, StoredRun
 
 
 @dataclass(frozen=True, slots=True)

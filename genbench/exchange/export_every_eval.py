@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.record import TaskResults
-from genbench.analysis.samples import Sample
 from genbench.exchange.export import ExportedRun, write_parts
 from genbench.store.clock import wall_seconds
 from genbench.store.json_files import encode, replace
 from genbench.store.manifest import TaskRecord
+from genbench.store.stored_run import Sample
 
 SCHEMA, SAMPLE_SCHEMA = "0.2.1", "instance_level_eval_0.2.1"
 """Versions of the schemas of evaleval/every_eval_ever that the files follow."""

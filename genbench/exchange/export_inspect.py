@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.record import TaskResults
-from genbench.analysis.samples import Sample, Turn
 from genbench.exchange.export import ExportedRun, write_parts
 from genbench.store.manifest import TaskRecord
-from genbench.store.stored_run import StoredTask
+from genbench.store.stored_run import Sample, StoredTask, Turn
 
 _STOPS = {
     "stop": "stop",

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.record import TaskResults
-from genbench.analysis.samples import Sample
 from genbench.exchange.export import ExportedRun, write_parts
 from genbench.store.json_files import encode, replace
-from genbench.store.stored_run import AskFile
+from genbench.store.stored_run import AskFile, Sample
 
 Pairs = Sequence[tuple[str, str]]
 _FILTER = "none"

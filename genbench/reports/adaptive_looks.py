@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from genbench.analysis.adaptive.results import AdaptiveResults
 from genbench.reports.numbers import interval, p_text, signed
 from genbench.reports.table import aligned
-from genbench.store.manifest import NightLookRecord, TaskLookRecord
+from genbench.stats.adaptive.looks import NightLookRecord, TaskLookRecord
 
 HEAD = ("look", "task", "samples", "change", "repeated CI", "p drop", "level", "lower", "decision")
 _RIGHT = frozenset({"look", "samples", "change", "p drop", "level", "lower"})
