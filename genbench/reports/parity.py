@@ -261,7 +261,11 @@ def cards_text(cards: Sequence[ParityCard], states: Mapping[str, ParityReport] |
         state = state_words([item.state for item in _current(card, states or {})])
         lines.append(f"{card.name.ljust(28)} {models}: {len(card.scores)} published scores, {state}")
     return "\n".join(
-        [*lines, "", "genbench run parity/CARD runs one; genbench parity RUN_DIR/MODEL compares it."]
+        [
+            *lines,
+            "",
+            "genbench run parity/CARD runs one; genbench compare --published RUN_DIR/MODEL compares it.",
+        ]
     )
 
 
@@ -312,9 +316,10 @@ def cards_markdown(cards: Sequence[ParityCard]) -> str:
     parts = [
         "# Parity\n\nA card is a suite that measures again what others report: two models with the decoding, "
         "the words and the number of samples of the source, as far as they are known. "
-        "`genbench run parity/NAME` runs one. `genbench parity RUN_DIR/MODEL` then says for each published "
-        "score whether the measured one agrees: whether the 95 % interval of the difference contains zero. "
-        "Nothing is called reproduced that was not run. [Published protocols](../protocols.md) lists the "
+        "`genbench run parity/NAME` runs one. `genbench compare --published RUN_DIR/MODEL` then says for "
+        "each published score whether the measured one agrees: whether the 95 % interval of the difference "
+        "contains zero. Nothing is called reproduced that was not run. "
+        "[Published protocols](../protocols.md) lists the "
         "tasks without a card, with the reason.\n",
         "| card | models | published scores | state |\n|---|---|---|---|",
     ]

@@ -24,6 +24,8 @@ _LICENCES = (
 )
 _PARENTS = 6
 """Folders above the definitions that are searched for a licence, a repository or a package."""
+_LOADERS = ("json", "csv", "parquet", "text", "arrow")
+"""Paths that name no repository, but a reader of `datasets` for files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +102,6 @@ def _commit(folder: Path) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return found.stdout.strip() or None
-
-
-_LOADERS = ("json", "csv", "parquet", "text", "arrow")
-"""Paths that name no repository, but a reader of `datasets` for files."""
 
 
 @dataclass(frozen=True, slots=True)

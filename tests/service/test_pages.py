@@ -27,7 +27,7 @@ def test_monday_says_what_happened_on_every_track(client: TestClient, service: S
 
 
 def test_an_empty_service_says_how_to_begin(client: TestClient, service: Service) -> None:
-    assert "No worker. Start one with: genbench worker" in client.get("/queue").text
+    assert "No worker. Start one with: genbench queue work" in client.get("/queue").text
 
 
 def test_the_page_of_a_track_is_that_of_trend(client: TestClient) -> None:

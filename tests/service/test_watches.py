@@ -13,7 +13,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 def test_a_watch_is_listed_with_its_checkpoints(client: TestClient, service: Service, tmp_path: Path) -> None:
-    assert "Begin with: genbench watch" in client.get("/watches").text
+    assert "Begin with: genbench watch start" in client.get("/watches").text
     rules = WatchRules(folder=HOSTILE, suite="s.yaml", track="sft", runs=str(tmp_path))
     save_watch(service.queue, "sft", rules, by="ada")
     add_checkpoint(service.queue, "sft", HOSTILE, "f")

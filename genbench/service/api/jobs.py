@@ -194,7 +194,7 @@ def get_one(request: Request, number: Number) -> Job:
 
 @router.get("/{number}/detail")
 def get_detail(request: Request, number: Number) -> JobDetail:
-    """Return one job with its events and the end of its log, as `genbench jobs ID --json`."""
+    """Return one job with its events and the end of its log, as `genbench queue list ID --json`."""
     job = _found(request, number)
     events = tuple(job_events(service(request).queue, number))
     return JobDetail(format=1, job=job, created=False, events=events, log=log_lines(job, 20))

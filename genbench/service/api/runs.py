@@ -172,7 +172,7 @@ def post_push(  # noqa: PLR0917 - FastAPI passes them by name
     """
     who = require(request, "submit")
     if content_type.partition(";")[0].strip().lower() != _TYPE:
-        raise HTTPException(415, f"the body is {_TYPE}: a bundle of genbench push")
+        raise HTTPException(415, f"the body is {_TYPE}: a bundle of genbench ledger push")
     if content_digest != content_digest_of(bundle):
         raise HTTPException(
             400, "Content-Digest is not that of the body; it was cut off or changed: push again"
