@@ -165,7 +165,7 @@ def drawn(task: Task, story: Story, models: Sequence[Floats], rng: RNG) -> Drawn
 def pair(differences: Floats) -> Paired:
     """Return what the gate and the rule need of a comparison."""
     clusters, flips = cluster(differences), screened(differences)
-    return Paired(
+    return Paired.of(
         len(differences),
         K_BASE,
         1,

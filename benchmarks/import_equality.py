@@ -26,7 +26,7 @@ from typing import Any
 from genbench.errors import GenbenchError
 from genbench.models.continuations import sizes
 from genbench.sandbox.foreign import ForeignPython
-from genbench.task_import.harness.convert import Converted, convert, convert_scored
+from genbench.task_import.harness.convert import Converted, ImportOptions, convert
 from genbench.task_import.harness.definition import Definition, read_tree
 from genbench.task_import.harness.levels import classify
 from genbench.task_import.sources import Source, source_of
@@ -146,9 +146,8 @@ def converted(
 ) -> Converted:
     """Return a task as it is imported: by door 3 if Python functions score it, otherwise natively."""
     found = classify(definition)
-    if found.level == "3":
-        return convert_scored(found, source, ForeignPython(python), data_dir=mirror, shots=shots)
-    return convert(found, source, data_dir=mirror, shots=shots)
+    foreign = ForeignPython(python) if found.level == "3" else None
+    return convert(found, source, ImportOptions(Path(), mirror, shots=shots, foreign=foreign))
 
 
 def made_responses(name: str, item: Converted) -> list[tuple[int, Any]]:

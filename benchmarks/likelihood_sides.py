@@ -110,11 +110,11 @@ def genbench_side(model: str, dtype: str) -> None:
         None,
         dtype,
         False,
-        _ENGINE["max_model_len"],
         _ENGINE["max_num_seqs"],
         _ENGINE["max_num_batched_tokens"],
         {"t": Decoding(temperature=0.0, max_tokens=1)},
         extra={"enforce_eager": True},
+        max_model_len=_ENGINE["max_model_len"],
         work=Path(tempfile.mkdtemp()),
     )
     loop = asyncio.new_event_loop()

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from genbench.protocols import Engine
 from genbench.types import Completion, Request, SampleId
 
 BANDWIDTH = 3.35e12 * 0.7
@@ -118,7 +119,7 @@ class _Running:
         return found
 
 
-class SimulatedEngine:
+class SimulatedEngine(Engine):
     """An engine of the simulation.
 
     Args:
@@ -128,11 +129,12 @@ class SimulatedEngine:
         watermark: share of the KV cache that stays free of new requests.
     """
 
+    kv_tokens: int | None = KV_TOKENS
+
     def __init__(
         self, lengths: Mapping[SampleId, int], slots: int, load_s: float, watermark: float = 0.05
     ) -> None:
         self.lengths, self.slots, self.load_s = lengths, slots, load_s
-        self.kv_tokens: int | None = KV_TOKENS
         self.tokens = self.preemptions = 0
         self._free_for_new = KV_TOKENS * (1 - watermark)
         self._waiting: deque[_Asked] = deque()
@@ -231,13 +233,14 @@ class SimulatedEngine:
             await asyncio.gather(self._stepper, return_exceptions=True)
 
 
-class ServedLengths:
+class ServedLengths(Engine):
     """A simulated engine as one model uses it: the lengths of its answers, and its requests."""
+
+    kv_tokens: int | None = KV_TOKENS
 
     def __init__(self, engine: SimulatedEngine, lengths: Mapping[SampleId, int]) -> None:
         self._engine, self._lengths = engine, lengths
         self._asked: dict[SampleId, _Asked] = {}
-        self.kv_tokens = engine.kv_tokens
 
     async def start(self) -> None:
         """Do nothing, since the engine is loaded."""

@@ -11,6 +11,10 @@ from genbench.errors import InputError
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """A fraction of 1."""
+SignedShare = Annotated[float, Field(ge=-1, le=1)]
+"""A difference of two fractions of 1."""
+DifferenceInterval = tuple[SignedShare, SignedShare]
+"""Lower and upper bound of a difference."""
 Count = Annotated[int, Field(ge=0)]
 """A count."""
 

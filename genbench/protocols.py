@@ -2,56 +2,85 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from pydantic import Field
+
+from genbench.errors import EngineError
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request, SampleId, ScoreRequest
 
 Row = Mapping[str, Any]
 """One row of a dataset, with the columns of its hub repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class HubDataset:
-    """The source of a benchmark's rows on the Hugging Face hub.
+class HubSource(JsonRecord):
+    """Rows from the Hugging Face hub."""
+
+    repo: str
+    config: str = "default"
+    split: str = "test"
+    revision: str | None = None
+
+
+class HubDataset(HubSource):
+    """The source of a benchmark's rows on the Hugging Face hub, and which rows are the pinned ones.
 
     `revision` is a commit hash, or None if no public source pins one. Then `digest` (over `columns`
     of all rows, see data.digest) ensures that the rows are the ones that were measured.
     """
 
-    repo: str
-    config: str
-    split: str
-    columns: tuple[str, ...]
-    revision: str | None = None
-    digest: str | None = None
-    rows: int | None = None
+    columns: tuple[str, ...] = Field(description="columns that are read, in digest order")
+    digest: str | None = Field(None, description="SHA-256 over `columns` of all rows")
+    rows: int | dict[str, int] | None = Field(None, description="number of rows, or the number by config")
     gated: bool = False
-    files: tuple[str, ...] = ()
-    """JSON Lines files of the repository that make up the split, if only a loading script lists them."""
-    configs: tuple[str, ...] = ()
-    """Several configs, whose rows are joined in this order. `config` is then not used."""
-    config_column: str = ""
-    """Column that each row of several configs gets: the name of its config. The digest begins with it."""
-    by_hand: str = ""
-    """How to make the mirror, for a repository that `datasets` cannot read. Empty if it can."""
+    files: tuple[str, ...] = Field((), description="files of a split that only a loading script lists")
+    configs: tuple[str, ...] = Field(
+        (), description="several configs, which are joined in this order. `config` is then not used"
+    )
+    config_column: str = Field(
+        "config", description="column that each row of several configs gets with the name of its config"
+    )
+    by_hand: str = Field("", description="how to make the mirror, if `datasets` cannot read the repository")
+
+    @property
+    def row_count(self) -> int | None:
+        """Return the number of rows of all configs, or None if it is not pinned."""
+        if isinstance(self.rows, dict):
+            return sum(self.rows[name] for name in self.configs)
+        return self.rows
+
+    def of_configs(self, names: tuple[str, ...]) -> HubDataset:
+        """Return the dataset with some of its configs, of which no digest is pinned unless they are all."""
+        digest = self.digest if names == self.configs else None
+        return self.model_copy(update={"configs": names, "digest": digest})
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedScore:
-    """A score that someone else reports for a model. `value` is a fraction of 1."""
+ScoreOwner = Literal["this model", "its family", "the suite"]
+"""Whose a published score is that is shown next to a run."""
 
-    model: str
-    value: float
-    source: str
-    decoding: str
-    n: int | None = None
-    """Problems of the source, if it says so."""
-    k: int | None = None
-    """Samples of each problem of the source, if it says so."""
-    mean: Literal["macro"] | None = None
-    """`macro` if the score is the mean over the task's categories, and not over its problems."""
+
+class PublishedScore(JsonRecord):
+    """A score that someone else reports for a model."""
+
+    model: str = Field(description="the model that was measured")
+    value: Share = Field(description="score as a fraction of 1")
+    source: str = Field(description="source of the score")
+    decoding: str = Field(description="how its samples were drawn")
+    n: Count | None = Field(None, description="problems of the source; absent if it does not say")
+    k: Count | None = Field(None, description="samples of each problem; absent if it does not say")
+    mean: Literal["macro", "micro"] | None = Field(
+        None,
+        description="which mean of a group or of a task's categories it is; absent if it is the plain score",
+    )
+    of: ScoreOwner | None = Field(
+        None,
+        description="why it is shown: the name of the model under test is this one, begins with it, or the "
+        "suite says so; absent in the page of a task",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +197,15 @@ class Metric(Protocol):
         ...
 
 
-@runtime_checkable
-class Engine(Protocol):
-    """An engine, which turns requests into completions.
+class Engine(ABC):
+    """An engine, which turns requests into completions. Derive from it, and write the first three methods.
 
     It is started once, used by many tasks at the same time, and closed once. How a suite names and
-    configures an engine is described in genbench/engines/kind.py.
+    configures an engine is described in genbench/engines/kind.py. What an engine can do or tell beyond the
+    first three methods has a default.
     """
 
+    @abstractmethod
     async def start(self) -> None:
         """Get ready to answer: load a model, or wait for a server.
 
@@ -183,8 +213,8 @@ class Engine(Protocol):
             EngineDiedError: the engine was killed from outside. Another one is started.
             EngineError: it cannot be started. The message says why and what to do.
         """
-        ...
 
+    @abstractmethod
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request. `attempt` numbers the commands that wrote the run folder.
 
@@ -197,62 +227,62 @@ class Engine(Protocol):
             EngineDiedError: the engine is gone. Another one is started and draws what it had.
             EngineError: no request can be answered any more. The run ends.
         """
-        ...
 
+    @abstractmethod
     async def close(self) -> None:
         """Release everything. This is also called for an engine whose start failed."""
-        ...
-
-
-@runtime_checkable
-class ScoringEngine(Protocol):
-    """An engine that can also score given continuations."""
 
     async def score(self, request: ScoreRequest, attempt: int) -> Completion:
-        """Return the log-probabilities of the continuations, as a completion without text.
+        """Return the log-probabilities of given continuations, as a completion without text.
 
         `Completion.choices` has one entry for each choice of the request. Errors are those of `generate`.
         """
-        ...
+        raise EngineError(
+            f"task {request.sample.task} scores given texts, and {type(self).__name__} has no method "
+            "`score`; use engine.kind vllm"
+        )
 
+    def serve(self, settings: Any) -> Engine:
+        """Return the engine as one more model uses it, whose settings have an equal `share_key`.
 
-@runtime_checkable
-class SizedEngine(Protocol):
-    """Two further facts that an engine may tell. Several engines are then kept equally busy."""
+        Closing what is returned ends the use by that model, and the engine stays up.
+        """
+        raise EngineError(f"{type(self).__name__} has a share_key and no method 'serve'; add one")
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Return JSON on how the engine was loaded and worked, for the record of an attempt.
+
+        It is read before `close`.
+        """
+        return {}
+
+    @property
+    def tokens_made(self) -> int:
+        """Return the tokens of all requests so far, those of running requests among them. 0: not counted."""
+        return 0
 
     @property
     def kv_tokens(self) -> int | None:
-        """Return how many tokens fit into the engine's KV cache, or None if unknown. Known after `start`."""
-        ...
+        """Return how many tokens fit into the engine's KV cache, or None if unknown. Known after `start`.
+
+        Several engines that know it are kept equally busy.
+        """
+        return None
 
     def has_begun(self, sample: SampleId) -> bool:
         """Tell whether the engine computes a sample already. Another engine may get one that waits."""
-        ...
-
-
-@runtime_checkable
-class LeasedEngine(Protocol):
-    """The use of an engine, or of its place, that other models may use or wait for at the same time."""
+        return True
 
     @property
     def others_in_flight(self) -> int:
         """Return how many requests of other models are in the engine."""
-        ...
+        return 0
 
     @property
     def is_wanted(self) -> bool:
         """Tell whether another model waits until this engine is closed."""
-        ...
-
-
-@runtime_checkable
-class DescribedEngine(Protocol):
-    """An engine that tells how it was loaded and how it worked, for the record of an attempt."""
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Return JSON. It is read before `close`."""
-        ...
+        return False
 
 
 class JudgeEngine(Protocol):

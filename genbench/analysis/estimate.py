@@ -13,11 +13,11 @@ from pydantic import Field
 from genbench.analysis.plugin_metrics import plug_in_estimate
 from genbench.analysis.results.table import estimate_seed
 from genbench.analysis.sides.loading import open_side
-from genbench.analysis.sides.side import Side, SideKind, SideTask
+from genbench.analysis.sides.side import Side, SideRecord, SideTask
 from genbench.errors import InputError
 from genbench.json_record import Count, JsonRecord
 from genbench.protocols import ProblemScores
-from genbench.stats.estimates import Estimate, EstimateRecord, estimate_fields, without_rerun
+from genbench.stats.estimates import EstimateRecord
 from genbench.stats.estimates import estimate as estimate_metric
 from genbench.stats.strata import estimate_strata
 from genbench.tasks.metrics import is_built_in, load_metric
@@ -40,16 +40,15 @@ class EstimatedTask(EstimateRecord):
     )
 
 
-class Estimation(JsonRecord):
-    """Estimates of all tasks of one run or score file."""
+class _Versioned(JsonRecord):
+    """A record whose version comes first."""
 
     format: Literal[1] = Field(description="version of this record")
-    path: str = Field(description="the run folder or score file")
-    kind: SideKind = Field(description="whether it is a run folder or a score file")
-    name: str = Field(description="the model's name, or the file's")
-    run_id: str = Field(description="name of the run in the seeds of resampling")
-    model_identity: str | None = Field(description="digest of the model; null for a score file")
-    run_seed: Count | None = Field(description="the seed of the run; null for a score file")
+
+
+class Estimation(SideRecord, _Versioned):
+    """Estimates of all tasks of one run or score file."""
+
     tasks: dict[str, EstimatedTask] = Field(description="estimates by task")
 
 
@@ -70,14 +69,9 @@ def estimate(path: Path | str, *, tasks: Sequence[str] = (), metrics: Sequence[s
     for metric in metrics:
         if not is_built_in(metric):
             load_metric(metric, folder)
-    return Estimation(
+    return Estimation.from_object(
+        side.record,
         format=1,
-        path=str(side.path),
-        kind=side.kind,
-        name=side.name,
-        run_id=side.run_id,
-        model_identity=side.identity,
-        run_seed=side.run_seed,
         tasks={
             name: _estimated_task(_asked(task, metrics), estimate_seed(side.run_id, name), folder)
             for name, task in side.tasks.items()
@@ -105,9 +99,9 @@ def _estimated_task(task: SideTask, seed: int, folder: str | None) -> EstimatedT
         metric: _estimate(task, metric, seed, folder)
         for metric in dict.fromkeys((task.metric, *task.metrics))
     }
-    return EstimatedTask(
-        **estimate_fields(found[task.metric]),
-        metrics={item.metric: EstimateRecord.from_estimate(item) for item in found.values()},
+    return EstimatedTask.from_object(
+        found[task.metric],
+        metrics={item.metric: item for item in found.values()},
         samples=task.samples,
         lacking=task.lacking,
         ragged=task.is_ragged,
@@ -117,14 +111,14 @@ def _estimated_task(task: SideTask, seed: int, folder: str | None) -> EstimatedT
     )
 
 
-def _estimate(task: SideTask, metric: str, seed: int, folder: str | None) -> Estimate:
+def _estimate(task: SideTask, metric: str, seed: int, folder: str | None) -> EstimateRecord:
     """Estimate one metric as results.json has it. A run's k is the planned one, a score file's is counted."""
     k = task.k or (None if task.is_ragged else task.largest_k)
     ending = str(k) if k else "k"
     label = metric.replace("@k", f"@{ending}").replace("^k", f"^{ending}")
     if task.lacking:
         missing = f"{task.lacking} of {task.samples} samples have no verdict"
-        return Estimate(label, None, len(task.problem_ids), task.k or task.smallest_k, missing=missing)
+        return EstimateRecord.without_value(label, len(task.problem_ids), task.k or task.smallest_k, missing)
     if not is_built_in(metric):
         return plug_in_estimate(metric, _rows(task), k=task.k or task.smallest_k, seed=seed, folder=folder)
     try:
@@ -133,7 +127,7 @@ def _estimate(task: SideTask, metric: str, seed: int, folder: str | None) -> Est
         )
     except InputError as error:
         raise InputError(f"task {task.name}: {error}") from None
-    return found if task.texts is None else without_rerun(found)
+    return found if task.texts is None else found.without_rerun
 
 
 def _rows(task: SideTask) -> list[ProblemScores]:
@@ -173,4 +167,4 @@ def _strata(task: SideTask, seed: int) -> Iterator[tuple[str, dict[str, Estimate
             task.metric, task.scores, labels, seed=seed, groups=task.groups, answers=task.answers
         )
         if len(rows) > 1:
-            yield column, {name: EstimateRecord.from_estimate(row) for name, row in rows.items()}
+            yield column, rows

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from genbench.analysis.records import Bounded
 from genbench.analysis.sides.side import Side, SideTask
-from genbench.json_record import Count, JsonRecord, Share
+from genbench.json_record import JsonRecord
 from genbench.stats.comparison.paired import Paired, paired
 from genbench.stats.intervals import LEVEL, problem_interval
 from genbench.stats.multiple_testing import benjamini_hochberg
@@ -22,23 +22,13 @@ from genbench.verifiers.instructions.accuracies import (
     DEFECTS,
     LOOSE,
     STRICT,
-    Kind,
+    InstructionKind,
     accuracies,
     by_kind,
     mean_of_turns,
     tallies,
     turns_of,
 )
-
-
-class InstructionKind(JsonRecord):
-    """How often one kind of instruction was followed."""
-
-    instruction: str = Field(description="the kind of instruction, such as `change_case:english_capital`")
-    n: Count = Field(description="instructions of this kind in all samples")
-    strict: Share = Field(description="share of the instructions that were followed")
-    loose: Share = Field(description="share that was followed under the loose reading")
-    defect: str | None = Field(default=None, description="what the official checker gets wrong")
 
 
 class InstructionsRecord(JsonRecord):
@@ -72,17 +62,15 @@ def instruction_record(problems: Sequence[Sequence[Parts]], seed: int, official:
     extra = {"mean_of_turns": mean_of_turns(problems)} if turns > 1 else {}
     return InstructionsRecord(
         turns=tuple(_turn(problems, turn, seed) for turn in range(turns)),
-        kinds=tuple(_kind(kind, official) for kind in by_kind(samples)),
+        kinds=tuple(_with_defect(kind) if official else kind for kind in by_kind(samples)),
         **extra,
     )
 
 
-def _kind(kind: Kind, official: bool) -> InstructionKind:
-    known = official and kind.instruction in DEFECTS
-    extra = {"defect": DEFECTS[kind.instruction]} if known else {}
-    return InstructionKind(
-        instruction=kind.instruction, n=kind.n, strict=kind.strict, loose=kind.loose, **extra
-    )
+def _with_defect(kind: InstructionKind) -> InstructionKind:
+    """Return the kind with what the official checker gets wrong, if it is known."""
+    defect = DEFECTS.get(kind.instruction)
+    return kind if defect is None else kind.model_copy(update={"defect": defect})
 
 
 def _turn(problems: Sequence[Sequence[Parts]], turn: int, seed: int) -> dict[str, Bounded]:

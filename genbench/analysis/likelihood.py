@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,12 +11,12 @@ import numpy as np
 from pydantic import Field
 
 from genbench.analysis.records import Interval
-from genbench.json_record import Count, JsonRecord, Share
+from genbench.json_record import Count, JsonRecord
 from genbench.stats.intervals import problem_interval
 from genbench.stats.likelihood import DOCUMENT_RATIOS, MEASURES, ratio_value
 from genbench.stats.ratios import (
     Bounds,
-    Difference,
+    MeanDifference,
     Ratio,
     mean_bounds,
     mean_difference,
@@ -44,14 +43,9 @@ class LikelihoodRecord(JsonRecord):
     merged: Count = Field(description="problems in which a token has characters of context and continuation")
 
 
-class MeasureDifference(JsonRecord):
+class MeasureDifference(MeanDifference):
     """The paired difference tuned - base of one measure."""
 
-    base: float = Field(description="the measure of base")
-    tuned: float = Field(description="the measure of tuned")
-    difference: float = Field(description="tuned - base, over the problems of both")
-    ci: Interval | None = Field(description="95% interval of the difference; null for a single problem")
-    p_two_sided: Share | None = Field(description="p value of no difference")
     n: Count = Field(description="problems with scores in both")
     lower_is_better: bool = Field(description="whether a smaller value is a better one")
 
@@ -167,27 +161,13 @@ def _differences(base: ScoredTexts, tuned: ScoredTexts, seed: int) -> Iterator[t
     for name in left.names:
         if name in right.names:
             found = _difference(left, right, name, seed)
-            yield (
-                name,
-                MeasureDifference(
-                    base=found.base,
-                    tuned=found.tuned,
-                    difference=found.difference,
-                    ci=found.ci,
-                    p_two_sided=found.p_two_sided if _is_number(found.p_two_sided) else None,
-                    n=len(ids),
-                    lower_is_better=MEASURES[name].lower_is_better,
-                ),
-            )
+            lower = MEASURES[name].lower_is_better
+            yield name, MeasureDifference.from_object(found, n=len(ids), lower_is_better=lower)
 
 
-def _difference(left: ScoredTexts, right: ScoredTexts, name: str, seed: int) -> Difference:
+def _difference(left: ScoredTexts, right: ScoredTexts, name: str, seed: int) -> MeanDifference:
     groups = left.groups or right.groups
     if _is_ratio(name):
         transform = partial(ratio_value, name)
         return ratio_difference(left.ratio(name), right.ratio(name), groups, transform, seed=seed)
     return mean_difference(left.values(name), right.values(name), groups)
-
-
-def _is_number(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)

@@ -10,7 +10,7 @@ from genbench.analysis.comparison.comparability import Difference
 from genbench.analysis.sides.loading import read_run, require_finished
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError
-from genbench.stats.noise import Noise, NoiseBand, NoiseMeasurement, TaskNoise, false_alarm_band
+from genbench.stats.noise import NoiseBand, NoiseMeasurement, TaskNoise, false_alarm_band
 from genbench.store.folder import RunFolder
 
 
@@ -80,20 +80,12 @@ def band_for(sides: Sequence[Side], task: SideTask, ks: tuple[int, int]) -> Nois
         if stored is None or stored.verifier != _verifier(task) or stored.n != len(task.problem_ids):
             continue
         return NoiseBand(
-            band=_band_at(stored, ks),
+            band=stored.band_at(*ks),
             same_seed=side.noise.same_seed,
             model_identity=side.noise.model_identity,
             runs=side.noise.runs,
         )
     return None
-
-
-def _band_at(stored: TaskNoise, ks: tuple[int, int]) -> float:
-    """Return the band at other k. A band of one seed does not depend on k."""
-    within = stored.within_variance
-    if within is None:
-        return stored.band
-    return Noise(0.0, stored.band, stored.n, *ks, within, None).band_at(*ks)
 
 
 def _noise_differences(a: Side, b: Side, same_seed: bool) -> Iterator[Difference]:
@@ -114,17 +106,8 @@ def _task_noise(a: SideTask, b: SideTask, same_seed: bool) -> TaskNoise:
     """Measure one task's band over the problems of both runs."""
     other = set(b.problem_ids)
     ids = [problem for problem in a.problem_ids if problem in other]
-    found = false_alarm_band(a.take(ids).scores, b.take(ids).scores, same_seed=same_seed)
-    return TaskNoise(
-        n=found.n,
-        k_first=found.k_first,
-        k_second=found.k_second,
-        difference=found.difference,
-        band=found.band,
-        within_variance=found.within_variance,
-        changed_samples=found.changed_samples,
-        expected=found.is_expected,
-        verifier=_verifier(a),
+    return false_alarm_band(
+        a.take(ids).scores, b.take(ids).scores, same_seed=same_seed, verifier=_verifier(a)
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from genbench.errors import GenbenchError, cause
 from genbench.protocols import ProblemScores
-from genbench.stats.estimates import Estimate
+from genbench.stats.estimates import EstimateRecord
 from genbench.stats.intervals import problem_interval
 from genbench.stats.resample import cluster
 from genbench.tasks.metrics import load_metric
@@ -17,7 +17,7 @@ from genbench.tasks.metrics import load_metric
 
 def plug_in_estimate(
     metric: str, problems: Sequence[ProblemScores], *, k: int, seed: int, folder: str | None = None
-) -> Estimate:
+) -> EstimateRecord:
     """Return the estimate of a plug-in metric over (n,) problems.
 
     A metric that is not installed here, raises or returns an invalid value is missing, with the reason. The
@@ -27,17 +27,17 @@ def plug_in_estimate(
     try:
         values = _values(metric, problems, folder)
     except GenbenchError as error:
-        return Estimate(metric, None, len(problems), k, excluded=excluded, missing=str(error))
+        return EstimateRecord.without_value(metric, len(problems), k, str(error), excluded=excluded)
     lacking = [problem.problem_id for problem, value in zip(problems, values, strict=True) if value is None]
     if lacking:
         missing = f"{len(lacking)} of {len(problems)} problems have no value (the first is '{lacking[0]}')"
-        return Estimate(metric, None, len(problems), k, excluded=excluded, missing=missing)
+        return EstimateRecord.without_value(metric, len(problems), k, missing, excluded=excluded)
     found = np.array(values, dtype=float)
     groups = [problem.group for problem in problems]
     kept = groups if any(groups) else None
     interval = problem_interval(found, seed=seed, groups=kept)
     clusters = cluster(found, kept)
-    return Estimate(
+    return EstimateRecord(
         metric=metric,
         value=clusters.mean,
         n=len(problems),
@@ -45,8 +45,11 @@ def plug_in_estimate(
         se=clusters.se,
         ci=interval.bounds,
         ci_method=interval.method,
+        rerun_ci=None,
         rerun_ci_method="given for means only",
         excluded=excluded,
+        bounds=None,
+        missing=None,
     )
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from genbench.draw.draw_queue import Draw, Expected, one
-from genbench.engines.kind import EngineSettings, Grows
+from genbench.draw.draw_queue import Draw, Lengths, one
+from genbench.engines.kind import EngineSettings
 from genbench.protocols import Engine
 from genbench.types import Completion, SampleId
 
@@ -103,7 +103,7 @@ def _seen_length(lengths: Sequence[float]) -> float | None:
     return sum(length * length for length in lengths) / (2 * total) if total > 0 else None
 
 
-def expected_lengths(draws: Sequence[Draw], expected: Expected | None) -> list[float]:
+def expected_lengths(draws: Sequence[Draw], expected: Lengths | None) -> list[float]:
     """Return the tokens that each draw is expected to have, or nothing without a stored run."""
     if expected is None:
         return []
@@ -215,8 +215,7 @@ class Capacity:
     def of(self, engine: Engine) -> int:
         """Return the samples that fit into the engine, and some that wait in it."""
         most = self.most if self.growth is None else self.growth.size
-        cache = getattr(engine, "kv_tokens", None)  # a check of the protocol takes 20 times as long
-        mean = self.lengths.mean
+        cache, mean = engine.kv_tokens, self.lengths.mean
         if cache is None or mean is None:
             return max(1, most)
         return max(1, min(most, int(cache / (mean * self.unfinished.factor(self.clock()))) + QUEUED))
@@ -237,14 +236,15 @@ def assumed_length(draws: Sequence[Draw]) -> float | None:
     return _UNKNOWN * sum(most) / len(most) if most else None
 
 
-def limit_of(settings: EngineSettings, draws: Sequence[Draw], expected: Expected | None) -> Capacity:
+def limit_of(settings: EngineSettings, draws: Sequence[Draw], expected: Lengths | None) -> Capacity:
     """Return the limit of a run. A stored run tells its lengths before the first sample is finished."""
-    growth = Growth(settings.first_workers, settings.workers) if isinstance(settings, Grows) else None
+    grows = settings.first_workers < settings.workers
+    growth = Growth(settings.first_workers, settings.workers) if grows else None
     lengths = InFlightLength(expected_lengths(draws, expected), assumed_length(draws))
     return Capacity(
         settings.workers, lengths, growth, one if expected is None else partial(_tokens, expected)
     )
 
 
-def _tokens(expected: Expected, draw: Draw) -> float:
+def _tokens(expected: Lengths, draw: Draw) -> float:
     return max(1.0, expected.of(draw.task.name, draw.problem.problem_id, draw.task.decoding.max_tokens))

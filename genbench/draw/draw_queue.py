@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from genbench.errors import InputError
 from genbench.store.contract import digest
@@ -91,14 +91,6 @@ class Draw:
         return SampleId(self.task.name, self.problem.problem_id, self.sample_index)
 
 
-class Expected(Protocol):
-    """An estimate of how many tokens the samples of a problem will have."""
-
-    def of(self, task: str, problem_id: str, max_tokens: int) -> float:
-        """Return the expected tokens of one sample."""
-        ...
-
-
 _SLOWEST = "code"
 """The verifier that takes ten times as long as the others (5 ms of cage for each program)."""
 
@@ -107,7 +99,7 @@ def wanted_draws(
     tasks: Iterable[LoadedTask],
     wanted: Mapping[str, Mapping[str, range]],
     drawn: Mapping[str, DrawnSamples],
-    expected: Expected | None = None,
+    expected: Lengths | None = None,
 ) -> list[Draw]:
     """Return the samples of one round of an adaptive run that are not on disk, in the order of drawing.
 
@@ -124,7 +116,7 @@ def wanted_draws(
 
 
 def missing_draws(
-    tasks: Iterable[LoadedTask], drawn: Mapping[str, DrawnSamples], expected: Expected | None = None
+    tasks: Iterable[LoadedTask], drawn: Mapping[str, DrawnSamples], expected: Lengths | None = None
 ) -> list[Draw]:
     """Return all samples whose conversation is not complete on disk, the longest expected ones first.
 
@@ -144,7 +136,7 @@ def has_missing(tasks: Iterable[LoadedTask], drawn: Mapping[str, DrawnSamples]) 
 
 
 def _missing(
-    tasks: Iterable[LoadedTask], drawn: Mapping[str, DrawnSamples], expected: Expected | None
+    tasks: Iterable[LoadedTask], drawn: Mapping[str, DrawnSamples], expected: Lengths | None
 ) -> Iterator[Draw]:
     for task, problem in _in_order(tasks, expected):
         for index in range(task.k):
@@ -152,7 +144,7 @@ def _missing(
                 yield Draw(task, problem, index)
 
 
-def _in_order(tasks: Iterable[LoadedTask], expected: Expected | None) -> Iterable[tuple[LoadedTask, Problem]]:
+def _in_order(tasks: Iterable[LoadedTask], expected: Lengths | None) -> Iterable[tuple[LoadedTask, Problem]]:
     """Return the problems with the longest expected ones first, and programs first among equals.
 
     Without expected lengths whole tasks are put in order. Keys of a million samples would take 100 MiB.

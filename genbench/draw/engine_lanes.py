@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from genbench.draw.capacity import Limit
 from genbench.draw.draw_queue import Draw, DrawQueue
 from genbench.errors import EngineDiedError, EngineError, GenbenchError, RequestStuckError
-from genbench.protocols import DescribedEngine, Engine, LeasedEngine, SizedEngine
+from genbench.protocols import Engine
 from genbench.types import SampleId
 
 _STUCK_IN_A_ROW = 3
@@ -97,8 +97,6 @@ class EngineSession:
 
     def __init__(self, shared: LaneContext, engine: Engine, queue: DrawQueue, *, alone: bool) -> None:
         self._shared, self._engine, self._queue, self.alone = shared, engine, queue, alone
-        self._sized = engine if isinstance(engine, SizedEngine) else None
-        self._leased = engine if isinstance(engine, LeasedEngine) else None
         self._tasks: dict[SampleId, asyncio.Task[None]] = {}
         self._taken = 0
         self._weight = 0.0
@@ -141,15 +139,10 @@ class EngineSession:
         """Return how many more samples the engine may get now."""
         if self.alone:
             return 1 - len(self._tasks)
-        fits = self._shared.limit.of(self._engine) - self._others - len(self._tasks)
+        fits = self._shared.limit.of(self._engine) - self._engine.others_in_flight - len(self._tasks)
         part = self._queue.weight / max(1, self._shared.lanes) - self._weight
         mean = self._queue.weight / max(1, self._queue.size)
         return min(fits, math.ceil(part / mean - 1e-9) if mean > 0 else 0)
-
-    @property
-    def _others(self) -> int:
-        """Return how many requests of other models are in the engine."""
-        return 0 if self._leased is None else self._leased.others_in_flight
 
     async def _fill(self) -> None:
         """Take samples one by one, so that engines that are up at the same time take turns."""
@@ -181,7 +174,7 @@ class EngineSession:
         self.gave_way = self._makes_way()
         if self._ended:
             return
-        looks = (self._room > 0 and len(self._shared.sessions) > 1) or self._others > 0
+        looks = (self._room > 0 and len(self._shared.sessions) > 1) or self._engine.others_in_flight > 0
         with suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), _LOOK_AGAIN_S if looks else None)
 
@@ -207,16 +200,14 @@ class EngineSession:
         """Tell whether this engine has nothing to do any more and another model waits for its place."""
         if self.alone or self._tasks or self._queue.waiting or not self._shared.gives_way:
             return False
-        wanted = self._leased is not None and self._leased.is_wanted
+        if not self._engine.is_wanted:
+            return False
         others = (session for session in self._shared.sessions if session is not self)
-        return wanted and not any(session.not_begun() or session.excess() for session in others)
+        return not any(session.not_begun() or session.excess() for session in others)
 
     def not_begun(self) -> list[SampleId]:
         """Return what waits inside the engine, in the order in which it was handed to it."""
-        engine = self._sized
-        if engine is None:
-            return []
-        return [sample for sample in self._tasks if not engine.has_begun(sample)]
+        return [sample for sample in self._tasks if not self._engine.has_begun(sample)]
 
     def excess(self) -> list[SampleId]:
         """Return what does not fit into the engine, in the order in which it was handed to it.
@@ -224,7 +215,7 @@ class EngineSession:
         When its KV cache is full, the engine sets the last requests aside until others are finished.
         """
         most = self._shared.limit.of(self._engine)
-        return [] if self.alone or self._sized is None else list(self._tasks)[most:]
+        return [] if self.alone or self._engine.kv_tokens is None else list(self._tasks)[most:]
 
     def hand_over(self, samples: Sequence[SampleId]) -> int:
         """Put samples back, for another engine. Return how many."""
@@ -424,8 +415,7 @@ class Lane:
         """Close the engine. Keep what it tells of itself."""
         engine, self._engine = self._engine, None
         if engine is not None:
-            if isinstance(engine, DescribedEngine):
-                self._shared.facts[self._name] = engine.facts
+            self._shared.facts[self._name] = engine.facts
             await engine.close()
 
 

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from genbench.draw.capacity import Limit
 from genbench.draw.draw_queue import Draw
 from genbench.draw.engine_lanes import Lane, LaneContext, draw_all
-from genbench.engines.likelihood import scoring
 from genbench.errors import RequestFailedError
 from genbench.models.requests import RequestMaker
 from genbench.protocols import Engine
@@ -32,7 +31,7 @@ class Sink(Protocol):
 
 
 Split = Callable[[Completion], Answer]
-Offer = Callable[[Draw, list[Completion]], None]
+Offer = Callable[[Draw, list[Completion], list[Answer]], None]
 Progress = Callable[[Completion], None]
 More = Callable[[], Awaitable[Sequence[Draw]]]
 CountTrace = Callable[[Completion, Answer], Awaitable[int | None]]
@@ -47,7 +46,8 @@ class Generation:
         stored: completions on disk of samples whose conversation is not complete. Turns drawn here are
             added until it is, so that none is drawn twice if an engine dies.
         split: completion -> answer, for the next turn and for the count of trace tokens.
-        offer: called with a sample whose conversation is complete. It must not block.
+        offer: called with a sample whose conversation is complete, its completions and its answers. It must
+            not block.
         progress: called with each completion.
         limit: how many samples an engine has in flight.
         started: called with each engine that is up.
@@ -109,38 +109,36 @@ class Generation:
         """Draw all turns of one sample that are not stored yet."""
         self.began(draw.sample)
         done = self.stored.setdefault(draw.sample, [])
-        replies = [self.split(completion).text for completion in done]
-        request = await self._next(draw, replies)
+        answers = [self.split(completion) for completion in done]
+        request = await self._next(draw, answers)
         while request is not None:
             completion = await self._complete(engine, request)
             answer = self.split(completion)
             seen = request.prompt if request.turn else None
             of_trace = await self.count_trace(completion, answer)
-            replies.append(answer.text)
+            answers.append(answer)
             has_failed = completion.finish_reason == "error"
-            request = None if has_failed else await self._next(draw, replies)
-            ended = request is None and not has_failed and len(replies) < draw.problem.turns
+            request = None if has_failed else await self._next(draw, answers)
+            ended = request is None and not has_failed and len(answers) < draw.problem.turns
             completion = replace(completion, trace_tokens=of_trace, prompt=seen, final=ended)
             self._keep(completion)
             self.limit.note(draw, completion)
             done.append(completion)
         del self.stored[draw.sample]
-        self.offer(draw, done)
+        self.offer(draw, done, answers)
 
     def _keep(self, completion: Completion) -> None:
         self.sink.append_completion(completion)
         self.progress(completion)
 
-    async def _next(self, draw: Draw, replies: list[str]) -> Request | None:
+    async def _next(self, draw: Draw, answers: Sequence[Answer]) -> Request | None:
         """Return the next request of a sample. The engine keeps working while a slow task is asked.
 
         The task keeps what it found, so that the request is made from it at once.
         """
+        replies = tuple(answer.text for answer in answers)
         if draw.task.is_slow:
-            await asyncio.to_thread(draw.task.task.ask, draw.problem, draw.sample_index, tuple(replies))
-        return self._request(draw, replies)
-
-    def _request(self, draw: Draw, replies: list[str]) -> Request | None:
+            await asyncio.to_thread(draw.task.task.ask, draw.problem, draw.sample_index, replies)
         return self.maker.request(draw.task, draw.problem, draw.sample_index, replies)
 
     async def _complete(self, engine: Engine, request: Request) -> Completion:
@@ -150,7 +148,7 @@ class Generation:
             if request.speaker == "user" and self.user is not None:
                 return unanswered(request, self.attempt, await self.user(request), "stop")
             if isinstance(request, ScoreRequest):
-                return await scoring(engine, request).score(request, self.attempt)
+                return await engine.score(request, self.attempt)
             return await engine.generate(request, self.attempt)
         except RequestFailedError as error:
             return failed(request, self.attempt, str(error))
@@ -158,13 +156,14 @@ class Generation:
     def give_up(self, draw: Draw, why: str) -> None:
         """Record a sample that no engine could draw. It becomes an engine_error."""
         done = self.stored.pop(draw.sample, [])
-        replies = [self.split(completion).text for completion in done]
-        request = self._request(draw, replies)
+        answers = [self.split(completion) for completion in done]
+        replies = [answer.text for answer in answers]
+        request = self.maker.request(draw.task, draw.problem, draw.sample_index, replies)
         if request is None:
             raise AssertionError("a complete conversation is not drawn")
         completion = failed(request, self.attempt, why)
         self._keep(completion)
-        self.offer(draw, [*done, completion])
+        self.offer(draw, [*done, completion], [*answers, self.split(completion)])
 
     async def _sync_often(self) -> None:
         loop = asyncio.get_running_loop()

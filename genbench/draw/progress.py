@@ -239,7 +239,7 @@ class ProgressLine:
             self._started = time.monotonic()
         self.state = "drawing"
         if engine is not None:
-            self._engines.setdefault(id(engine), (engine, _tokens_of(engine)))
+            self._engines.setdefault(id(engine), (engine, engine.tokens_made))
 
     def step(self, state: str) -> None:
         """Record that another part of the work begins, such as `verifying`. Show the line at once."""
@@ -285,7 +285,7 @@ class ProgressLine:
 
         Engines that do not count running tokens count a completion when it ends. None before the first.
         """
-        counted = sum(_tokens_of(engine) - before for engine, before in self._engines.values())
+        counted = sum(engine.tokens_made - before for engine, before in self._engines.values())
         tokens = max(self.tokens, counted)
         return tokens / self.seconds if tokens else None
 
@@ -385,11 +385,6 @@ def _width(text: str) -> int:
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
     )
-
-
-def _tokens_of(engine: Engine) -> int:
-    """Return the tokens that an engine has made so far, or 0 if it does not count them."""
-    return int(getattr(engine, "tokens_made", 0))
 
 
 def clock(seconds: float) -> str:

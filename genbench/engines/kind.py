@@ -6,10 +6,11 @@ the model's prompts are known, and `EngineSettings.make` for each engine (see ge
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Self
 
 from genbench.protocols import Engine
 from genbench.suite.config import Decoding, ModelConfig
@@ -49,141 +50,131 @@ class PromptFacts:
     prefixes: Mapping[str, int] = field(default_factory=dict)
 
 
-class EngineSettings(Protocol):
-    """The engines of one model, ready to be made. They are known once the prompts are fixed."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings(ABC):
+    """The engines of one model, ready to be made. They are known once the prompts are fixed.
+
+    Derive from it: `terms`, `workers` and `make` have no default. `work` is the folder of the log and of
+    small files. `max_model_len` is the context in tokens, or None if it is not stated.
+    """
+
+    work: Path = Path()
+    max_model_len: int | None = None
 
     @property
+    @abstractmethod
     def terms(self) -> Mapping[str, Any]:
         """Return JSON with what shapes the completions. A run folder is continued only under equal terms.
 
         The decoding of each task is added under "decoding" if it is not there.
         """
-        ...
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """Return how many requests one engine gets at most at the same time."""
+
+    @abstractmethod
+    def make(self) -> Engine:
+        """Return a new engine of one member. It is not started."""
 
     @property
     def circumstances(self) -> Mapping[str, Any] | None:
         """Return JSON with what changes only speed or rounding, for the record of each attempt."""
-        ...
+        return None
 
     @property
-    def max_model_len(self) -> int | None:
-        """Return the context in tokens, or None if it is not stated."""
-        ...
-
-    @property
-    def workers(self) -> int:
-        """Return how many requests one engine gets at most at the same time."""
-        ...
+    def first_workers(self) -> int:
+        """Return the requests of one engine at first. They grow up to `workers` while it gets faster."""
+        return self.workers
 
     @property
     def opening(self) -> str:
-        """Return what starting the engines means, for people: "loading the engine"."""
-        ...
+        """Return what starting the engines means, for people."""
+        return "starting the engine"
 
     @property
     def log(self) -> Path:
         """Return the file that the engines write their log to."""
-        ...
+        return self.work / "engine.log"
 
     @property
     def generates(self) -> bool:
         """Return False if completions are only read back. Then no time or device use is recorded."""
-        ...
+        return True
 
     @property
     def no_scores(self) -> str:
-        """Return why the engines cannot score given texts, or an empty text if they can.
-
-        See genbench.protocols.ScoringEngine.
-        """
-        ...
+        """Return why the engines cannot score given texts, or nothing if they can (see Engine.score)."""
+        return "it gives no log-probabilities of given texts; use engine.kind vllm"
 
     @property
     def share_key(self) -> tuple[object, int] | None:
         """Return what the engine is loaded with and the number of the replica, or None.
 
-        An engine with a key outlives its model. Other models with an equal key use it too, through the
-        engine's method `serve(settings)`.
+        An engine with a key outlives its model. Other models with an equal key use it too (see Engine.serve).
         """
-        ...
+        return None
+
+    @property
+    def gives_way(self) -> bool:
+        """Tell whether the next model may begin while the last samples of this one are drawn.
+
+        It begins on devices that ran dry, or with the same engine if it has an equal `share_key`.
+        """
+        return False
 
     @property
     def members(self) -> Mapping[str, EngineSettings]:
         """Return the settings of each engine that works in parallel, by a name for messages."""
-        ...
+        return {"engine": self}
 
-    def at(self, work: Path) -> EngineSettings:
+    def at(self, work: Path) -> Self:
         """Return the settings with `work` as the folder for logs and small files."""
-        ...
+        return replace(self, work=work)
 
-    def load(self) -> None:
-        """Import what the engine needs. Called in a thread, while verifiers load."""
-        ...
+    def narrowed(self, needed: int) -> Self:
+        """Return the settings for requests of at most `needed` tokens, prompt and completion.
 
-    def make(self) -> Engine:
-        """Return a new engine of one member. It is not started."""
-        ...
-
-
-@runtime_checkable
-class Grows(Protocol):
-    """Settings of an engine whose best number of requests in flight is unknown, such as a server."""
-
-    @property
-    def first_workers(self) -> int:
-        """Return the requests of one engine at first. They grow up to `workers` while it gets faster."""
-        ...
-
-
-@runtime_checkable
-class Narrows(Protocol):
-    """Settings of an engine that can be loaded with a smaller context than the model's own."""
-
-    def narrowed(self, needed: int) -> EngineSettings:
-        """Return the settings for requests of at most `needed` tokens, prompt and completion."""
-        ...
-
-
-class FoundModel(Protocol):
-    """A model that a kind of engine has found, before its tokenizer is read."""
-
-    @property
-    def identity(self) -> str:
-        """Return text that is equal for equal weights, wherever they are."""
-        ...
-
-    @property
-    def tokenizer(self) -> Path | None:
-        """Return the folder of the tokenizer that prompts are rendered with.
-
-        With None requests have no token ids. They have the messages, and the prompt as plain text.
+        The default keeps the context that the engine has.
         """
-        ...
+        return self
 
-    @property
-    def context(self) -> int | None:
-        """Return the context in tokens that prompts and completions must fit, or None if unchecked."""
-        ...
+    def load(self) -> None:  # noqa: B027  most engines need no import
+        """Import what the engine needs. Called in a thread, while verifiers load."""
 
-    @property
-    def vocab_size(self) -> int | None:
-        """Return how many token ids the model's embedding has, or None if unknown."""
-        ...
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundModel(ABC):
+    """A model that a kind of engine has found, before its tokenizer is read.
+
+    Args:
+        identity: text that is equal for equal weights, wherever they are.
+        tokenizer: the folder of the tokenizer that prompts are rendered with. With None requests have no
+            token ids. They have the messages, and the prompt as plain text.
+        context: the context in tokens that prompts and completions must fit, or None if unchecked.
+        vocab_size: how many token ids the model's embedding has, or None if unknown.
+    """
+
+    identity: str
+    tokenizer: Path | None = None
+    context: int | None = None
+    vocab_size: int | None = None
+
+    @abstractmethod
     def settings(self, prompts: PromptFacts) -> EngineSettings:
         """Return the settings of the model's engines.
 
         Raises:
             ConfigError: the suite asks for what the engine cannot do.
         """
-        ...
 
     def warnings(self, prompts: PromptFacts) -> Sequence[str]:
         """Return lines for people about what may surprise them. They are kept in the manifest."""
-        ...
+        return ()
 
 
-class EngineKind(Protocol):
+class EngineKind(ABC):
     """What `engine.kind` of a suite names: a class that is made with the suite's `engine:` block.
 
     The class has an attribute `Config`, a subclass of genbench.suite.engine.EngineConfig with the keys
@@ -191,61 +182,21 @@ class EngineKind(Protocol):
     for engines that need none of the steps below.
     """
 
+    @abstractmethod
     def check(self) -> str:
         """Check that engines of this kind can run here. Return what was found, for people.
 
         Raises:
             ConfigError: a key is wrong. UnavailableError: something must be installed.
         """
-        ...
 
-    def prepare_process(self) -> None:
-        """Set what the process needs before engines are imported, such as environment variables."""
-        ...
-
+    @abstractmethod
     def find(self, model: ModelSource) -> FoundModel:
         """Find a model without loading it.
 
         Raises:
             ConfigError, DataError, EngineError: there is no such model. Says what to do.
         """
-        ...
 
-
-def gives_way(settings: EngineSettings) -> bool:
-    """Tell whether the next model may begin while the last samples of this one are drawn.
-
-    It begins on devices that ran dry, or with the same engine if it has an equal `share_key`. Settings of
-    engines that are loaded on devices say so with a property `gives_way`. Others need not have it.
-    """
-    return bool(getattr(settings, "gives_way", False))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommonSettings:
-    """The run folder of an engine, and what is true of most engines.
-
-    `work` is the folder of the log and of small files.
-    """
-
-    work: Path = Path()
-
-    @property
-    def log(self) -> Path:
-        """Return the file of the engine's log."""
-        return self.work / "engine.log"
-
-    @property
-    def generates(self) -> bool:
-        """Return True: completions are sampled, not only read."""
-        return True
-
-    @property
-    def no_scores(self) -> str:
-        """Return why the engine cannot score given texts."""
-        return "it gives no log-probabilities of given texts; use engine.kind vllm"
-
-    @property
-    def share_key(self) -> tuple[object, int] | None:
-        """Return None: there is nothing to keep between two models."""
-        return None
+    def prepare_process(self) -> None:  # noqa: B027  most engines need nothing
+        """Set what the process needs before engines are imported, such as environment variables."""

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from genbench.errors import EngineError, RequestFailedError
-from genbench.protocols import Engine, ScoringEngine
+from genbench.errors import RequestFailedError
 from genbench.types import ChoiceScore, Completion, Continuation, ScoreRequest, TextSize
 
 
@@ -124,17 +123,3 @@ def _longest_shared(texts: Sequence[tuple[int, ...]]) -> int:
         same = next((place for place, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), None)
         most = max(most, min(len(left), len(right)) if same is None else same)
     return most
-
-
-def scoring(engine: Engine, request: ScoreRequest) -> ScoringEngine:
-    """Return an engine as one that scores given texts.
-
-    Raises:
-        EngineError: it has no method for that.
-    """
-    if not isinstance(engine, ScoringEngine):
-        raise EngineError(
-            f"task {request.sample.task} scores given texts, and {type(engine).__name__} has no method "
-            "`score`; use engine.kind vllm"
-        )
-    return engine

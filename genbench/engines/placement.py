@@ -8,33 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
-from genbench.engines.kind import EngineSettings, gives_way
-from genbench.engines.likelihood import scoring
-from genbench.errors import EngineDiedError, EngineError
-from genbench.protocols import DescribedEngine, Engine, SizedEngine
+from genbench.engines.kind import EngineSettings
+from genbench.errors import EngineDiedError
+from genbench.protocols import Engine
 from genbench.types import Completion, Request, SampleId, ScoreRequest
-
-
-@runtime_checkable
-class SharedEngine(Protocol):
-    """An engine that several models of one checkpoint can use at the same time."""
-
-    async def start(self) -> None:
-        """Load the model. Raise EngineError if it cannot be loaded."""
-        ...
-
-    def serve(self, settings: Any) -> Engine:
-        """Return the engine as one more model uses it, whose settings have an equal `share_key`.
-
-        Closing what is returned ends the use by that model, and the engine stays up.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Free the devices of the engine."""
-        ...
 
 
 @dataclass(slots=True)
@@ -48,7 +27,7 @@ class LoadedEngine:
     """
 
     key: object | None
-    engine: Engine | SharedEngine
+    engine: Engine
     users: int = 0
     in_flight: int = 0
     is_dead: bool = False
@@ -124,7 +103,7 @@ class LoadTurns:
         self._count = 0
         self._changed = asyncio.Condition()
 
-    async def load(self, owner: object, engine: Engine | SharedEngine) -> None:
+    async def load(self, owner: object, engine: Engine) -> None:
         """Start an engine of `owner` as soon as no other owner's engine is loading."""
         async with self._changed:
             await self._changed.wait_for(lambda: self._count == 0 or self._owner is owner)
@@ -165,15 +144,15 @@ class EngineKeeper:
         """
         return EngineLease(self._places[name], partial(self._load, settings, owner), settings)
 
-    async def _load(self, settings: EngineSettings, owner: object) -> Engine | SharedEngine:
+    async def _load(self, settings: EngineSettings, owner: object) -> Engine:
         """Return a started engine.
 
         Raises:
             EngineError: it cannot be started.
         """
-        fresh: Engine | SharedEngine = settings.make()
-        if settings.share_key is not None and not isinstance(fresh, SharedEngine):
-            raise EngineError(f"{type(fresh).__name__} has a share_key and no method 'serve'; add one")
+        fresh: Engine = settings.make()
+        if settings.share_key is not None and type(fresh).serve is Engine.serve:
+            fresh.serve(settings)  # raises: there is no use in loading it
         try:
             await self._turns.load(owner, fresh)
         except BaseException:
@@ -182,14 +161,13 @@ class EngineKeeper:
         return fresh
 
 
-class EngineLease:
+class EngineLease(Engine):
     """The use of an engine by one model. Closing the lease frees the engine for others."""
 
     def __init__(self, place: EnginePlace, load: Callable[[], Any], settings: EngineSettings) -> None:
         self._place, self._load, self._settings = place, load, settings
         self._loaded: LoadedEngine | None = None
         self._engine: Engine | None = None
-        self._sized: SizedEngine | None = None
         self._own = 0
 
     async def start(self) -> None:
@@ -197,9 +175,7 @@ class EngineLease:
         key = self._settings.share_key
         loaded = await self._place.take(key, self._load)
         self._loaded = loaded
-        shared: Any = loaded.engine
-        engine = shared if key is None else shared.serve(self._settings)
-        self._engine, self._sized = engine, engine if isinstance(engine, SizedEngine) else None
+        self._engine = loaded.engine if key is None else loaded.engine.serve(self._settings)
 
     async def generate(self, request: Request, attempt: int) -> Completion:
         """Return the completion of one request, as the engine does."""
@@ -213,7 +189,7 @@ class EngineLease:
             EngineError: the engine cannot score texts.
         """
         with self._busy() as engine:
-            return await scoring(engine, request).score(request, attempt)
+            return await engine.score(request, attempt)
 
     @contextmanager
     def _busy(self) -> Iterator[Engine]:
@@ -245,27 +221,26 @@ class EngineLease:
     @property
     def tokens_made(self) -> int:
         """Return the tokens that the engine has made so far, or 0 if it does not count them."""
-        return int(getattr(self._engine, "tokens_made", 0))
+        return 0 if self._engine is None else self._engine.tokens_made
 
     @property
     def kv_tokens(self) -> int | None:
         """Return how many tokens fit into the engine's KV cache, or None if unknown."""
-        return None if self._sized is None else self._sized.kv_tokens
+        return None if self._engine is None else self._engine.kv_tokens
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """Return what the engine tells of itself. It is empty if it tells nothing."""
-        engine: object = self._engine
-        return engine.facts if isinstance(engine, DescribedEngine) else {}
+        return {} if self._engine is None else self._engine.facts
 
     def has_begun(self, sample: SampleId) -> bool:
         """Tell whether the engine computes a sample already. True if it cannot tell."""
-        return True if self._sized is None else self._sized.has_begun(sample)
+        return self._engine is None or self._engine.has_begun(sample)
 
     async def close(self) -> None:
         """Free the engine. It is closed if it is dead, or if no other model can use it."""
         loaded, self._loaded = self._loaded, None
-        engine, self._engine, self._sized = self._engine, None, None
+        engine, self._engine = self._engine, None
         if loaded is None or engine is None:
             return
         if engine is not loaded.engine:
@@ -275,7 +250,7 @@ class EngineLease:
 
 def engine_makers(settings: EngineSettings, keeper: EngineKeeper) -> Mapping[str, Callable[[], Engine]]:
     """Return the factory of each engine that works in parallel, by its name."""
-    if settings.share_key is None and not gives_way(settings):
+    if settings.share_key is None and not settings.gives_way:
         return {name: member.make for name, member in settings.members.items()}
     owner = object()
     return {name: partial(keeper.lease, member, name, owner) for name, member in settings.members.items()}

@@ -4,16 +4,16 @@ names it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from genbench import registry
 from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.errors import EngineError, GenbenchError, cause
-from genbench.protocols import DescribedEngine, Engine, SizedEngine
+from genbench.protocols import Engine
 from genbench.suite.engine import EngineConfig
 from genbench.types import Completion, Request, SampleId
 
@@ -32,7 +32,7 @@ def defects_of(kind: str) -> Iterator[None]:
         raise EngineError(f"engine '{kind}' failed: {cause(error)}; correct the engine") from error
 
 
-class ForeignKind:
+class ForeignKind(EngineKind):
     """A kind of engine of another package."""
 
     def __init__(self, name: str, kind: EngineKind) -> None:
@@ -51,57 +51,73 @@ class ForeignKind:
     def find(self, model: ModelSource) -> FoundModel:
         """Find the model as the engine does."""
         with defects_of(self._name):
-            return _ForeignModel(self._name, self._kind.find(model))
+            found = self._kind.find(model)
+            facts = {key: getattr(found, key, None) for key in ("tokenizer", "context", "vocab_size")}
+            return _ForeignModel(self._name, found, identity=found.identity, **facts)
 
 
-class _ForeignModel:
-    def __init__(self, name: str, found: FoundModel) -> None:
-        self._name, self._found = name, found
-        self.identity, self.tokenizer, self.context = found.identity, found.tokenizer, found.context
-        self.vocab_size: int | None = getattr(found, "vocab_size", None)
+@dataclass(frozen=True, slots=True)
+class _ForeignModel(FoundModel):
+    name: str
+    found: FoundModel
 
     def settings(self, prompts: PromptFacts) -> EngineSettings:
-        with defects_of(self._name):
-            return ForeignSettings(self._name, self._found.settings(prompts))
+        with defects_of(self.name):
+            return foreign_settings(self.name, self.found.settings(prompts))
 
     def warnings(self, prompts: PromptFacts) -> Sequence[str]:
-        with defects_of(self._name):
-            return tuple(self._found.warnings(prompts))
+        with defects_of(self.name):
+            return tuple(self.found.warnings(prompts))
 
 
-_OPTIONAL = frozenset({"first_workers", "gives_way", "narrowed"})
-"""What settings may lack, see Grows, Narrows and gives_way in genbench.engines.kind."""
+def foreign_settings(name: str, settings: EngineSettings) -> EngineSettings:
+    """Return the settings of another package's engines, guarded."""
+    guarded: Any = ForeignSettings(name, settings)
+    return guarded  # type: ignore[no-any-return]
 
 
 class ForeignSettings:
-    """Settings of another package's engines."""
+    """Settings of another package's engines. They need not derive from EngineSettings.
+
+    So this is no EngineSettings itself: whatever is not below is looked up in the engine's own settings.
+    """
 
     def __init__(self, name: str, settings: EngineSettings) -> None:
         self._name, self._settings = name, settings
 
     def __getattr__(self, attribute: str) -> Any:
-        if attribute in _OPTIONAL and not hasattr(self._settings, attribute):
-            raise AttributeError(attribute)
         with defects_of(self._name):
-            found = getattr(self._settings, attribute)
-        return partial(self._narrowed, found) if attribute == "narrowed" else found
+            return getattr(self._settings, attribute)
 
-    def _narrowed(self, narrowed: Callable[[int], EngineSettings], needed: int) -> EngineSettings:
+    @property
+    def first_workers(self) -> int:
+        """Return the requests of one engine at first."""
         with defects_of(self._name):
-            return ForeignSettings(self._name, narrowed(needed))
+            return int(getattr(self._settings, "first_workers", self._settings.workers))
+
+    @property
+    def gives_way(self) -> bool:
+        """Tell whether the next model may begin while the last samples of this one are drawn."""
+        with defects_of(self._name):
+            return bool(getattr(self._settings, "gives_way", False))
 
     @property
     def members(self) -> dict[str, EngineSettings]:
         """Return the settings of each engine that works in parallel."""
         with defects_of(self._name):
-            return {
-                name: ForeignSettings(self._name, member) for name, member in self._settings.members.items()
-            }
+            own = self._settings.members
+            return {name: foreign_settings(self._name, member) for name, member in own.items()}
 
     def at(self, work: Path) -> EngineSettings:
         """Return the settings with `work` as the folder for logs and small files."""
         with defects_of(self._name):
-            return ForeignSettings(self._name, self._settings.at(work))
+            return foreign_settings(self._name, self._settings.at(work))
+
+    def narrowed(self, needed: int) -> EngineSettings:
+        """Return the settings for requests of at most `needed` tokens."""
+        with defects_of(self._name):
+            has = hasattr(self._settings, "narrowed")
+            return foreign_settings(self._name, self._settings.narrowed(needed) if has else self._settings)
 
     def load(self) -> None:
         """Import what the engine needs."""
@@ -114,8 +130,8 @@ class ForeignSettings:
             return ForeignEngine(self._name, self._settings.make())
 
 
-class ForeignEngine:
-    """An engine of another package."""
+class ForeignEngine(Engine):
+    """An engine of another package. It need not derive from Engine."""
 
     def __init__(self, name: str, engine: Engine) -> None:
         self._name, self._engine = name, engine
@@ -140,31 +156,30 @@ class ForeignEngine:
             )
         return found
 
+    def _told(self, attribute: str, default: Any) -> Any:
+        with defects_of(self._name):
+            return getattr(self._engine, attribute, default)
+
     @property
     def kv_tokens(self) -> int | None:
         """Return how many tokens fit into the engine's KV cache, or None if it does not tell."""
-        engine: object = self._engine
-        with defects_of(self._name):
-            return engine.kv_tokens if isinstance(engine, SizedEngine) else None
+        found: int | None = self._told("kv_tokens", None)
+        return found
 
     def has_begun(self, sample: SampleId) -> bool:
         """Tell whether the engine computes a sample already. True if it cannot tell."""
-        engine: object = self._engine
         with defects_of(self._name):
-            return engine.has_begun(sample) if isinstance(engine, SizedEngine) else True
+            return self._engine.has_begun(sample) if self._told("has_begun", None) else True
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """Return what the engine tells of itself. It is empty if it tells nothing."""
-        engine: object = self._engine
-        with defects_of(self._name):
-            return dict(engine.facts) if isinstance(engine, DescribedEngine) else {}
+        return dict(self._told("facts", {}))
 
-    def serve(self, settings: Any) -> ForeignEngine:
+    def serve(self, settings: Any) -> Engine:
         """Return the engine as one more model uses it, if it can."""
-        inner: Any = self._engine
         with defects_of(self._name):
-            return ForeignEngine(self._name, inner.serve(settings))
+            return ForeignEngine(self._name, self._engine.serve(settings))
 
     async def close(self) -> None:
         """Close the engine."""

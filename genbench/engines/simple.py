@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from genbench.engines.kind import CommonSettings, ModelSource, PromptFacts
+from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
+from genbench.protocols import Engine
 from genbench.suite.engine import EngineConfig
 from genbench.types import Completion, FinishReason, Request
 
@@ -23,7 +22,7 @@ class SimpleConfig(EngineConfig):
     concurrency: int = Field(16, ge=1, description="number of requests in flight")
 
 
-class SimpleEngine(ABC):
+class SimpleEngine(EngineKind, Engine):
     """An engine that needs no files, no tokenizer and no devices.
 
     A suite names it as `engine: {kind: "package.module:Class", …}`. A subclass may have its own
@@ -37,26 +36,19 @@ class SimpleEngine(ABC):
     def __init__(self, config: Any) -> None:
         self.config = config
 
-    @abstractmethod
-    async def generate(self, request: Request, attempt: int) -> Completion:
-        """Return the completion of one request, see genbench.protocols.Engine."""
-
-    async def start(self) -> None:  # noqa: B027  subclasses need not have one
+    async def start(self) -> None:
         """Get ready to answer. The default does nothing."""
 
-    async def close(self) -> None:  # noqa: B027
+    async def close(self) -> None:
         """Release everything. The default does nothing."""
 
     def check(self) -> str:
         """Return name and version. Override it to raise an error if something is missing."""
         return f"{self.config.kind} {self.version}"
 
-    def prepare_process(self) -> None:  # noqa: B027
-        """Do nothing."""
-
     def find(self, model: ModelSource) -> SimpleModel:
         """Return the model under its path as the suite writes it. Override it to look for files."""
-        return SimpleModel(self, f"{self.config.kind} {model.config.path}")
+        return SimpleModel(self, identity=f"{self.config.kind} {model.config.path}")
 
     def completion(
         self,
@@ -88,26 +80,18 @@ class SimpleEngine(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class SimpleModel:
+class SimpleModel(FoundModel):
     """A model that only its path names."""
 
     engine: SimpleEngine
-    identity: str
-    tokenizer: Path | None = None
-    context: int | None = None
-    vocab_size: int | None = None
 
     def settings(self, prompts: PromptFacts) -> SimpleSettings:
         """Return the settings of one engine."""
         return SimpleSettings(type(self.engine), self.engine.config)
 
-    def warnings(self, prompts: PromptFacts) -> Sequence[str]:
-        """Return nothing."""
-        return ()
-
 
 @dataclass(frozen=True, slots=True)
-class SimpleSettings(CommonSettings):
+class SimpleSettings(EngineSettings):
     """What a simple engine is made with: its class and its block of the suite."""
 
     engine: type[SimpleEngine]
@@ -126,36 +110,9 @@ class SimpleSettings(CommonSettings):
         return record
 
     @property
-    def scores(self) -> bool:
-        """Return whether the class has a method `score`, see genbench.protocols.ScoringEngine."""
-        return callable(getattr(self.engine, "score", None))
-
-    @property
-    def max_model_len(self) -> None:
-        """Return None: such an engine states no context."""
-        return None
-
-    @property
     def workers(self) -> int:
         """Return how many requests the engine gets at the same time."""
         return int(self.config.concurrency)
-
-    @property
-    def opening(self) -> str:
-        """Return what starting the engine means, for people."""
-        return "starting the engine"
-
-    @property
-    def members(self) -> dict[str, SimpleSettings]:
-        """Return the settings of the one engine."""
-        return {"engine": self}
-
-    def at(self, work: Path) -> SimpleSettings:
-        """Return the settings with `work` as the folder for a log."""
-        return replace(self, work=work)
-
-    def load(self) -> None:
-        """Do nothing: the engine is imported already."""
 
     def make(self) -> SimpleEngine:
         """Return a new engine."""

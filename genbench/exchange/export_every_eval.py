@@ -9,31 +9,29 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results.record import Results, TaskResults
-from genbench.analysis.samples import Sample, task_samples
-from genbench.exchange.export import write_parts
+from genbench.analysis.results.record import TaskResults
+from genbench.exchange.export import ExportedRun, write_parts
 from genbench.store.clock import wall_seconds
 from genbench.store.json_files import encode, replace
 from genbench.store.manifest import TaskRecord
-from genbench.store.stored_run import StoredRun
+from genbench.store.stored_run import Sample
 
-Written = list[Path]
 SCHEMA, SAMPLE_SCHEMA = "0.2.1", "instance_level_eval_0.2.1"
 """Versions of the schemas of evaleval/every_eval_ever that the files follow."""
 
 
-def every_eval(run: StoredRun, results: Results, output: Path) -> Written:
+def every_eval(run: ExportedRun, output: Path) -> list[Path]:
     """Write `<run>.json` with the results, and `<run>_samples.jsonl` with one line for each sample."""
     stem = re.sub(r"[^\w.-]+", "-", f"{run.manifest.run_id}_{run.manifest.model.name}")
     samples, record = output / f"{stem}_samples.jsonl", output / f"{stem}.json"
-    lines = (_sample(item, run) for name in results.tasks for item in task_samples(run, name))
+    lines = (_sample(item, run) for name in run.tasks for item in run.samples(name))
     write_parts(samples, map(encode, lines))
-    whole = every_eval_record(run, results) | {"detailed_evaluation_results": _detailed(samples)}
+    whole = every_eval_record(run) | {"detailed_evaluation_results": _detailed(samples)}
     replace(record, json.dumps(whole, indent=2).encode())
     return [record, samples]
 
 
-def every_eval_record(run: StoredRun, results: Results) -> dict[str, Any]:
+def every_eval_record(run: ExportedRun) -> dict[str, Any]:
     """Return the record of a run's results: each task with its interval, decoding and source of rows."""
     manifest = run.manifest
     engine = manifest.terms.get("engine") or {}
@@ -58,11 +56,11 @@ def every_eval_record(run: StoredRun, results: Results) -> dict[str, Any]:
             },
             "additional_details": {"identity": str(manifest.model_identity)},
         },
-        "evaluation_results": list(_tasks(run, results)),
+        "evaluation_results": list(_tasks(run)),
     }
 
 
-def _version(run: StoredRun) -> str:
+def _version(run: ExportedRun) -> str:
     """Return the version of genbench that made the last attempt, or "unknown"."""
     for attempt in reversed(run.manifest.attempts):
         found = (attempt.circumstances.get("packages") or {}).get("genbench")
@@ -71,8 +69,8 @@ def _version(run: StoredRun) -> str:
     return "unknown"
 
 
-def _tasks(run: StoredRun, results: Results) -> Iterator[dict[str, Any]]:
-    for name, task in results.tasks.items():
+def _tasks(run: ExportedRun) -> Iterator[dict[str, Any]]:
+    for name, task in run.results.tasks.items():
         if task.value is None:
             continue
         described = run.manifest.tasks[name]
@@ -140,7 +138,7 @@ def _detailed(path: Path) -> dict[str, Any]:
     }
 
 
-def _sample(sample: Sample, run: StoredRun) -> dict[str, Any]:
+def _sample(sample: Sample, run: ExportedRun) -> dict[str, Any]:
     """Return one sample. A conversation is a list of messages, and a single turn has an output."""
     manifest, verdict = run.manifest, sample.verdict
     turns = sample.turns

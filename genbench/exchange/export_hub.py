@@ -6,27 +6,27 @@ import json
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results.record import Results, TaskResults
+from genbench.analysis.results.record import TaskResults
 from genbench.errors import InputError
+from genbench.exchange.export import ExportedRun
 from genbench.exchange.parquet import write_table
 from genbench.store.json_files import replace
 from genbench.store.manifest import TaskRecord
-from genbench.store.stored_run import StoredRun
 
-Written = list[Path]
 CARD = "README.md"
 _CARD_HEAD = b"---\nconfigs: "
 
 
-def hub_dataset(run: StoredRun, results: Results, output: Path) -> Written:
+def hub_dataset(run: ExportedRun, output: Path) -> list[Path]:
     """Write a dataset repository: one Parquet file for each task, and a card that lists them as configs."""
     _require_own_card(output / CARD)
+    results = run.results
     written = []
-    for name in results.tasks:
+    for name in run.tasks:
         path = output / f"{name}.parquet"
-        write_table(path, run, [name])
+        write_table(path, run.stored, [name])
         written.append(path)
-    configs = [{"config_name": name, "data_files": f"{name}.parquet"} for name in results.tasks]
+    configs = [{"config_name": name, "data_files": f"{name}.parquet"} for name in run.tasks]
     rows = "".join(
         f"| {name} | {task.metric} | {task.value} | {task.n} x {task.k} |\n"
         for name, task in results.tasks.items()
@@ -56,14 +56,14 @@ def _require_own_card(path: Path) -> None:
             )
 
 
-def hub_results(run: StoredRun, results: Results, output: Path) -> Written:
+def hub_results(run: ExportedRun, output: Path) -> list[Path]:
     """Write `.eval_results/<task>.yaml` below `output`, to be put into the model's repository.
 
     Raises:
         InputError: no task has a value and rows of a dataset of the hub.
     """
     written = []
-    for name, task in results.tasks.items():
+    for name, task in run.results.tasks.items():
         described = run.manifest.tasks[name]
         repo = _repo(described)
         if repo is None or task.value is None:
@@ -75,9 +75,7 @@ def hub_results(run: StoredRun, results: Results, output: Path) -> Written:
         replace(path, (json.dumps([entry], indent=2) + "\n").encode())
         written.append(path)
     if not written:
-        raise InputError(
-            f"{run.folder.path}: no task has a value and rows of a dataset of the hub; both are needed"
-        )
+        raise InputError(f"{run.path}: no task has a value and rows of a dataset of the hub; both are needed")
     return written
 
 

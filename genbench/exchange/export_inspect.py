@@ -9,13 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results.record import Results, TaskResults
-from genbench.analysis.samples import Sample, Turn, task_samples
-from genbench.exchange.export import write_parts
+from genbench.analysis.results.record import TaskResults
+from genbench.exchange.export import ExportedRun, write_parts
 from genbench.store.manifest import TaskRecord
-from genbench.store.stored_run import StoredRun, StoredTask
+from genbench.store.stored_run import Sample, StoredTask, Turn
 
-Written = list[Path]
 _STOPS = {
     "stop": "stop",
     "length": "max_tokens",
@@ -34,18 +32,18 @@ _DECODING = {
 """Our sampling fields by the names of Inspect's GenerateConfig."""
 
 
-def inspect(run: StoredRun, results: Results, output: Path) -> Written:
+def inspect(run: ExportedRun, output: Path) -> list[Path]:
     """Write a log of version 2 for each task. The epoch of a sample is its index plus 1.
 
     The files are named `TIME_TASK_RUN.json`, since Inspect lists only names of this form (0.3.285).
     """
     written = []
-    for name, task in results.tasks.items():
+    for name, task in run.results.tasks.items():
         path = output / _file_name(run, name)
-        head = _head(run, run.task(name), task)
+        head = _head(run, run.stored.task(name), task)
         samples = (
-            _encoded(inspect_sample(sample, results.model, run.manifest.run_id, head["eval"]["created"]))
-            for sample in task_samples(run, name)
+            _encoded(inspect_sample(sample, run.model, run.manifest.run_id, head["eval"]["created"]))
+            for sample in run.samples(name)
         )
         commas = (line if number == 0 else b",\n" + line for number, line in enumerate(samples))
         write_parts(path, itertools.chain([_encoded(head)[:-1], b', "samples": [\n'], commas, [b"\n]}\n"]))
@@ -53,7 +51,7 @@ def inspect(run: StoredRun, results: Results, output: Path) -> Written:
     return written
 
 
-def _file_name(run: StoredRun, task: str) -> str:
+def _file_name(run: ExportedRun, task: str) -> str:
     time = str(run.manifest.created)[:19].replace(":", "-")
     parts = (re.sub(r"[^A-Za-z0-9.-]+", "-", part) for part in (task, run.manifest.run_id))
     return "_".join([time, *parts]) + ".json"
@@ -65,7 +63,7 @@ def _encoded(record: Mapping[str, Any]) -> bytes:
     return re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
 
 
-def _head(run: StoredRun, stored: StoredTask, task: TaskResults) -> dict[str, Any]:
+def _head(run: ExportedRun, stored: StoredTask, task: TaskResults) -> dict[str, Any]:
     manifest = run.manifest
     created = str(manifest.created)
     created = f"{created[:-2]}:{created[-2:]}"  # Inspect requires the colon of ISO 8601 in the offset.

@@ -9,38 +9,36 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from genbench.analysis.results.record import Results, TaskResults
-from genbench.analysis.samples import Sample, task_samples
-from genbench.exchange.export import write_parts
+from genbench.analysis.results.record import TaskResults
+from genbench.exchange.export import ExportedRun, write_parts
 from genbench.store.json_files import encode, replace
-from genbench.store.stored_run import AskFile, StoredRun
+from genbench.store.stored_run import AskFile, Sample
 
-Written = list[Path]
 Pairs = Sequence[tuple[str, str]]
 _FILTER = "none"
 _LM_EVAL_NAMES = {"acc_byte": "acc_bytes", "acc_pmi": "acc_mutual_info"}
 """Measures that lm-eval has under another name."""
 
 
-def lm_eval(run: StoredRun, results: Results, output: Path) -> Written:
+def lm_eval(run: ExportedRun, output: Path) -> list[Path]:
     """Write `samples_<task>_<time>.jsonl` and `results_<time>.json` like `lm_eval run --log_samples`.
 
     Source: lm-eval 0.4.13.
     """
     stamp = str(run.manifest.created)[:19].replace(":", "-")
     written = []
-    for name in results.tasks:
+    for name in run.tasks:
         path = output / f"samples_{name}_{stamp}.jsonl"
-        rows = {problem: row for row, problem in enumerate(run.task(name).problem_ids)}
-        with run.task(name).asks() as asks:
+        rows = {problem: row for row, problem in enumerate(run.stored.task(name).problem_ids)}
+        with run.stored.task(name).asks() as asks:
             lines = (
                 lm_eval_line(sample, rows[sample.problem_id], _pairs(run, sample, asks))
-                for sample in task_samples(run, name)
+                for sample in run.samples(name)
             )
             write_parts(path, map(encode, lines))
         written.append(path)
     place = output / f"results_{stamp}.json"
-    replace(place, json.dumps(lm_eval_results(run, results), indent=2).encode())
+    replace(place, json.dumps(lm_eval_results(run), indent=2).encode())
     return [*written, place]
 
 
@@ -74,7 +72,7 @@ def lm_eval_line(sample: Sample, doc_id: int, pairs: Pairs = ()) -> dict[str, An
     }
 
 
-def _pairs(run: StoredRun, sample: Sample, asks: AskFile) -> Pairs:
+def _pairs(run: ExportedRun, sample: Sample, asks: AskFile) -> Pairs:
     """Return context and continuation of each choice as lm-eval sends them.
 
     A document has none, and so has a folder of an older version. After a chat template there is no delimiter.
@@ -132,12 +130,12 @@ def _scored_line(sample: Sample, doc_id: int, doc: dict[str, Any], pairs: Pairs)
     }
 
 
-def lm_eval_results(run: StoredRun, results: Results) -> dict[str, Any]:
+def lm_eval_results(run: ExportedRun) -> dict[str, Any]:
     """Return the content of a results file.
 
     lm-eval gives a standard error with each value. Ours is a quarter of the width of the 95% interval.
     """
-    manifest = run.manifest
+    manifest, results = run.manifest, run.results
     return {
         "results": {name: _task(name, task) for name, task in results.tasks.items()},
         "group_subtasks": {name: [] for name in results.tasks},
@@ -165,8 +163,8 @@ def lm_eval_results(run: StoredRun, results: Results) -> dict[str, Any]:
             "gen_kwargs": None,
         },
         "model_source": "genbench",
-        "model_name": results.model,
-        "model_name_sanitized": re.sub(r"[\"<>:/|\\?*\[\]]+", "__", results.model),
+        "model_name": run.model,
+        "model_name_sanitized": re.sub(r"[\"<>:/|\\?*\[\]]+", "__", run.model),
         "task_hashes": {name: str(manifest.tasks[name].data_digest) for name in results.tasks},
         "chat_template": manifest.model.chat_template,
         "git_hash": manifest.suite.git,

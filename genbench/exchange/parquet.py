@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from genbench.analysis.samples import Sample, task_samples
-from genbench.store.stored_run import StoredRun
+from genbench.analysis.samples import task_samples
+from genbench.store.stored_run import Sample, StoredRun
 
 SCHEMA = pa.schema(
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import string
 from dataclasses import dataclass
+from typing import ClassVar
 
 from genbench.generators.haystacks import Hidden, Noise
 from genbench.generators.sizing import PieceCounts, Size
@@ -52,6 +53,10 @@ class Chain:
 class ChainRow:
     """One prompt with a chain, after a worked example with another one. A unit is a sentence of the noise."""
 
+    least: ClassVar[int] = 0
+    """No sentence: the chain is enough."""
+    takes_filler: ClassVar[bool] = False
+    """The haystack itself is made of short sentences."""
     chain: Chain
     example: Chain
     noise: Noise
@@ -65,16 +70,6 @@ class ChainRow:
     def prefix(self) -> str:
         """Return the beginning of the answer."""
         return self.chain.answer
-
-    @property
-    def least(self) -> int:
-        """Return no sentence: the chain is enough."""
-        return 0
-
-    @property
-    def takes_filler(self) -> bool:
-        """Return False: the haystack itself is made of short sentences."""
-        return False
 
     def units_within(self, tokens: int, counts: PieceCounts) -> tuple[int, int]:
         """Return how many sentences fit, and their tokens."""

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 from genbench.errors import DataError
 from genbench.generators.sizing import CountedPieces, PieceCounts, Size, filler_text
@@ -89,6 +89,12 @@ class Library:
 class DocumentsRow:
     """One question among documents. A unit is a document that does not answer it."""
 
+    prefix: ClassVar[str] = "Answer:"
+    """The beginning of the answer."""
+    least: ClassVar[int] = 0
+    """No other document."""
+    takes_filler: ClassVar[bool] = True
+    """A document has more than a hundred tokens."""
     question: Question
     library: Library
     seed: str
@@ -97,21 +103,6 @@ class DocumentsRow:
     def reference(self) -> tuple[str, ...]:
         """Return the accepted answers."""
         return self.question.answers
-
-    @property
-    def prefix(self) -> str:
-        """Return the beginning of the answer."""
-        return "Answer:"
-
-    @property
-    def least(self) -> int:
-        """Return no other document."""
-        return 0
-
-    @property
-    def takes_filler(self) -> bool:
-        """Return True: a document has more than a hundred tokens."""
-        return True
 
     def units_within(self, tokens: int, counts: PieceCounts) -> tuple[int, int]:
         """Return how many other documents fit, and their tokens. All of them may be too few."""

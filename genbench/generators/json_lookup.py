@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,9 +36,15 @@ class PairPool:
 
 
 @dataclass(frozen=True, slots=True)
-class PairsRow:
+class JsonLookupRow:
     """One prompt with a JSON object. A unit is one pair that is not asked for."""
 
+    prefix: ClassVar[str] = "Corresponding value:"
+    """The beginning of the answer."""
+    least: ClassVar[int] = 0
+    """No other pair."""
+    takes_filler: ClassVar[bool] = True
+    """A pair has more than 50 tokens. The noise is behind the object."""
     pool: PairPool
     key: str
     value: str
@@ -49,27 +56,11 @@ class PairsRow:
         """Return the value of the key."""
         return (self.value,)
 
-    @property
-    def prefix(self) -> str:
-        """Return the beginning of the answer."""
-        return "Corresponding value:"
-
-    @property
-    def least(self) -> int:
-        """Return no other pair."""
-        return 0
-
-    @property
-    def takes_filler(self) -> bool:
-        """Return True: a pair has more than 50 tokens. The noise is behind the object."""
-        return True
-
     def units_within(self, tokens: int, counts: PieceCounts) -> tuple[int, int]:
         """Return how many other pairs fit, and their tokens."""
         costs = self.pool.counted.tokens(counts)[self.order.places(self.order.size)]
         sums = np.concatenate(([0], np.cumsum(costs)))
-        units = most_within(sums, tokens)
-        return units, int(sums[units])
+        return most_within(sums, tokens)
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the question. The pair that is asked for is among the others at its depth."""
@@ -79,10 +70,10 @@ class PairsRow:
         return (Message("user", _QUESTION.format(data=data, key=f'"{self.key}"')),)
 
 
-def pairs_row(pool: PairPool, rng: random.Random) -> PairsRow:
+def json_lookup_row(pool: PairPool, rng: random.Random) -> JsonLookupRow:
     """Return one row."""
     key, value = draw_values("uuids", 2, rng)
-    return PairsRow(pool, key, value, rng.random(), Walk.drawn(len(pool.lines), rng))
+    return JsonLookupRow(pool, key, value, rng.random(), Walk.drawn(len(pool.lines), rng))
 
 
 def _pair(key: str, value: str) -> str:

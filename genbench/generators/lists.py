@@ -7,6 +7,7 @@ import random
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,12 @@ class WordPool:
 class CommonWordsRow:
     """One prompt that asks for the common words of a list. A unit is one of the other words."""
 
+    prefix: ClassVar[str] = _COMMON_ANSWER
+    """The beginning of the answer."""
+    least: ClassVar[int] = 0
+    """No other word."""
+    takes_filler: ClassVar[bool] = False
+    """The units are short."""
     pool: WordPool
     common: tuple[int, ...]
     order: Walk
@@ -85,21 +92,6 @@ class CommonWordsRow:
         """Return the ten common words."""
         return tuple(self.pool.words[place] for place in self.common)
 
-    @property
-    def prefix(self) -> str:
-        """Return the beginning of the answer."""
-        return _COMMON_ANSWER
-
-    @property
-    def least(self) -> int:
-        """Return no other word."""
-        return 0
-
-    @property
-    def takes_filler(self) -> bool:
-        """Return False: the units are short."""
-        return False
-
     def units_within(self, tokens: int, counts: PieceCounts) -> tuple[int, int]:
         """Return how many other words fit, and their tokens with the numbers in front of them."""
         often, seldom = self._repeats
@@ -107,8 +99,7 @@ class CommonWordsRow:
         words = np.concatenate(([0], np.cumsum(self.pool.counted.tokens(counts)[others]))) * seldom
         numbers = self.pool.numbers.sums(counts)[_COMMON * often :: seldom][: len(words)]
         sums = words + numbers - numbers[0]
-        units = most_within(sums, tokens)
-        return units, int(sums[units])
+        return most_within(sums, tokens)
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the worked example and the question."""
@@ -174,6 +165,12 @@ class CodedWordsRow:
     The frequencies follow a zeta distribution with exponent 2. The most frequent word is only dots.
     """
 
+    prefix: ClassVar[str] = _CODED_ANSWER
+    """The beginning of the answer."""
+    least: ClassVar[int] = _LEAST_CODED
+    """The smallest text, in which the three words have different frequencies."""
+    takes_filler: ClassVar[bool] = False
+    """The units are short."""
     pool: CodePool
     places: tuple[int, ...]
     """The words in the order of their frequency, after the dots."""
@@ -183,21 +180,6 @@ class CodedWordsRow:
     def reference(self) -> tuple[str, ...]:
         """Return the words of the ranks 2 to 4."""
         return tuple(self.pool.words[place] for place in self.places[:_ASKED_CODED])
-
-    @property
-    def prefix(self) -> str:
-        """Return the beginning of the answer."""
-        return _CODED_ANSWER
-
-    @property
-    def least(self) -> int:
-        """Return the smallest text, in which the three words have different frequencies."""
-        return _LEAST_CODED
-
-    @property
-    def takes_filler(self) -> bool:
-        """Return False: the units are short."""
-        return False
 
     def units_within(self, tokens: int, counts: PieceCounts) -> tuple[int, int]:
         """Return how many words fit, and the tokens that they add to the smallest text."""

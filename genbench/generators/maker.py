@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from genbench.generators.chains import chain_row
 from genbench.generators.documents import Library, documents_row
 from genbench.generators.haystacks import Haystack, Noise, Prose
-from genbench.generators.json_lookup import PairPool, pairs_row
+from genbench.generators.json_lookup import PairPool, json_lookup_row
 from genbench.generators.lists import CodePool, WordPool, coded_words_row, common_words_row
 from genbench.generators.needles import TASKS, Distractors, NeedleTask, needle_row
 from genbench.generators.recall import Passages, recall_row
@@ -22,6 +22,7 @@ from genbench.generators.words import prose, vocabulary
 VERSION = "2"
 """The version of the rows. It changes if a seed gives another row or another prompt."""
 Need = Literal["all", "any"]
+_Pool = TypeVar("_Pool")
 
 MAX_TOKENS: Mapping[str, int] = MappingProxyType(
     {**dict.fromkeys(TASKS, 128), "vt": 30, "cwe": 120, "fwe": 50, "qa_1": 32, "qa_2": 32}
@@ -78,10 +79,7 @@ class RowMaker:
         self, seed: int, text: str | None = None, libraries: Mapping[str, Library] | None = None
     ) -> None:
         self._seed, self._text, self._libraries = seed, text, libraries or {}
-        self._distractors: dict[tuple[str, int], Distractors] = {}
-        self._words: dict[int, WordPool] = {}
-        self._codes: dict[int, CodePool] = {}
-        self._pairs: dict[int, PairPool] = {}
+        self._pools: dict[tuple[str, int], Any] = {}
 
     def row(self, key: RowKey) -> MadeRow:
         """Return a row. It depends on nothing but the seed, the haystack and the key."""
@@ -89,7 +87,7 @@ class RowMaker:
         rng = self._random(f"{key.part}/{key.length}/{key.index}{depth}")
         if key.part in TASKS:
             task = TASKS[key.part]
-            haystack, pool = self._haystack(task), self._pool(key.part, key.length)
+            haystack, pool = self._haystack(task), self._distractors(key.part, key.length)
             return needle_row(task, rng, haystack=haystack, distractors=pool)
         if key.part in LIBRARIES:
             return documents_row(self._libraries[LIBRARIES[key.part]], key.index, rng)
@@ -99,10 +97,14 @@ class RowMaker:
             DEPTH: lambda: needle_row(
                 NeedleTask("prose"), rng, haystack=self._prose, depth=(key.depth or 0) / 100
             ),
-            JSON_PAIRS: lambda: pairs_row(self._pair_pool(key.length), rng),
+            JSON_PAIRS: lambda: json_lookup_row(self._pool("pairs", key.length, PairPool.drawn), rng),
             "vt": lambda: chain_row(rng, Noise()),
-            "cwe": lambda: common_words_row(key.length, key.index, self._word_pool(key.length), rng),
-            "fwe": lambda: coded_words_row(key.length, key.index, self._code_pool(key.length), rng),
+            "cwe": lambda: common_words_row(
+                key.length, key.index, self._pool("words", key.length, _word_pool), rng
+            ),
+            "fwe": lambda: coded_words_row(
+                key.length, key.index, self._pool("codes", key.length, CodePool.drawn), rng
+            ),
         }
         return others[key.part]()
 
@@ -126,25 +128,20 @@ class RowMaker:
             return None
         return Noise() if task.haystack == "noise" else self._prose
 
-    def _pool(self, part: str, length: int) -> Distractors | None:
-        if TASKS[part].haystack != "needles":
+    def _distractors(self, part: str, length: int) -> Distractors | None:
+        task = TASKS[part]
+        if task.haystack != "needles":
             return None
-        if (part, length) not in self._distractors:
-            rng = self._random(f"{part}/{length}/distractors")
-            self._distractors[part, length] = Distractors.drawn(TASKS[part], length, rng)
-        return self._distractors[part, length]
+        draw = partial(Distractors.drawn, task)
+        return self._pool(f"{part}/{length}/distractors", length, draw)
 
-    def _word_pool(self, length: int) -> WordPool:
-        if length not in self._words:
-            self._words[length] = WordPool.of(vocabulary(length // 12, self._random("words")))
-        return self._words[length]
+    def _pool(self, name: str, length: int, draw: Callable[[int, random.Random], _Pool]) -> _Pool:
+        """Return what the rows of a length share. It is drawn once, from a seed with its name."""
+        if (name, length) not in self._pools:
+            self._pools[name, length] = draw(length, self._random(name))
+        found: _Pool = self._pools[name, length]
+        return found
 
-    def _pair_pool(self, length: int) -> PairPool:
-        if length not in self._pairs:
-            self._pairs[length] = PairPool.drawn(length, self._random("pairs"))
-        return self._pairs[length]
 
-    def _code_pool(self, length: int) -> CodePool:
-        if length not in self._codes:
-            self._codes[length] = CodePool.drawn(length, self._random("codes"))
-        return self._codes[length]
+def _word_pool(length: int, rng: random.Random) -> WordPool:
+    return WordPool.of(vocabulary(length // 12, rng))

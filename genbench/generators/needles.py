@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,8 @@ class Distractors:
 class NeedleRow:
     """One prompt with hidden needles. `hidden` are their sentences with their depths in [0, 1]."""
 
+    least: ClassVar[int] = 0
+    """No unit: the needles are enough."""
     task: NeedleTask
     queried: tuple[str, ...]
     reference: tuple[str, ...]
@@ -105,11 +107,6 @@ class NeedleRow:
     distractors: Distractors | None
     seed: str
     """The seed of the distractors' order."""
-
-    @property
-    def least(self) -> int:
-        """Return no unit: the needles are enough."""
-        return 0
 
     @property
     def takes_filler(self) -> bool:
@@ -129,8 +126,7 @@ class NeedleRow:
             return self.haystack.units_within(tokens, counts)
         assert self.distractors is not None
         sums = self.distractors.sums(self.seed, counts)
-        units = most_within(sums, tokens)
-        return units, int(sums[units])
+        return most_within(sums, tokens)
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the prompt: the haystack with its needles, and the question."""

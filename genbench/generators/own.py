@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,6 +70,10 @@ class GeneratorFile:
 class OwnRow:
     """One row of a generator. A unit is one text of `units`, on lines of its own."""
 
+    least: ClassVar[int] = 0
+    """No unit."""
+    takes_filler: ClassVar[bool] = False
+    """Nothing but the generator's own texts is in the prompt."""
     before: str
     units: tuple[str, ...]
     hidden: tuple[tuple[float, str], ...]
@@ -79,16 +83,6 @@ class OwnRow:
     strata: Mapping[str, str]
     where: str
     """The generator and the row, for messages."""
-
-    @property
-    def least(self) -> int:
-        """Return no unit."""
-        return 0
-
-    @property
-    def takes_filler(self) -> bool:
-        """Return False: nothing but the generator's own texts is in the prompt."""
-        return False
 
     @property
     def characters(self) -> int:
@@ -103,13 +97,13 @@ class OwnRow:
         """
         costs = counts.of([f"{unit}\n" for unit in self.units])
         sums = np.array([0, *accumulate(costs)], dtype=np.int64)
-        units = most_within(sums, tokens)
+        units, used = most_within(sums, tokens)
         if units == len(self.units) and (tokens - int(sums[-1])) * _MOST_LEFT > tokens:
             raise DataError(
                 f"{self.where}: it has {len(self.units)} units of {int(sums[-1]):,} tokens, and the length "
                 f"has space for {tokens:,}; return more units"
             )
-        return units, int(sums[units])
+        return units, used
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the prompt: what comes first, the units with what is hidden among them, what comes last."""

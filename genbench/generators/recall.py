@@ -6,7 +6,7 @@ import random
 import string
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,12 @@ class Passages:
 class RecallRow:
     """One chat. A unit is one request with its reply that is not asked for."""
 
+    prefix: ClassVar[str] = ""
+    """Nothing: the model writes the whole answer."""
+    least: ClassVar[int] = 0
+    """No other reply."""
+    takes_filler: ClassVar[bool] = True
+    """A reply has more than a hundred tokens."""
     pool: Passages
     order: Walk
     """The order in which passages are taken: the wanted ones, then the others."""
@@ -70,28 +76,12 @@ class RecallRow:
         """Return the beginning of the answer, and the reply that must follow."""
         return {"begins": self.beginning, "text": self._passage(self.wanted)}
 
-    @property
-    def prefix(self) -> str:
-        """Return nothing: the model writes the whole answer."""
-        return ""
-
-    @property
-    def least(self) -> int:
-        """Return no other reply."""
-        return 0
-
-    @property
-    def takes_filler(self) -> bool:
-        """Return True: a reply has more than a hundred tokens."""
-        return True
-
     def units_within(self, tokens: int, counts: PieceCounts) -> tuple[int, int]:
         """Return how many other replies fit, and their tokens with those of their requests."""
         places = self._others(len(self.pool.passages))
         passages, requests = (pieces.tokens(counts)[places] for pieces in self.pool.counted)
         sums = np.concatenate(([0], np.cumsum(passages + requests + 2 * counts.per_message)))
-        units = most_within(sums, tokens)
-        return units, int(sums[units])
+        return most_within(sums, tokens)
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the chat. Its last message asks for one of the replies."""

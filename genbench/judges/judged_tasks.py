@@ -15,7 +15,7 @@ from genbench.errors import ConfigError, GenbenchError, nearest
 from genbench.judges.calibration import read_calibration
 from genbench.judges.judge import Judge
 from genbench.judges.spec import judge_path, read_judge
-from genbench.models.prepare import Reasoning
+from genbench.models.traces import Reasoning
 from genbench.store.contract import differences, digest
 from genbench.store.manifest import TaskRecord
 from genbench.store.stored_run import StoredRun, StoredTask

@@ -117,20 +117,11 @@ def annotate(
     with ledger.write() as connection:
         apply_new_notes(ledger, connection)
         _require_track(connection, track)
-        table = tables.annotation
-        query = select(table).where(table.c.id == name)
+        query = select(tables.annotation).where(tables.annotation.c.id == name)
         if connection.execute(query).first() is None:
-            told = AnnotationNote(
-                note="annotation",
-                id=name,
-                track=track,
-                position=position,
-                kind=kind,
-                text=text,
-                by=by,
-                at=at or now(),
-            )
-            tell(ledger, connection, told)
+            where = {"id": name, "track": track, "position": position}
+            said = {"note": "annotation", "kind": kind, "text": text, "by": by, "at": at or now()}
+            tell(ledger, connection, AnnotationNote.model_validate(where | said))
         return AnnotationNote.from_object(connection.execute(query).one(), note="annotation")
 
 
@@ -181,19 +172,12 @@ def set_track(
     with ledger.write() as connection:
         apply_new_notes(ledger, connection)
         _require_track(connection, track)
-        told = TrackNote(
-            note="track",
-            track=track,
-            alarms_per_year=alarms_per_year,
-            nights_per_year=nights_per_year,
-            by=by,
-            at=now(),
-        )
-        tell(ledger, connection, told)
+        budget = {"alarms_per_year": alarms_per_year, "nights_per_year": nights_per_year}
+        tell(ledger, connection, TrackNote(note="track", track=track, by=by, at=now(), **budget))
 
 
 def _require_track(connection: Connection, name: str) -> None:
-    names = [row.name for row in connection.execute(select(tables.track.c.name)) if row.name]
+    names = [found for found in connection.scalars(select(tables.track.c.name)) if found]
     if name not in names:
         raise InputError(f"the ledger has no track '{name}'{nearest(name, names)}")
 
@@ -214,7 +198,7 @@ def _change(connection: Connection, name: str) -> Change:
     table = tables.change
     row = connection.execute(select(table).where(table.c.id == name)).first()
     if row is None:
-        known = [item.id for item in connection.execute(select(table.c.id).where(table.c.state == "open"))]
+        known = connection.scalars(select(table.c.id).where(table.c.state == "open")).all()
         raise InputError(f"the ledger has no change '{name}'{nearest(name, known)}")
     return change_of(row)
 
@@ -240,10 +224,9 @@ def annotation_kind(text: str) -> AnnotationKind:
     Raises:
         InputError: there is no such kind.
     """
-    for kind in get_args(AnnotationKind):
-        if kind == text:
-            return cast(AnnotationKind, kind)
-    raise InputError(f"--kind {text}: unknown kind{nearest(text, get_args(AnnotationKind))}")
+    if text not in get_args(AnnotationKind):
+        raise InputError(f"--kind {text}: unknown kind{nearest(text, get_args(AnnotationKind))}")
+    return cast(AnnotationKind, text)
 
 
 def settled_state(text: str) -> ChangeState:

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from sqlalchemy import Connection
+from sqlalchemy import MetaData
 from sqlalchemy.exc import SQLAlchemyError
 
-from genbench.database import VERSION, Database, migrate_tables, postgres_engine, revision_of, sqlite_engine
+from genbench.database import VERSION, Database, postgres_engine, revision_of, sqlite_engine
 from genbench.errors import InputError
 from genbench.ledger.notes import Notes
+from genbench.ledger.tables import METADATA
 
 LEDGER_VARIABLE = "GENBENCH_LEDGER"
 NOTES_VARIABLE = "GENBENCH_LEDGER_NOTES"
 DEFAULT = Path("runs") / "ledger.sqlite3"
 HEAD = "0001"
 """The revision of the tables that this version reads and writes."""
-_SCRIPTS = Path(__file__).parent / "migrations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class Ledger(Database):
     REMEDY: ClassVar[str] = "if the ledger is damaged, make it again with: genbench ledger rebuild"
     LOCK: ClassVar[int] = 0x67656E62
     REVISIONS: ClassVar[tuple[str, ...]] = (HEAD,)
-    SCRIPTS: ClassVar[Path] = _SCRIPTS
+    SCRIPTS: ClassVar[Path] = Path(__file__).parent / "migrations"
+    METADATA: ClassVar[MetaData] = METADATA
 
 
 def open_ledger(where: str | Path | None = None, notes: Path | None = None, *, create: bool = True) -> Ledger:
@@ -68,19 +69,10 @@ def open_ledger(where: str | Path | None = None, notes: Path | None = None, *, c
     return Ledger(engine, shown, Notes(notes)).bring_to_head()
 
 
-def migrate(connection: Connection, revision: str) -> None:
-    """Bring the tables to a revision, up or down, in the transaction of `connection`.
-
-    Args:
-        revision: the revision's name, or `base` for no tables at all.
-    """
-    migrate_tables(connection, _SCRIPTS, revision)
-
-
 def remove_database(ledger: Ledger) -> None:
     """Delete all tables. Run folders and notes stay."""
     with ledger.write() as connection:
         if revision_of(connection) is not None:
-            migrate(connection, "base")
+            ledger.migrate(connection, "base")
             with suppress(SQLAlchemyError):
                 VERSION.drop(connection, checkfirst=True)

@@ -296,7 +296,6 @@ def _exact_draws(connection: Connection, track_name: str) -> dict[int, BaseDraw]
     ).first()
     if base is None:
         return {}
-    draws = _draws_of(connection, [base.id]) if base.state == "finished" else {}
     anchors = select(run.c.id).where(
         run.c.track_id == found.id,
         run.c.role == "anchor",
@@ -304,19 +303,21 @@ def _exact_draws(connection: Connection, track_name: str) -> dict[int, BaseDraw]
         run.c.state == "finished",
         run.c.id != base.id,
     )
-    ids = [row.id for row in connection.execute(anchors.order_by(run.c.position, run.c.created, run.c.uid))]
-    for number in ids:
-        lacking = {key: draw for key, draw in _draws_of(connection, [number]).items() if key not in draws}
-        draws |= lacking
+    own = [base.id] if base.state == "finished" else []
+    own += connection.scalars(anchors.order_by(run.c.position, run.c.created, run.c.uid)).all()
+    draws: dict[int, BaseDraw] = {}
+    for number in own:
+        draws = _draws_of(connection, number) | draws
     return draws
 
 
-def _draws_of(connection: Connection, runs: Iterable[int]) -> dict[int, BaseDraw]:
+def _draws_of(connection: Connection, number: int) -> dict[int, BaseDraw]:
+    """Return what a run drew for each key."""
     query = (
         select(score.c.key_id, score.c.run_id, score.c.vector, tables.problem_set.c.groups)
         .join(tables.task_key, tables.task_key.c.id == score.c.key_id)
         .join(tables.problem_set, tables.problem_set.c.id == tables.task_key.c.problem_set_id)
-        .where(score.c.run_id.in_(list(runs)))
+        .where(score.c.run_id == number)
     )
     return {
         row.key_id: BaseDraw(row.run_id, unpack(row.vector), groups_of(row.groups))
@@ -346,50 +347,33 @@ def renew_differences(connection: Connection, track_name: str, keys: Iterable[in
     Args:
         keys: only scores under these keys, and under keys with almost the same problems. None means all.
     """
-    chosen = None if keys is None else alike_keys(connection, keys)
-    draws = base_draws(connection, track_name, chosen or _keys_of(connection, track_name))
-    query = select(series.c.id).join(track, track.c.id == series.c.track_id)
-    for row in connection.execute(query.where(track.c.name == track_name)).all():
-        _renew_series(connection, row.id, draws, chosen)
-
-
-def _keys_of(connection: Connection, track_name: str) -> list[int]:
-    """Return the numbers of all keys of a track."""
-    query = (
-        select(score.c.key_id)
-        .join(series, series.c.id == score.c.series_id)
-        .join(track, track.c.id == series.c.track_id)
-        .where(track.c.name == track_name)
-        .distinct()
+    of_track = (
+        select(series.c.id).join(track, track.c.id == series.c.track_id).where(track.c.name == track_name)
     )
-    return [row.key_id for row in connection.execute(query)]
+    own = connection.scalars(of_track).all()
+    chosen = None if keys is None else alike_keys(connection, keys)
+    known = select(score.c.key_id).where(score.c.series_id.in_(own)).distinct()
+    draws = base_draws(connection, track_name, chosen or connection.scalars(known).all())
+    for number in own:
+        _renew_series(connection, number, draws, chosen)
 
 
 def _renew_series(
     connection: Connection, number: int, draws: Mapping[int, BaseDraw], keys: Sequence[int] | None
 ) -> None:
     """Compute the differences of one series again."""
-    columns = (score.c.series_id, score.c.position, score.c.run_id, score.c.key_id, score.c.vector)
-    query = select(*columns).where(score.c.series_id == number)
+    query = select(score.c.position, score.c.run_id, score.c.key_id, score.c.vector)
+    query = query.where(score.c.series_id == number)
     if keys is not None:
         query = query.where(score.c.key_id.in_(keys))
-    changed = [_renewed(row, draws) for row in connection.execute(query)]
-    if not changed:
-        return
-    places = {name: score.c[f"{name}_id" if name != "position" else name] for name in _PLACE}
-    statement = update(score).where(*(places[name] == bindparam(f"at_{name}") for name in _PLACE))
-    names = [name for name in changed[0] if name.startswith("new_")]
-    values: dict[str, Any] = {name.removeprefix("new_"): bindparam(name) for name in names}
-    connection.execute(statement.values(values), changed)
-
-
-_PLACE = ("series", "position", "run")
-
-
-def _renewed(row: Any, draws: Mapping[int, BaseDraw]) -> dict[str, Any]:
-    columns = difference_columns(draws.get(row.key_id), row.run_id, unpack(row.vector))
-    place = {"at_series": row.series_id, "at_position": row.position, "at_run": row.run_id}
-    return place | {f"new_{name}": value for name, value in columns.items()}
+    changed = [
+        {"at_position": row.position, "at_run": row.run_id}
+        | difference_columns(draws.get(row.key_id), row.run_id, unpack(row.vector))
+        for row in connection.execute(query)
+    ]
+    if changed:
+        place = (score.c.position == bindparam("at_position"), score.c.run_id == bindparam("at_run"))
+        connection.execute(update(score).where(score.c.series_id == number, *place), changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,23 +412,26 @@ def compare_scores(ledger: Ledger, base: str, tuned: str) -> StoredScoresCompari
     found, left_out = [], []
     for task in sorted({*left, *right}):
         one, other = left.get(task), right.get(task)
-        if one is None or other is None or one.key_id != other.key_id:
+        compared = None if one is None or other is None else _compared(task, one, other)
+        if compared is None:
             left_out.append(task)
-            continue
-        first, second = unpack(one.vector), unpack(other.vector)
-        difference = base_difference(first, second, groups_of(one.groups))
-        if difference is None:
-            left_out.append(task)
-            continue
-        shared = int(((first.counts > 0) & (second.counts > 0)).sum())
-        scores = (one.value, other.value, difference.difference, difference.ci)
-        found.append(ScoreDifference(task, shared, *scores))
+        else:
+            found.append(compared)
     return StoredScoresComparison(tuple(found), tuple(left_out))
+
+
+def _compared(task: str, one: Any, other: Any) -> ScoreDifference | None:
+    """Return the difference of two scores, or None if their keys differ or they share no scored problem."""
+    first, second = unpack(one.vector), unpack(other.vector)
+    difference = base_difference(first, second, groups_of(one.groups)) if one.key_id == other.key_id else None
+    if difference is None:
+        return None
+    shared = int(((first.counts > 0) & (second.counts > 0)).sum())
+    return ScoreDifference(task, shared, one.value, other.value, difference.difference, difference.ci)
 
 
 def _scores(connection: Connection, uid: str) -> Mapping[str, Any]:
     """Return the scores of a run by task."""
-    run, score, series = tables.run, tables.score, tables.series
     key, problems = tables.task_key, tables.problem_set
     query = (
         select(series.c.task, score.c.key_id, score.c.value, score.c.vector, problems.c.groups)

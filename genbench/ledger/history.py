@@ -25,7 +25,7 @@ from genbench.ledger.differences import BaseDraw, CommonProblems, KeyProblems, b
 from genbench.ledger.note_application import LOOSE
 from genbench.ledger.notes import AnnotationNote, Change
 from genbench.ledger.run_facts import RunHead
-from genbench.ledger.vectors import Vector, unpack
+from genbench.ledger.vectors import Vector, problem_means, unpack
 from genbench.stats.scores import Floats, Ints
 from genbench.store.manifest import TrackRole, position_label
 from genbench.suite.track import TrackKind
@@ -78,6 +78,13 @@ class Epoch:
     anchor_positions: Ints
     anchor_sums: Floats
     anchor_counts: Ints
+
+    @property
+    def base_means(self) -> Floats | None:
+        """The mean score (problems,) of the base, None if it was not drawn."""
+        if self.base_sums is None or self.base_counts is None:
+            return None
+        return problem_means(self.base_sums, self.base_counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,7 +447,7 @@ def track_names(ledger: Ledger) -> list[str]:
     track, run = tables.track, tables.run
     query = select(track.c.name).join(run, run.c.track_id == track.c.id).distinct().order_by(track.c.name)
     with ledger.read() as connection:
-        return [row.name for row in connection.execute(query) if row.name != LOOSE]
+        return [name for name in connection.scalars(query) if name != LOOSE]
 
 
 def track_history(
@@ -500,9 +507,11 @@ def _history(
             series = read_epochs(connection, name, series, since)
         changes = _changes(connection, name)
         annotations = _annotations(connection, name)
+    settings = dict(row._mapping)
+    del settings["id"]
     points = tuple(night for night in nights if night.role == "point" and night.state == "finished")
     return TrackHistory(
-        track=_track(row),
+        track=Track(**settings),
         points=points,
         anchors=tuple(night for night in nights if night.role == "anchor" and night.state == "finished"),
         others=tuple(night for night in nights if night.state != "finished"),
@@ -519,29 +528,17 @@ def _track_row(connection: Connection, name: str) -> Any:
     row = connection.execute(select(track).where(track.c.name == name)).first()
     if row is None or name == LOOSE or not row.kind:
         query = select(track.c.name).join(run, run.c.track_id == track.c.id).distinct()
-        names = [found.name for found in connection.execute(query) if found.name != LOOSE]
+        names = [found for found in connection.scalars(query) if found != LOOSE]
         hint = nearest(name, names) or "; it has none yet: genbench ledger add DIR"
         raise InputError(f"the ledger has no track '{name}'{hint}")
     return row
-
-
-def _track(row: Any) -> Track:
-    return Track(
-        name=row.name,
-        kind=row.kind,
-        suite=row.suite,
-        alarms_per_year=row.alarms_per_year,
-        nights_per_year=row.nights_per_year,
-        base_uid=row.base_uid,
-        base_reason=row.base_reason,
-    )
 
 
 def _known_tasks(connection: Connection, track: int, tasks: Collection[str] | None) -> list[str] | None:
     if tasks is None:
         return None
     series = tables.series
-    names = [row.task for row in connection.execute(select(series.c.task).where(series.c.track_id == track))]
+    names = connection.scalars(select(series.c.task).where(series.c.track_id == track)).all()
     for task in tasks:
         if task not in names:
             raise InputError(f"the track has no task '{task}'{nearest(task, names)}")
@@ -560,8 +557,7 @@ def _since(connection: Connection, track: int, last: int | None) -> int | None:
         .order_by(run.c.position.desc())
         .limit(max(1, last))
     )
-    positions = [row.position for row in connection.execute(query)]
-    return min(positions) if positions else None
+    return min(connection.scalars(query), default=None)
 
 
 def _nights(connection: Connection, row: Any, since: int | None) -> list[Night]:
@@ -639,7 +635,7 @@ def previous_runs(ledger: Ledger, track: str, tested: Path, most: int = MOST_PRE
     if history.base is None or history.base.path is None or not Path(history.base.path).is_dir():
         raise InputError(
             f"track {track}: the folder of its base is not there; add it with `genbench ledger add`, or name "
-            "the runs: genbench contamination BASE EARLIER... TUNED"
+            "the runs: genbench contamination runs BASE EARLIER... TUNED"
         )
     own = tested.resolve()
     if Path(history.base.path).resolve() == own:

@@ -10,7 +10,6 @@ import os
 import socket
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -21,11 +20,11 @@ from sqlalchemy import Connection, delete, insert, select, update
 from genbench.errors import GenbenchError, InputError, RunFolderError
 from genbench.json_record import JsonRecord
 from genbench.ledger import tables
-from genbench.ledger.database import HEAD, Ledger, migrate, remove_database
+from genbench.ledger.database import HEAD, Ledger, remove_database
 from genbench.ledger.differences import base_draws, difference_columns, renew_differences
 from genbench.ledger.note_application import LOOSE, apply_new_notes, inserted, meta_value, tell, track_id
 from genbench.ledger.notes import BaseNote, PlaceNote, RootNote, TrackNote
-from genbench.ledger.run_facts import RunFacts, TaskFacts, read_facts, read_manifest, task_key
+from genbench.ledger.run_facts import RunFacts, TaskFacts, read_facts, read_manifest
 from genbench.ledger.vectors import pack
 from genbench.store.continuation import now
 from genbench.store.contract import digest
@@ -69,15 +68,6 @@ GENBENCH = "genbench"
 IngestResult = Literal["added", "renewed", "unchanged", "second copy", "moved"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """The row of a run that the ledger knows already."""
-
-    id: int
-    source_digest: str
-    track_id: int
-
-
 def ingest(ledger: Ledger, connection: Connection, facts: RunFacts) -> IngestResult:
     """Write the rows of a run. Adding the same folder again changes nothing.
 
@@ -86,27 +76,29 @@ def ingest(ledger: Ledger, connection: Connection, facts: RunFacts) -> IngestRes
         InputError: the run's track has another kind.
     """
     run = tables.run
-    row = connection.execute(
-        select(run.c.id, run.c.source_digest, run.c.track_id).where(run.c.uid == facts.uid)
-    ).first()
-    old = None if row is None else _Stored(row.id, row.source_digest, row.track_id)
+    known = select(run.c.id, run.c.source_digest, run.c.track_id).where(run.c.uid == facts.uid)
+    old = connection.execute(known).first()
     placed = _place(connection, facts)
-    if old is not None and old.source_digest == facts.source_digest:
-        same_track = track_id(connection, *_track_of(placed), facts.suite) == old.track_id
-        if same_track:
-            return _note_location(connection, old.id, facts.path)
+    name = LOOSE if placed is None else placed.name
+    track = track_id(connection, name, "night" if placed is None else placed.kind, facts.suite)
+    if old is not None and (old.source_digest, old.track_id) == (facts.source_digest, track):
+        return _note_location(connection, old.id, facts.path)
     if old is not None:
-        _refuse_contradiction(connection, old, facts)
-    number, known = _write_run(connection, facts, placed, old)
-    outcome: IngestResult = "added" if old is None else "renewed"
+        _refuse_contradiction(connection, old.id, facts)
+    values = _run_values(connection, facts, placed, track)
+    if old is None:
+        number = inserted(connection, insert(run).values(uid=facts.uid, **values))
+    else:
+        number = int(old.id)
+        connection.execute(delete(tables.score).where(tables.score.c.run_id == number))
+        connection.execute(update(run).where(run.c.id == number).values(values))
     _note_location(connection, number, facts.path)
-    name = _track_of(placed)[0]
-    if facts.state == "finished" and name != LOOSE:
-        _declare_track(ledger, connection, facts, name)
     if facts.state == "finished":
-        keys = _write_scores(connection, facts, name, number, known)
-        _renew_others(connection, facts, name, placed, keys)
-    return outcome
+        if placed is not None:
+            _declare_track(ledger, connection, facts, name)
+        keys = _write_scores(connection, facts, name, number=number, track=track, position=values["position"])
+        _renew_others(connection, facts, number, placed, keys)
+    return "added" if old is None else "renewed"
 
 
 def _place(connection: Connection, facts: RunFacts) -> TrackRecord | None:
@@ -120,14 +112,10 @@ def _place(connection: Connection, facts: RunFacts) -> TrackRecord | None:
     return TrackRecord(name=row.track, kind=row.kind, position=row.position, role=row.role)
 
 
-def _track_of(placed: TrackRecord | None) -> tuple[str, Any]:
-    return (LOOSE, "night") if placed is None else (placed.name, placed.kind)
-
-
-def _refuse_contradiction(connection: Connection, old: _Stored, facts: RunFacts) -> None:
+def _refuse_contradiction(connection: Connection, number: int, facts: RunFacts) -> None:
     """Refuse a second folder of one uid whose content differs, while the first is still there."""
     location = tables.location
-    for row in connection.execute(select(location.c.path).where(location.c.run_id == old.id)):
+    for row in connection.execute(select(location.c.path).where(location.c.run_id == number)):
         if row.path != facts.path and (Path(row.path) / "manifest.json").is_file():
             raise RunFolderError(
                 f"{facts.path} and {row.path} have one uid ({facts.uid}) and different contents; remove the "
@@ -161,26 +149,19 @@ def _is_run_folder(path: Path) -> bool:
     return (path / "manifest.json").is_file()
 
 
-def _write_run(
-    connection: Connection, facts: RunFacts, placed: TrackRecord | None, old: _Stored | None
-) -> tuple[int, bool]:
-    """Write the row of a run. Return its number, and whether it was there before."""
-    run = tables.run
-    name, kind = _track_of(placed)
-    values = {
+def _run_values(
+    connection: Connection, facts: RunFacts, placed: TrackRecord | None, track: int
+) -> dict[str, Any]:
+    """Return the columns of a run's row but its uid."""
+    return {
         **{name: getattr(facts, name) for name in _COPIED},
-        "track_id": track_id(connection, name, kind, facts.suite),
+        "track_id": track,
         "position": _day(facts.created) if placed is None else placed.position,
         "role": "point" if placed is None else placed.role,
         "packages": json.dumps(dict(facts.packages), sort_keys=True),
         "failed": json.dumps(list(facts.failed)),
         "kept": meta_value(connection, f"kept {facts.uid}") or "all",
     }
-    if old is None:
-        return inserted(connection, insert(run).values(uid=facts.uid, **values)), False
-    connection.execute(delete(tables.score).where(tables.score.c.run_id == old.id))
-    connection.execute(update(run).where(run.c.id == old.id).values(**values))
-    return old.id, True
 
 
 _COPIED = (
@@ -213,19 +194,16 @@ def _declare_track(ledger: Ledger, connection: Connection, facts: RunFacts, name
 
 
 def _write_scores(
-    connection: Connection, facts: RunFacts, name: str, number: int, known: bool
+    connection: Connection, facts: RunFacts, name: str, *, number: int, track: int, position: int
 ) -> dict[int, str]:
     """Write the scores of a run. Return its keys: number -> task."""
-    run = connection.execute(
-        select(tables.run.c.track_id, tables.run.c.position).where(tables.run.c.id == number)
-    ).one()
-    series = _series_ids(connection, run.track_id, facts.tasks)
+    series = _series_ids(connection, track, facts.tasks)
     keys = _key_ids(connection, facts.tasks)
     draws = base_draws(connection, name, keys.values()) if name != LOOSE else {}
     rows = [
         {
             "series_id": series[task],
-            "position": run.position,
+            "position": position,
             "run_id": number,
             "key_id": keys[task],
             **_score_columns(own),
@@ -239,22 +217,10 @@ def _write_scores(
 
 
 def _score_columns(own: TaskFacts) -> dict[str, Any]:
-    ci, rerun = own.ci or (None, None), own.rerun_ci or (None, None)
-    return {
-        "k": own.k,
-        "gating": own.gating,
-        "value": own.value,
-        "ci_low": ci[0],
-        "ci_high": ci[1],
-        "rerun_low": rerun[0],
-        "rerun_high": rerun[1],
-        "excluded": own.excluded,
-        "truncated": own.truncated,
-        "tokens": own.tokens,
-        "cost": own.cost,
-        "chance": own.chance,
-        "vector": pack(own.vector),
-    }
+    names = ("k", "gating", "value", "excluded", "truncated", "tokens", "cost", "chance")
+    (low, high), (rerun_low, rerun_high) = own.ci or (None, None), own.rerun_ci or (None, None)
+    bounds = {"ci_low": low, "ci_high": high, "rerun_low": rerun_low, "rerun_high": rerun_high}
+    return {**{name: getattr(own, name) for name in names}, **bounds, "vector": pack(own.vector)}
 
 
 def _series_ids(connection: Connection, track: int, tasks: Iterable[str]) -> dict[str, int]:
@@ -271,7 +237,7 @@ def _key_ids(connection: Connection, tasks: Mapping[str, TaskFacts]) -> dict[str
     """Return the number of each task's key. Write keys and their problems that are new."""
     table = tables.task_key
     wanted = {
-        task: task_key(dict(own.key, problems=digest([own.problem_ids, own.groups])))
+        task: digest(dict(own.key, problems=digest([own.problem_ids, own.groups])))
         for task, own in tasks.items()
     }
     query = select(table.c.digest, table.c.id).where(table.c.digest.in_(list(wanted.values())))
@@ -303,21 +269,20 @@ def _compressed(record: Any) -> bytes:
 
 
 def _renew_others(
-    connection: Connection, facts: RunFacts, name: str, placed: TrackRecord | None, keys: Mapping[int, str]
+    connection: Connection, facts: RunFacts, number: int, placed: TrackRecord | None, keys: Mapping[int, str]
 ) -> None:
     """Compute differences again if the run is the base of some keys: of its own track, or of others."""
     track = tables.track
     query = select(track.c.name).where(track.c.base_uid == facts.uid).order_by(track.c.name)
-    pinned = [row.name for row in connection.execute(query)]
+    pinned = connection.scalars(query).all()
     for other in pinned:
         renew_differences(connection, other)
-    if placed is None or placed.role != "anchor" or name in pinned:
+    if placed is None or placed.role != "anchor" or placed.name in pinned:
         return
-    draws = base_draws(connection, name)
-    number = connection.execute(select(tables.run.c.id).where(tables.run.c.uid == facts.uid)).scalar()
+    draws = base_draws(connection, placed.name)
     own = [key for key in keys if key in draws and draws[key].run_id == number]
     if own:
-        renew_differences(connection, name, own)
+        renew_differences(connection, placed.name, own)
 
 
 Progress = Callable[[int, int], None]
@@ -389,7 +354,7 @@ def add(
         raise InputError(f"--track goes with one run folder, found {len(found)}; add them one by one")
     with ledger.write() as connection:
         apply_new_notes(ledger, connection)
-        known = {row.path for row in connection.execute(select(tables.root.c.path))}
+        known = connection.scalars(select(tables.root.c.path)).all()
         for folder in folders:
             path = str(folder.resolve())
             if not any(Path(path).is_relative_to(root) for root in known):
@@ -412,7 +377,7 @@ def _add_all(
     outcomes: dict[Path, AddedRun] = {}
     for number, (_, path) in enumerate(sorted(order)):
         # Read one after the other: the scores of ten years do not fit into memory.
-        outcomes[path] = _add_one(ledger, path, _read(path), place, by)
+        outcomes[path] = _add_one(ledger, path, place, by)
         if progress is not None:
             progress(len(found) + number + 1, 2 * len(found))
     return [outcomes[path] for path in found]
@@ -436,25 +401,17 @@ def _order(path: Path) -> _Order:
     return (track.position, track.role == "point", manifest.created or "", manifest.run_uid)
 
 
-def _read(path: Path) -> RunFacts | GenbenchError:
+def _add_one(ledger: Ledger, path: Path, place: TrackRecord | None, by: str) -> AddedRun:
+    uid = None
     try:
-        return read_facts(path)
-    except GenbenchError as error:
-        return error
-
-
-def _add_one(
-    ledger: Ledger, path: Path, facts: RunFacts | GenbenchError, place: TrackRecord | None, by: str
-) -> AddedRun:
-    if isinstance(facts, GenbenchError):
-        return AddedRun.refused(path, str(facts))
-    try:
+        facts = read_facts(path)
+        uid = facts.uid
         with ledger.write() as connection:
             if place is not None:
                 _say_place(ledger, connection, facts, place, by)
             outcome = ingest(ledger, connection, facts)
     except GenbenchError as error:
-        return AddedRun.refused(path, str(error), uid=facts.uid)
+        return AddedRun.refused(path, str(error), uid=uid)
     track = facts.track or place
     return AddedRun(
         path=str(path),
@@ -481,16 +438,7 @@ def _say_place(ledger: Ledger, connection: Connection, facts: RunFacts, place: T
                 "--track and --position"
             )
         return
-    note = PlaceNote(
-        note="place",
-        uid=facts.uid,
-        track=place.name,
-        kind=place.kind,
-        position=place.position,
-        role=place.role,
-        at=now(),
-        by=by,
-    )
+    note = PlaceNote.from_object(place, note="place", uid=facts.uid, track=place.name, at=now(), by=by)
     tell(ledger, connection, note)
 
 
@@ -511,15 +459,15 @@ def rebuild(
     """
     remove_database(ledger)
     with ledger.write() as connection:
-        migrate(connection, HEAD)
+        ledger.migrate(connection, HEAD)
         apply_new_notes(ledger, connection)
-        roots = [row.path for row in connection.execute(select(tables.root).order_by(tables.root.c.number))]
+        roots = list(map(Path, connection.scalars(select(tables.root.c.path).order_by(tables.root.c.number))))
     missing = [
-        AddedRun.refused(Path(path), "the folder that was added is not there", state="missing")
+        AddedRun.refused(path, "the folder that was added is not there", state="missing")
         for path in roots
-        if not Path(path).is_dir()
+        if not path.is_dir()
     ]
-    places = [Path(path) for path in roots if Path(path).is_dir()]
+    places = [path for path in roots if path.is_dir()]
     places += [path for path in folders if path.resolve() not in places]
     found = list(dict.fromkeys(path for folder in places for path in run_folders_below(folder)))
     outcomes = _add_all(ledger, found, None, GENBENCH, progress)

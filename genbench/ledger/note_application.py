@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from sqlalchemy import Connection, Insert, delete, func, insert, select, update
 
@@ -106,25 +107,38 @@ def track_id(connection: Connection, name: str, kind: TrackKind | None, suite: s
 
 def _apply(connection: Connection, note: Note) -> None:
     """Apply one note."""
+    track, annotation, change, place = tables.track, tables.annotation, tables.change, tables.place
+    values = note.to_json()
+    del values["note"]
     match note:
         case RootNote():
             _apply_root(connection, note)
         case PlaceNote():
-            values = {key: getattr(note, key) for key in ("track", "kind", "position", "role")}
-            connection.execute(delete(tables.place).where(tables.place.c.uid == note.uid))
-            connection.execute(insert(tables.place).values(uid=note.uid, **values))
+            connection.execute(delete(place).where(place.c.uid == note.uid))
+            placed = {name: values[name] for name in ("uid", "track", "kind", "position", "role")}
+            connection.execute(insert(place).values(placed))
         case TrackNote():
-            _apply_track(connection, note)
+            track_id(connection, note.track, None)
+            given = ((name, values.get(name)) for name in ("alarms_per_year", "nights_per_year"))
+            if known := {name: value for name, value in given if value is not None}:
+                connection.execute(update(track).where(track.c.name == note.track).values(known))
         case BaseNote():
-            _apply_base(connection, note)
+            track_id(connection, note.track, None)
+            based = {"base_uid": note.uid, "base_reason": note.reason}
+            connection.execute(update(track).where(track.c.name == note.track).values(based))
+            renew_differences(connection, note.track)
         case AnnotationNote():
-            _apply_annotation(connection, note)
+            connection.execute(delete(annotation).where(annotation.c.id == note.id))
+            connection.execute(insert(annotation).values(values))
         case ChangeNote():
-            _apply_change(connection, note)
+            _apply_change(connection, note, values)
         case SettleNote():
-            _apply_settle(connection, note)
+            why = {"state": note.state, "by": note.by, "at": note.at, "note": note.text}
+            closed = why | {"closed_uid": note.closed_uid}
+            connection.execute(update(change).where(change.c.id == note.id).values(closed))
         case PruneNote():
-            _apply_prune(connection, note)
+            connection.execute(update(tables.run).where(tables.run.c.uid == note.uid).values(kept=note.kept))
+            set_meta(connection, f"kept {note.uid}", note.kept)
 
 
 def _apply_root(connection: Connection, note: RootNote) -> None:
@@ -134,61 +148,10 @@ def _apply_root(connection: Connection, note: RootNote) -> None:
         connection.execute(insert(root).values(path=note.path, number=number))
 
 
-def _apply_track(connection: Connection, note: TrackNote) -> None:
-    track = tables.track
-    values = {
-        key: getattr(note, key)
-        for key in ("alarms_per_year", "nights_per_year")
-        if getattr(note, key) is not None
-    }
-    _know_track(connection, note.track)
-    if values:
-        connection.execute(update(track).where(track.c.name == note.track).values(**values))
-
-
-def _know_track(connection: Connection, name: str) -> None:
-    """Make a track that a note names before its first run is added."""
-    track_id(connection, name, None)
-
-
-def _apply_base(connection: Connection, note: BaseNote) -> None:
-    track = tables.track
-    _know_track(connection, note.track)
-    connection.execute(
-        update(track).where(track.c.name == note.track).values(base_uid=note.uid, base_reason=note.reason)
-    )
-    renew_differences(connection, note.track)
-
-
-def _apply_annotation(connection: Connection, note: AnnotationNote) -> None:
-    connection.execute(delete(tables.annotation).where(tables.annotation.c.id == note.id))
-    values = {key: getattr(note, key) for key in ("id", "track", "position", "kind", "text", "by", "at")}
-    connection.execute(insert(tables.annotation).values(**values))
-
-
-def _apply_change(connection: Connection, note: ChangeNote) -> None:
+def _apply_change(connection: Connection, note: ChangeNote, values: dict[str, Any]) -> None:
     change = tables.change
     if connection.execute(select(change.c.id).where(change.c.id == note.id)).first() is not None:
         return
-    values = note.to_json()
     low, high = values.pop("ci")
-    del values["note"]
     values |= {"suspects": json.dumps(list(note.suspects)), "ci_low": low, "ci_high": high}
     connection.execute(insert(change).values(**values, state="open", note="", closed_uid=None))
-
-
-def _apply_settle(connection: Connection, note: SettleNote) -> None:
-    values = {
-        "state": note.state,
-        "by": note.by,
-        "at": note.at,
-        "note": note.text,
-        "closed_uid": note.closed_uid,
-    }
-    connection.execute(update(tables.change).where(tables.change.c.id == note.id).values(**values))
-
-
-def _apply_prune(connection: Connection, note: PruneNote) -> None:
-    connection.execute(update(tables.run).where(tables.run.c.uid == note.uid).values(kept=note.kept))
-    connection.execute(delete(tables.meta).where(tables.meta.c.key == f"kept {note.uid}"))
-    connection.execute(insert(tables.meta).values(key=f"kept {note.uid}", value=note.kept))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -101,40 +101,29 @@ def _rescored(
     *,
     switch: StopSwitch,
 ) -> RescoredRun:
+    def record(outcome: str, detail: str = "", moved: Mapping[str, MovedTask] = {}) -> RescoredRun:
+        return RescoredRun.from_object(night, outcome=outcome, detail=detail, moved=moved)
+
     if night.path is None:
-        return _record(night, "skipped", {}, "its folder is not there")
+        return record("skipped", "its folder is not there")
     path = Path(night.path)
     try:
         before = read_facts(path)
         lacking = [task for task in before.tasks if not (path / task / "completions.jsonl").is_file()]
         if lacking:
-            return _record(night, "skipped", {}, f"completions of {', '.join(lacking)} were deleted")
+            return record("skipped", f"completions of {', '.join(lacking)} were deleted")
         score_folder(path, data_dir, False, quiet, switch, trusted=trusted)
         after = read_facts(path)
     except GenbenchError as error:
         if switch.reason is not None:
             raise
-        return _record(night, "skipped", {}, str(error))
+        return record("skipped", str(error))
     outcome = add(ledger, [path])[0]
     if outcome.outcome == "refused":
-        return _record(night, "skipped", {}, outcome.detail)
+        return record("skipped", outcome.detail)
     changed = any(before.tasks[name].key != after.tasks[name].key for name in after.tasks)
     moved = _moved(before, after)
-    return _record(night, "verified" if changed or moved else "unchanged", moved, "")
-
-
-def _record(
-    night: Night, outcome: Literal["verified", "unchanged", "skipped"], moved: dict[str, MovedTask], why: str
-) -> RescoredRun:
-    return RescoredRun(
-        uid=night.uid,
-        label=night.label,
-        model=night.model,
-        path=night.path,
-        outcome=outcome,
-        moved=moved,
-        detail=why,
-    )
+    return record("verified" if changed or moved else "unchanged", moved=moved)
 
 
 def _moved(before: RunFacts, after: RunFacts) -> dict[str, MovedTask]:

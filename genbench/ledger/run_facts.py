@@ -6,7 +6,8 @@ The key of a task says what must be equal so that the scores of two nights belon
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,11 +54,6 @@ def key_record(manifest: Manifest, task: str, questions: str) -> dict[str, Any]:
         "verifier": described.verifier.digest,
         "judge": judge and {key: value for key, value in judge.items() if key not in _JUDGE_LEFT_OUT},
     }
-
-
-def task_key(record: dict[str, Any]) -> str:
-    """Return the digest of a key's record."""
-    return digest(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +174,13 @@ def read_facts(path: Path) -> RunFacts:
     Raises:
         RunFolderError: a file is damaged, too large, a link, or does not fit the others.
     """
-    raw = _manifest_bytes(path)
-    manifest, results_path = _manifest(raw, path / "manifest.json"), path / "results.json"
+    raw, manifest = _manifest(path)
+    results_path = path / "results.json"
     raw_results = read_bytes(results_path, MOST_BYTES)
-    results = None if raw_results is None else _results(raw_results, results_path)
+    results = None
+    if raw_results is not None:
+        with _folder_errors():
+            results = Results.from_json(json_object(raw_results, results_path), str(results_path))
     state = _state(path, manifest, results)
     source = hashlib.sha256(raw)
     source.update(raw_results or b"")
@@ -198,31 +197,29 @@ def read_manifest(path: Path) -> Manifest:
     Raises:
         RunFolderError: the file is missing, damaged, too large or a link.
     """
-    return _manifest(_manifest_bytes(path), path / "manifest.json")
+    return _manifest(path)[1]
 
 
-def _manifest_bytes(path: Path) -> bytes:
-    raw = read_bytes(path / "manifest.json", MOST_BYTES)
+def _manifest(path: Path) -> tuple[bytes, Manifest]:
+    """Return manifest.json of a folder as bytes and as a record."""
+    file = path / "manifest.json"
+    raw = read_bytes(file, MOST_BYTES)
     if raw is None:
         raise RunFolderError(f"{path}: not a run folder (no manifest.json); {hint_on(path)}")
-    return raw
-
-
-def _manifest(raw: bytes, path: Path) -> Manifest:
-    record = json_object(raw, path)
+    record = json_object(raw, file)
     if record.get("format") != _FORMAT:
-        raise RunFolderError(f"{path}: written by another version of genbench, or by another program")
-    try:
-        manifest = Manifest.from_json(record, str(path))
-    except InputError as error:
-        raise RunFolderError(str(error)) from error
-    check_names(manifest, path)
-    return manifest
+        raise RunFolderError(f"{file}: written by another version of genbench, or by another program")
+    with _folder_errors():
+        manifest = Manifest.from_json(record, str(file))
+    check_names(manifest, file)
+    return raw, manifest
 
 
-def _results(raw: bytes, path: Path) -> Results:
+@contextmanager
+def _folder_errors() -> Iterator[None]:
+    """Turn errors of a record into those of the run folder that it is in."""
     try:
-        return Results.from_json(json_object(raw, path), str(path))
+        yield
     except InputError as error:
         raise RunFolderError(str(error)) from error
 

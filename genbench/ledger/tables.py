@@ -12,7 +12,6 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     SmallInteger,
     String,
     Table,
@@ -20,14 +19,9 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-METADATA = MetaData(
-    naming_convention={
-        "pk": "pk_%(table_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_name)s",
-        "ix": "ix_%(table_name)s_%(column_0_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-    }
-)
+from genbench.database import metadata
+
+METADATA = metadata()
 
 meta = Table("meta", METADATA, Column("key", String, primary_key=True), Column("value", Text, nullable=False))
 

@@ -35,9 +35,12 @@ class Vector:
     @property
     def means(self) -> Floats:
         """The mean score (n,) of each problem, NaN without a scored sample."""
-        empty = np.full(len(self.sums), np.nan)
-        means: Floats = np.divide(self.sums, self.counts, out=empty, where=self.counts > 0)
-        return means
+        return problem_means(self.sums, self.counts)
+
+
+def problem_means(sums: Floats, counts: Ints) -> Floats:
+    """Return sums / counts of any shape, NaN for a problem without a scored sample."""
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 def pack(vector: Vector) -> bytes:

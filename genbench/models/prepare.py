@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,6 @@ from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelS
 from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import ConfigError, DataError, PromptError
 from genbench.generators.sizing import PieceCounts, Tokens, nominal_tokens
-from genbench.models import traces
 from genbench.models.continuations import ContinuationEncoder, Encoded
 from genbench.models.prompts import (
     Rendered,
@@ -34,17 +33,13 @@ from genbench.models.prompts import (
     trace_tags,
 )
 from genbench.models.requests import Render, RequestMaker
-from genbench.models.traces import FORMATS, TraceFormat
-from genbench.registry import load_object
+from genbench.models.traces import Count, Reasoning
 from genbench.store.contract import digest
-from genbench.store.manifest import ReasoningRecord
 from genbench.suite.config import Decoding, ModelConfig, SuiteConfig
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.loaded_task import AskCache, LoadedTask
-from genbench.types import Answer, Ask, Completion, Message, ToolOffer
-
-Count = Callable[[str], Awaitable[int]]
+from genbench.types import Ask, Message, ToolOffer
 
 
 class TokenCounter:
@@ -67,63 +62,6 @@ class TokenCounter:
     def _count(self, text: str) -> int:
         tokens = self._own(text, add_special_tokens=False, truncation=False, verbose=False)
         return len(tokens["input_ids"])
-
-
-async def trace_tokens(completion: Completion, answer: Answer, count: Count | None) -> int | None:
-    """Return the tokens of the trace and its tags: those of the completion without those of the answer.
-
-    The end token belongs to the answer. The answer's text is counted, since it is the shorter part. The
-    result is None if the completion's tokens are unknown, or if there is no tokenizer to count with
-    (`count` is None). An estimate would not be comparable with counts.
-    """
-    total = completion.completion_tokens
-    if completion.choices:  # given texts, which nobody reasoned about
-        return 0
-    if total is None or not completion.text or answer.trace_status == "unclosed":
-        return total
-    if answer.trace_status == "absent":
-        return 0
-    if count is None:
-        return None
-    ended = completion.finish_reason == "stop"
-    return max(0, total - await count(answer.text) - ended)
-
-
-async def given_trace_tokens(completion: Completion, answer: Answer) -> int | None:
-    """Return the count that came with the completion. Ready responses are not counted again."""
-    return completion.trace_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Reasoning:
-    """How a completion is split into trace and answer, as the manifest records it."""
-
-    format: TraceFormat
-    end_tokens: tuple[str, ...]
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """Return the JSON of the manifest."""
-        return {
-            "format": self.format.name,
-            "open": list(self.format.opens),
-            "close": list(self.format.closes),
-            "end_tokens": list(self.end_tokens),
-        }
-
-    @classmethod
-    def from_record(cls, record: ReasoningRecord) -> Reasoning:
-        """Return what `record` was made from. A format without a registered name is made from its tags."""
-        if record.format in FORMATS:
-            return cls(FORMATS[record.format], record.end_tokens)
-        tags = {"open": record.open[0], "close": record.close[0]}
-        return cls(traces.resolve(tags), record.end_tokens)
-
-    def split(self, item: Completion) -> Answer:
-        """Return the completion's trace and answer. Scores of given texts have neither."""
-        if item.choices:
-            return Answer("", "absent", "", False, item.choices)
-        return traces.split(item.text, self.format, item.trace_opened, item.finish_reason, self.end_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +151,8 @@ def _as_token_ids(
 ) -> PromptedModel:
     """Return a model whose prompts are rendered and tokenized here."""
     config = suite.config.models[name]
-    load_tokenizer = load_object("genbench.engines.tokenizer:load_tokenizer")
+    from genbench.engines.tokenizer import load_tokenizer  # noqa: PLC0415  imports transformers
+
     tokenizer = load_tokenizer(str(folder), None, config.trust_remote_code)
     chat_template = template_file(config, suite.folder) or getattr(tokenizer, "chat_template", None)
     fmt = trace_format(suite, chat_template, _added_tokens(tokenizer))

@@ -4,48 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
 
 from genbench.errors import PromptError
 from genbench.models.continuations import Encoded, PackedContinuations, sizes, text_digest
+from genbench.models.prompts import Rendered
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import Ask, Message, Problem, Request, SampleId, ScoreRequest, ToolOffer
-
-
-class Rendered(Protocol):
-    """A prompt as the model reads it."""
-
-    @property
-    def text(self) -> str:
-        """Return the prompt as text."""
-        ...
-
-    @property
-    def token_ids(self) -> tuple[int, ...] | None:
-        """Return the token ids of the prompt, or None if there is no tokenizer."""
-        ...
-
-    @property
-    def opened_trace(self) -> bool:
-        """Tell whether the prompt ends inside a reasoning trace."""
-        ...
-
-    @property
-    def digest(self) -> str:
-        """Return the SHA-256 of the token ids, or of the text if there are none."""
-        ...
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """Return the messages that the prompt was rendered from."""
-        ...
-
-    @property
-    def tools(self) -> tuple[Mapping[str, Any], ...]:
-        """Return the tool schemas that a server renders. Empty if the prompt contains them."""
-        ...
-
 
 _TOKENS_KEPT = 20_000_000
 """Tokens of rendered prompts that are kept, in 160 MB and more. Benchmarks of long prompts have ten times as

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
 
-from genbench.engines.kind import CommonSettings, ModelSource, PromptFacts
+from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.errors import EngineDiedError, ResponsesError, nearest
+from genbench.protocols import Engine
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import ChoiceScore, Completion, FinishReason, Problem, Request, SampleId, ScoreRequest
 
@@ -182,7 +183,7 @@ class ResponseIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayKind:
+class ReplayKind(EngineKind):
     """The engine of `run --responses FILE`.
 
     Args:
@@ -198,9 +199,6 @@ class ReplayKind:
         """Return what is read."""
         return f"replay: ready responses of {self.path}"
 
-    def prepare_process(self) -> None:
-        """Do nothing: no engine runs."""
-
     def find(self, model: ModelSource) -> ReplayModel:
         """Return the model's lines of the file as the model. Two models of one file have two identities."""
         digest = self.digest
@@ -208,30 +206,22 @@ class ReplayKind:
             with self.path.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
         settings = ReplaySettings(self.path, self.index, tuple(model.decodings))
-        return ReplayModel(f"responses:{model.name}@{digest}", settings)
+        return ReplayModel(settings, identity=f"responses:{model.name}@{digest}")
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayModel:
+class ReplayModel(FoundModel):
     """The model whose responses a file contains. Its identity is its name with the digest of its lines."""
 
-    identity: str
     ready: ReplaySettings
-    tokenizer: Path | None = None
-    context: int | None = None
-    vocab_size: int | None = None
 
     def settings(self, prompts: PromptFacts) -> ReplaySettings:
         """Return what the file is read with."""
         return self.ready
 
-    def warnings(self, prompts: PromptFacts) -> tuple[str, ...]:
-        """Return nothing."""
-        return ()
-
 
 @dataclass(frozen=True, slots=True)
-class ReplaySettings(CommonSettings):
+class ReplaySettings(EngineSettings):
     """What a file of responses is read with."""
 
     path: Path
@@ -243,16 +233,6 @@ class ReplaySettings(CommonSettings):
         """Return that nothing is known of how the responses were sampled."""
         decoding = dict.fromkeys(self.tasks, "as the responses were drawn")
         return {"engine": {"name": "responses"}, "decoding": decoding}
-
-    @property
-    def circumstances(self) -> None:
-        """Return None: nothing is sampled."""
-        return None
-
-    @property
-    def max_model_len(self) -> None:
-        """Return None: ready responses have no context."""
-        return None
 
     @property
     def workers(self) -> int:
@@ -279,19 +259,12 @@ class ReplaySettings(CommonSettings):
         """Return the settings of the one reader."""
         return {"responses": self}
 
-    def at(self, work: Path) -> ReplaySettings:
-        """Return the settings with `work` as the run folder."""
-        return replace(self, work=work)
-
-    def load(self) -> None:
-        """Do nothing: no engine is imported."""
-
     def make(self) -> ReplayEngine:
         """Return a new reader of the file."""
         return ReplayEngine(self)
 
 
-class ReplayEngine:
+class ReplayEngine(Engine):
     """Answers each request with its line of a file of responses."""
 
     def __init__(self, settings: ReplaySettings) -> None:

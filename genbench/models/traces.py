@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from genbench.errors import ConfigError, nearest
-from genbench.types import Answer, FinishReason, TraceStatus
+from genbench.store.manifest import ReasoningRecord
+from genbench.types import Answer, Completion, FinishReason, TraceStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,3 +475,64 @@ def _split_marked(
 def _begins_answer(text: str, fmt: TraceFormat) -> bool:
     """Return whether the text begins with the mark of an answer, so that no trace was open."""
     return bool(fmt.answer_opens) and text[:200].lstrip().startswith(fmt.answer_opens[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """How a completion is split into trace and answer, as the manifest records it."""
+
+    format: TraceFormat
+    end_tokens: tuple[str, ...]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Return the JSON of the manifest."""
+        return {
+            "format": self.format.name,
+            "open": list(self.format.opens),
+            "close": list(self.format.closes),
+            "end_tokens": list(self.end_tokens),
+        }
+
+    @classmethod
+    def from_record(cls, record: ReasoningRecord) -> Reasoning:
+        """Return what `record` was made from. A format without a registered name is made from its tags."""
+        if record.format in FORMATS:
+            return cls(FORMATS[record.format], record.end_tokens)
+        tags = {"open": record.open[0], "close": record.close[0]}
+        return cls(resolve(tags), record.end_tokens)
+
+    def split(self, item: Completion) -> Answer:
+        """Return the completion's trace and answer. Scores of given texts have neither."""
+        if item.choices:
+            return Answer("", "absent", "", False, item.choices)
+        return split(item.text, self.format, item.trace_opened, item.finish_reason, self.end_tokens)
+
+
+Count = Callable[[str], Awaitable[int]]
+"""Counts the tokens of a text."""
+
+
+async def trace_tokens(completion: Completion, answer: Answer, count: Count | None) -> int | None:
+    """Return the tokens of the trace and its tags: those of the completion without those of the answer.
+
+    The end token belongs to the answer. The answer's text is counted, since it is the shorter part. The
+    result is None if the completion's tokens are unknown, or if there is no tokenizer to count with
+    (`count` is None). An estimate would not be comparable with counts.
+    """
+    total = completion.completion_tokens
+    if completion.choices:  # given texts, which nobody reasoned about
+        return 0
+    if total is None or not completion.text or answer.trace_status == "unclosed":
+        return total
+    if answer.trace_status == "absent":
+        return 0
+    if count is None:
+        return None
+    ended = completion.finish_reason == "stop"
+    return max(0, total - await count(answer.text) - ended)
+
+
+async def given_trace_tokens(completion: Completion, answer: Answer) -> int | None:
+    """Return the count that came with the completion. Ready responses are not counted again."""
+    return completion.trace_tokens

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from sqlalchemy import Connection
+from sqlalchemy import MetaData
 
-from genbench.database import Database, migrate_tables, postgres_engine, sqlite_engine
+from genbench.database import Database, postgres_engine, sqlite_engine
 from genbench.errors import InputError
 from genbench.ledger.database import DEFAULT, LEDGER_VARIABLE
+from genbench.queue.tables import METADATA
 
 HEAD = "0003"
 """The revision of the tables that this version reads and writes."""
 SCHEMA = "genbench_queue"
 """The schema of the tables on PostgreSQL, in the database of the ledger."""
-_SCRIPTS = Path(__file__).parent / "migrations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class Queue(Database):
     )
     LOCK: ClassVar[int] = 0x67656E71
     REVISIONS: ClassVar[tuple[str, ...]] = ("0001", "0002", HEAD)
-    SCRIPTS: ClassVar[Path] = _SCRIPTS
+    SCRIPTS: ClassVar[Path] = Path(__file__).parent / "migrations"
+    METADATA: ClassVar[MetaData] = METADATA
     SCHEMA: ClassVar[str | None] = SCHEMA
 
 
@@ -58,16 +59,8 @@ def open_queue(ledger: str | Path | None = None, *, create: bool = True) -> Queu
         path = path.with_name(f"{path.stem}.queue.sqlite3")
         if not create and not path.exists():
             raise InputError(
-                f"{path}: no queue yet; `genbench submit` makes one, and --ledger names the ledger of another"
+                f"{path}: no queue yet; `genbench queue submit` makes one, and --ledger names the ledger of "
+                "another"
             )
         engine, shown = sqlite_engine(path), str(path)
     return Queue(engine, shown).bring_to_head()
-
-
-def migrate(connection: Connection, revision: str) -> None:
-    """Bring the tables to a revision, up or down, in the transaction of `connection`.
-
-    Args:
-        revision: the revision's name, or `base` for no tables at all.
-    """
-    migrate_tables(connection, _SCRIPTS, revision)

@@ -16,7 +16,6 @@ from sqlalchemy import select
 
 from genbench.errors import InputError
 from genbench.ledger import tables as ledger_tables
-from genbench.ledger import tables as tables_ledger
 from genbench.ledger.database import Ledger
 from genbench.policy.gate import nightly_gate
 from genbench.queue import tables
@@ -26,6 +25,7 @@ from genbench.queue.messages import Message, MessageKind, put_message
 from genbench.queue.records import Job
 from genbench.store.contract import digest
 from genbench.trend.detect import detect_changes
+from genbench.trend.rules import series_words
 
 _TOLD = ("open", "recovered")
 
@@ -71,7 +71,7 @@ def _name(row: Any) -> str:
 
 def _words(row: Any) -> str:
     """Return one change in words: what fell, how far, and what to do."""
-    what = row.task or "all gating tasks together"
+    what = series_words(row.task)
     if row.state == "recovered":
         return f"{what} has recovered ({row.id})"
     low, high = sorted((100 * abs(row.ci_low), 100 * abs(row.ci_high)))
@@ -157,7 +157,7 @@ def notify_commit_status(ledger: Ledger, queue: Queue, job: Job) -> bool:
 
     A run has none if the folder of its suite is in no git repository, or had changes that were not committed.
     """
-    run, location = tables_ledger.run, tables_ledger.location
+    run, location = ledger_tables.run, ledger_tables.location
     query = (
         select(run.c.uid, run.c.git, run.c.suite, location.c.path)
         .join(location, location.c.run_id == run.c.id)
@@ -169,12 +169,8 @@ def notify_commit_status(ledger: Ledger, queue: Queue, job: Job) -> bool:
     if found is None or not re.fullmatch(r"[0-9a-f]{40}", found.git or ""):
         return False
     state, text = _decision(ledger, Path(found.path))
-    detail = {
-        "sha": found.git,
-        "state": state,
-        "context": f"genbench/{found.suite}"[:100],
-        "uid": found.uid,
-    }
+    context = f"genbench/{found.suite}"[:100]
+    detail = {"sha": found.git, "state": state, "context": context, "uid": found.uid}
     with queue.write() as connection:
         return put_message(
             connection, f"status:{found.uid}:{job.fence}", KIND, job.track, text, detail=detail

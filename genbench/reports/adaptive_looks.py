@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from genbench.analysis.adaptive.results import AdaptiveResults
 from genbench.reports.numbers import interval, p_text, signed
 from genbench.reports.table import TERMINAL, Column, Table
-from genbench.store.manifest import NightLookRecord, TaskLookRecord
+from genbench.stats.adaptive.looks import NightLookRecord, TaskLookRecord
 
 _WORDS = {
     "QUIET": "quiet: a drop of the margin would probably have shown",
@@ -55,7 +55,7 @@ def _decision(row: LookRow) -> str:
 
 
 LOOKS = Table[LookRow](
-    Column("look", lambda row: str(row[0].number), right=TERMINAL),
+    Column("look", lambda row: row[0].number, right=TERMINAL),
     Column("task", lambda row: row[1]),
     Column("samples", lambda row: f"{row[2].samples:,}", right=TERMINAL),
     Column("change", lambda row: signed(row[2].difference), right=TERMINAL),

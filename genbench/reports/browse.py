@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import Field
 
-from genbench.analysis.samples import Sample, task_samples
+from genbench.analysis.samples import task_samples
 from genbench.errors import ConfigError, GenbenchError, nearest
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.store.signature import is_sealed
-from genbench.store.stored_run import StoredRun, StoredTask
+from genbench.store.stored_run import Sample, StoredRun, StoredTask
 from genbench.tasks.regenerate_prompts import PromptRegenerator
 from genbench.types import STATUSES, FinishReason, Status, TraceStatus, Verdict
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from math import fsum
 
 from genbench.analysis.comparison.compare import Comparison
-from genbench.analysis.comparison.compared_task import CauseRecord, ComparedTask
+from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.reports.figures import measure_change
 from genbench.reports.numbers import interval, points, signed
 from genbench.reports.record import Report, ReportedComparison, ReportedRun
+from genbench.stats.comparison.causes import CauseRecord
 
 _FEWER = {
     "partial": "partial credit",

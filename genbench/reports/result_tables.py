@@ -12,22 +12,24 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from genbench.analysis.comparison.compared_task import CauseRecord, ComparedTask, StratumDifference
-from genbench.analysis.results.means import GroupRecord, MeanRecord
+from genbench.analysis.comparison.compared_task import ComparedTask, StratumDifference
+from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import TaskResults
 from genbench.reports.explanations import status_words
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.record import (
     ExcludedSamples,
-    PublishedScore,
     Report,
     ReportedRun,
+    ReportedScore,
     SuspiciousReference,
     TaskHealthRecord,
 )
 from genbench.reports.table import EVERYWHERE, MARKDOWN, PAGE, TERMINAL, Column, Table, markdown_text
 from genbench.safetext.printable import printable
+from genbench.stats.comparison.causes import CauseRecord
 from genbench.stats.estimates import EstimateRecord
+from genbench.stats.macro import MeanRecord
 
 COLOURS = 6
 """Colours of runs on a page. A seventh run has the first colour again."""
@@ -244,7 +246,7 @@ STRATUM = "stratum"
 """The head of the first column of tables of strata, which is replaced by the name of the stratum."""
 STRATUM_SCORES = Table[tuple[str, EstimateRecord]](
     Column(STRATUM, lambda row: row[0]),
-    Column("n", lambda row: str(row[1].n), right=EVERYWHERE),
+    Column("n", lambda row: row[1].n, right=EVERYWHERE),
     Column("value", lambda row: _value(row[1]), right=EVERYWHERE, page=lambda row: _value_on_page(row[1])),
     Column("95% CI", lambda row: interval(row[1].ci), right=PAGE),
 )
@@ -365,7 +367,7 @@ CHANGES = Table[ChangeRow](
 )
 STRATUM_CHANGES = Table[StratumDifference](
     Column(STRATUM, lambda row: row.name),
-    Column("n", lambda row: str(row.n), right=EVERYWHERE),
+    Column("n", lambda row: row.n, right=EVERYWHERE),
     Column("base", lambda row: points(row.base or 0.0), right=EVERYWHERE),
     Column("tuned", lambda row: points(row.tuned or 0.0), right=EVERYWHERE),
     Column("change", lambda row: signed(row.difference or 0.0), right=EVERYWHERE),
@@ -443,23 +445,23 @@ def _doubtful(row: HealthRow) -> str:
 HEALTH = Table[HealthRow](
     Column("task", lambda row: row.name),
     Column("run", lambda row: row.run),
-    Column("problems", lambda row: str(row.problems), right=PAGE, shown=PAGE),
+    Column("problems", lambda row: row.problems, right=PAGE, shown=PAGE),
     Column(
         "always right",
-        lambda row: str(row.always_right),
+        lambda row: row.always_right,
         right=PAGE,
         page=lambda row: _share(row.always_right, row.problems),
     ),
     Column(
         "never right",
-        lambda row: str(row.never_right),
+        lambda row: row.never_right,
         right=PAGE,
         page=lambda row: _share(row.never_right, row.problems),
     ),
     Column("nothing extracted", lambda row: row.lost, right=PAGE),
-    Column("doubtful references", _doubtful, right=PAGE, page=lambda row: str(len(row.doubtful)), plain=True),
-    Column("duplicates", lambda row: str(row.duplicates), right=PAGE, shown=PAGE),
-    Column("prompt copied", lambda row: str(row.copies), right=PAGE, shown=PAGE),
+    Column("doubtful references", _doubtful, right=PAGE, page=lambda row: len(row.doubtful), plain=True),
+    Column("duplicates", lambda row: row.duplicates, right=PAGE, shown=PAGE),
+    Column("prompt copied", lambda row: row.copies, right=PAGE, shown=PAGE),
 )
 
 
@@ -481,11 +483,11 @@ def _first_sample(row: tuple[str, ExcludedSamples]) -> Markup:
 
 EXCLUDED = Table[tuple[str, ExcludedSamples]](
     Column("status", lambda row: row[1].status.replace("_", " ")),
-    Column("samples", lambda row: str(row[1].samples), right=PAGE),
+    Column("samples", lambda row: row[1].samples, right=PAGE),
     Column("why", lambda row: row[1].why, style="wrap"),
     Column("the first", _first_sample),
 )
-PUBLISHED = Table[PublishedScore](
+PUBLISHED = Table[ReportedScore](
     Column("task", lambda row: row.label),
     Column("value", lambda row: points(row.value), right=MARKDOWN, shown=MARKDOWN),
     Column("model", lambda row: f"{row.model} ({row.of})", shown=MARKDOWN),

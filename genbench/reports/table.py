@@ -40,11 +40,11 @@ class Column(Generic[Row]):
 
     Args:
         head: its name.
-        cell: the text of a row.
+        cell: the value of a row, of which the text is shown. None is a dash.
         right: where it is aligned right, as numbers are.
         shown: where it is in the table.
         about: what it means, for the legend below the table.
-        page: the text on a page, if that is another one. Markup is not escaped.
+        page: the value on a page, if that is another one. Markup is not escaped.
         page_head: the name on a page, if that is another one.
         label: the name of a cell on a narrow page, if two columns have one head.
         style: CSS class of its cells on a page, or the class of a row's cell. None is no class.
@@ -52,22 +52,26 @@ class Column(Generic[Row]):
     """
 
     head: str
-    cell: Callable[[Row], str]
+    cell: Callable[[Row], object]
     right: Media = NOWHERE
     shown: Media = EVERYWHERE
     about: str = ""
-    page: Callable[[Row], str] | None = None
+    page: Callable[[Row], object] | None = None
     page_head: str = ""
     label: str = ""
     style: str | Callable[[Row], str | None] | None = None
     plain: bool = False
 
+    def text(self, row: Row) -> str:
+        """Return the cell of a row as text."""
+        return _shown(self.cell(row))
+
     def html(self, row: Row, head: str) -> str:
         """Return the cell of a row on a page."""
-        text = (self.page or self.cell)(row)
+        value = (self.page or self.cell)(row)
         style = self.style(row) if callable(self.style) else "n" if PAGE in self.right else self.style
         kind = "" if style is None else f' class="{style}"'
-        return f'<td data-l="{_html(self.label or head)}"{kind}>{_html(text)}</td>'
+        return f'<td data-l="{_html(self.label or head)}"{kind}>{_html(_shown(value))}</td>'
 
 
 class Table(Generic[Row]):
@@ -89,7 +93,7 @@ class Table(Generic[Row]):
         self._below = below
         self._gap = gap
 
-    def _shown(self, medium: Media) -> list[Column[Row]]:
+    def _columns(self, medium: Media) -> list[Column[Row]]:
         return [column for column in self.columns if medium in column.shown]
 
     def text(
@@ -106,9 +110,9 @@ class Table(Generic[Row]):
             width: columns of the terminal, or None if the table may have any width.
             heads: what the heads of some columns are instead.
         """
-        columns = self._shown(TERMINAL)
+        columns = self._columns(TERMINAL)
         head = [heads.get(column.head, column.head) for column in columns]
-        body = [[column.cell(row) for column in columns] for row in rows]
+        body = [[column.text(row) for column in columns] for row in rows]
         right = {name for name, column in zip(head, columns, strict=True) if TERMINAL in column.right}
         return aligned(head, body, right, indent, width=width, below=self._below)
 
@@ -119,10 +123,10 @@ class Table(Generic[Row]):
         escaped: Callable[[str], str] | None = None,
     ) -> list[str]:
         """Return the lines of a pipe table."""
-        columns, safe = self._shown(MARKDOWN), escaped or markdown_text
+        columns, safe = self._columns(MARKDOWN), escaped or markdown_text
         rules = ("---:" if MARKDOWN in column.right else "---" for column in columns)
         body = (
-            [column.cell(row) if column.plain else safe(column.cell(row)) for column in columns]
+            [column.text(row) if column.plain else safe(column.text(row)) for column in columns]
             for row in rows
         )
         head = [safe(heads.get(column.head, column.head)) for column in columns]
@@ -135,7 +139,7 @@ class Table(Generic[Row]):
             scope: attributes of each cell.
         """
         cells = []
-        for column in self._shown(PAGE):
+        for column in self._columns(PAGE):
             kind = ' class="n"' if PAGE in column.right else ""
             cells.append(f"<th{scope}{kind}>{_html(self._page_head(column, heads))}</th>")
         return Markup(f"<thead><tr>{''.join(cells)}</tr></thead>")
@@ -145,7 +149,7 @@ class Table(Generic[Row]):
         return Markup("".join(f"<tr>{self._html_row(row, heads)}</tr>\n" for row in rows))
 
     def _html_row(self, row: Row, heads: Mapping[str, str]) -> str:
-        columns, gap = self._shown(PAGE), self._gap(row)
+        columns, gap = self._columns(PAGE), self._gap(row)
         cells = [column.html(row, self._page_head(column, heads)) for column in columns]
         if gap is None:
             return "".join(cells)
@@ -161,6 +165,10 @@ class Table(Generic[Row]):
         """Return what those columns mean, in one paragraph. Without heads that of all that say it."""
         chosen = (column for column in self.columns if column.about and (not heads or column.head in heads))
         return " ".join(f"{column.head}: {column.about}" for column in chosen)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else "-" if value is None else str(value)
 
 
 def _html(text: str) -> str:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from genbench.analysis.results.record import Results
 from genbench.draw.engine_lanes import cancel
-from genbench.engines.kind import gives_way
 from genbench.engines.placement import EngineKeeper
 from genbench.errors import EngineError, InterruptedRunError, cause
 from genbench.runs.checkpoint_sweep import expand
@@ -48,7 +47,7 @@ async def run_models_in_sequence(
                 tasks[job.path] = task
                 if before is not None:
                     await before
-                if gives_way(job.model.settings) and job is not missing[-1]:
+                if job.model.settings.gives_way and job is not missing[-1]:
                     await _until_dry(task, dry)
                 else:
                     await task

@@ -30,7 +30,7 @@ from genbench.ledger.ingest import add
 from genbench.queue.database import Queue
 from genbench.queue.jobs import submit
 from genbench.queue.spec import JobSpec, absolute_spec, checked_spec
-from genbench.stats.estimates import estimate, estimate_fields
+from genbench.stats.estimates import estimate
 from genbench.stats.scores import Floats
 from genbench.store.clock import wall_utc
 from genbench.store.folder import RunFolder
@@ -200,7 +200,7 @@ def _task_results(task: TaskRecord, scores: Floats) -> TaskResults:
     correct = int(scores.sum())
     return task_results(
         task,
-        estimate_fields(estimate(f"avg@{k}", scores, seed=0, k=k, resamples=500)),
+        dict(estimate(f"avg@{k}", scores, seed=0, k=k, resamples=500)),
         samples=scores.size,
         prompt=100,
         completion=_TOKENS,

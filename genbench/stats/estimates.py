@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +20,10 @@ from genbench.stats.metrics import (
     undetermined,
 )
 from genbench.stats.resample import RESAMPLES, cluster
-from genbench.stats.scores import Floats, Scores, ScoresLike, as_scores
+from genbench.stats.scores import Scores, ScoresLike, as_scores
+
+NO_RERUN = "nothing is drawn: a re-run gives the same numbers"
+"""The method of the re-run interval of scored texts, which have none."""
 
 
 class EstimateRecord(JsonRecord):
@@ -41,43 +44,40 @@ class EstimateRecord(JsonRecord):
     )
     missing: str | None = Field(description="what the metric lacks; null if it is given")
 
+    # `ci` answers "would it hold on new questions of this kind", and `rerun_ci` "would a re-run of this
+    # checkpoint on these questions give it".
+
     @classmethod
-    def from_estimate(cls, item: Estimate) -> EstimateRecord:
-        """Return the record of an estimate."""
-        return cls(**estimate_fields(item))
+    def without_value(
+        cls,
+        metric: str,
+        n: int,
+        k: int,
+        missing: str,
+        *,
+        excluded: int = 0,
+        bounds: tuple[float, float] | None = None,
+    ) -> Self:
+        """Return an estimate of which only the counts are known, and why it has no value."""
+        return cls(
+            metric=metric,
+            value=None,
+            n=n,
+            k=k,
+            se=None,
+            ci=None,
+            ci_method="",
+            rerun_ci=None,
+            rerun_ci_method="",
+            excluded=excluded,
+            bounds=bounds,
+            missing=missing,
+        )
 
-
-def estimate_fields(item: Estimate) -> dict[str, object]:
-    """Return the fields of an estimate's record, for records that extend it."""
-    return {name: getattr(item, name) for name in EstimateRecord.model_fields}
-
-
-NO_RERUN = "nothing is drawn: a re-run gives the same numbers"
-"""The method of the re-run interval of scored texts, which have none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A metric's value with its intervals. Values and bounds are fractions of 1.
-
-    `ci` answers "would it hold on new questions of this kind". `rerun_ci` answers "would a re-run of this
-    checkpoint on these questions give it". `value` is None if the metric cannot be computed; `missing` then
-    says why.
-    """
-
-    metric: str
-    value: float | None
-    n: int
-    k: int
-    se: float | None = None
-    ci: tuple[float, float] | None = None
-    ci_method: str = ""
-    rerun_ci: tuple[float, float] | None = None
-    rerun_ci_method: str = ""
-    excluded: int = 0
-    bounds: tuple[float, float] | None = None
-    """The value with every excluded sample wrong, and with every one right."""
-    missing: str | None = None
+    @property
+    def without_rerun(self) -> Self:
+        """The estimate of scored texts, which has no interval for a re-run because nothing is drawn."""
+        return self.model_copy(update={"rerun_ci": None, "rerun_ci_method": NO_RERUN})
 
 
 def estimate(
@@ -91,7 +91,7 @@ def estimate(
     label: str | None = None,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
-) -> Estimate:
+) -> EstimateRecord:
     """Return the metric's value with its intervals: the mean over problems, never over pooled samples.
 
     Args:
@@ -108,54 +108,41 @@ def estimate(
     matrix, asked = as_scores(scores), parse_metric(metric)
     check_shapes(matrix, asked, groups, answers)
     name = label or _resolved(asked, matrix, k)
-    empty = Estimate(name, None, matrix.n, matrix.k, excluded=matrix.excluded)
     short = _too_few(asked, matrix, k)
     if short:
-        return replace(empty, missing=short)
+        return EstimateRecord.without_value(name, matrix.n, matrix.k, short, excluded=matrix.excluded)
     draws = asked.k or matrix.k
     found = problem_values(asked, matrix, answers, draws)
     values = found.values
-    if matrix.excluded:
-        empty = replace(empty, bounds=(float(found.low.mean()), float(found.high.mean())))
+    bounds = (float(found.low.mean()), float(found.high.mean())) if matrix.excluded else None
     if np.isnan(values).any():
-        return replace(empty, missing=undetermined(asked, values, draws))
-    units = _Units(groups, seed, level, resamples)
-    return _with_value(empty, asked, matrix, values, draws=draws, units=units)
-
-
-@dataclass(frozen=True, slots=True)
-class _Units:
-    """How the units of an estimate are resampled."""
-
-    groups: Sequence[str | None] | None
-    seed: int
-    level: float
-    resamples: int
-
-
-def _with_value(
-    empty: Estimate, metric: Metric, scores: Scores, values: Floats, *, draws: int, units: _Units
-) -> Estimate:
-    """Return the estimate with its value and both intervals, from the problems' values (n,)."""
-    per_value = float(scores.scored.mean()) / (1 if metric.is_mean else draws)
+        return EstimateRecord.without_value(
+            name,
+            matrix.n,
+            matrix.k,
+            undetermined(asked, values, draws),
+            excluded=matrix.excluded,
+            bounds=bounds,
+        )
+    per_value = float(matrix.scored.mean()) / (1 if asked.is_mean else draws)
     interval = problem_interval(
-        values,
-        seed=units.seed,
-        groups=units.groups,
-        draws=max(per_value, 1.0),
-        level=units.level,
-        resamples=units.resamples,
+        values, seed=seed, groups=groups, draws=max(per_value, 1.0), level=level, resamples=resamples
     )
-    clusters = cluster(values, units.groups)
-    rerun_ci, rerun_method = _rerun(metric, scores, units.level)
-    return replace(
-        empty,
+    clusters = cluster(values, groups)
+    rerun_ci, rerun_method = _rerun(asked, matrix, level)
+    return EstimateRecord(
+        metric=name,
         value=clusters.mean,
+        n=matrix.n,
+        k=matrix.k,
         se=clusters.se,
         ci=interval.bounds,
-        ci_method=interval.method + _ragged_words(scores),
+        ci_method=interval.method + _ragged_words(matrix),
         rerun_ci=rerun_ci,
         rerun_ci_method=rerun_method,
+        excluded=matrix.excluded,
+        bounds=bounds,
+        missing=None,
     )
 
 
@@ -165,11 +152,6 @@ def _rerun(metric: Metric, scores: Scores, level: float) -> tuple[tuple[float, f
         return None, "given for means only"
     found = rerun_interval(scores, level=level)
     return (found.bounds, found.method) if found else (None, "not estimable")
-
-
-def without_rerun(found: Estimate) -> Estimate:
-    """Return an estimate of scored texts, which has no interval for a re-run because nothing is drawn."""
-    return replace(found, rerun_ci=None, rerun_ci_method=NO_RERUN)
 
 
 def _resolved(metric: Metric, scores: Scores, k: int | None) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 from scipy.special import ndtri
 
 from genbench.errors import InputError
+from genbench.json_record import Count, JsonRecord
 from genbench.stats.intervals import LEVEL, t_quantile, wilson_near_edge
 from genbench.stats.scores import Floats
 
@@ -16,17 +17,19 @@ _ROUNDING = 1e-9
 """Values whose mean distance from their mean is smaller are equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartsMean:
-    """A mean over parts. `se` and `ci` are None if there is only one cluster."""
+class MeanRecord(JsonRecord):
+    """A mean over problems or over parts, as a fraction of 1."""
 
-    value: float
-    parts: int
-    n: int
-    se: float | None
-    ci: tuple[float, float] | None
-    rerun_se: float
-    """Standard error between re-runs on the same problems."""
+    value: float = Field(description="the mean")
+    n: Count = Field(description="problems")
+    parts: Count = Field(description="parts that count alike; 1 if every problem counts alike")
+    se: float | None = Field(description="standard error for new questions of this kind")
+    ci: tuple[float, float] | None = Field(description="95% interval for new questions of this kind")
+    rerun_se: float | None = Field(
+        default=None,
+        description="standard error between re-runs on the same problems; with one sample of each problem "
+        "it is an upper bound; absent in older runs",
+    )
 
 
 def mean_over_parts(
@@ -37,7 +40,7 @@ def mean_over_parts(
     *,
     weights: Mapping[str, float] | None = None,
     noise: Floats | None = None,
-) -> PartsMean:
+) -> MeanRecord:
     """Return the mean of the means of the parts: the macro mean. With one part it is the mean of all values.
 
     The parts are fixed and the clusters are drawn. The variance is that of the sums over whole clusters of
@@ -73,10 +76,15 @@ def mean_over_parts(
     cluster = _codes(clusters)
     sums = np.bincount(cluster, weights=deviations)
     count = len(sums)
-    if count < 2:
-        return PartsMean(value, len(sizes), len(values), None, None, rerun_se)
-    se = float(np.sqrt(count / (count - 1) * np.square(sums).sum()))
-    return PartsMean(value, len(sizes), len(values), se, _interval(value, se, count, level), rerun_se)
+    se = float(np.sqrt(count / (count - 1) * np.square(sums).sum())) if count > 1 else None
+    return MeanRecord(
+        value=value,
+        n=len(values),
+        parts=len(sizes),
+        se=se,
+        ci=None if se is None else _interval(value, se, count, level),
+        rerun_se=rerun_se,
+    )
 
 
 def _rerun_se(spread: Floats, sizes: Floats, shares: Floats, noise: Floats | None) -> float:

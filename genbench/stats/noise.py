@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -14,6 +13,9 @@ from genbench.errors import InputError, NotComparableError
 from genbench.json_record import JsonRecord, Share
 from genbench.stats.intervals import LEVEL
 from genbench.stats.scores import Scores, ScoresLike, as_scores
+
+_ROUNDING = 1e-12
+"""A difference above the band by less is within it."""
 
 
 class TaskNoise(JsonRecord):
@@ -34,6 +36,12 @@ class TaskNoise(JsonRecord):
     )
     expected: bool = Field(description="whether the difference is within the band")
     verifier: str | None = Field(description="digest of the verifier whose scores these are")
+
+    def band_at(self, k_first: int, k_second: int) -> float:
+        """Return the band of two runs with other k. A band of one seed does not depend on k."""
+        if self.within_variance is None:
+            return self.band
+        return _half_width(self.within_variance * (1 / k_first + 1 / k_second) / self.n)
 
 
 class NoiseMeasurement(JsonRecord):
@@ -57,46 +65,17 @@ class NoiseBand(JsonRecord):
     runs: tuple[str, ...] = Field(description="paths of the two runs")
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """Two runs of one model compared, as fractions of 1.
-
-    95 % of re-runs differ by at most `band`. `within_variance` is the variance of one sample around its
-    problem's mean, from which `band_at` gives the band at other k. It is None for two runs with one seed:
-    their samples repeat, and only the engine's own non-determinism is visible.
-    """
-
-    difference: float
-    band: float
-    n: int
-    k_first: int
-    k_second: int
-    within_variance: float | None
-    changed_samples: float | None
-    """Share of the samples with another score, sample j against sample j. None at unequal k."""
-
-    @property
-    def is_expected(self) -> bool:
-        """Whether the two runs differ by no more than the band."""
-        return abs(self.difference) <= self.band + 1e-12
-
-    def band_at(self, k_first: int, k_second: int) -> float:
-        """Return the band of two runs with other k.
-
-        Raises:
-            InputError: the noise was measured with one seed.
-        """
-        if self.within_variance is None:
-            raise InputError("a band of two runs with the same seed does not scale with k")
-        return _half_width(self.within_variance * (1 / k_first + 1 / k_second) / self.n)
-
-
-def false_alarm_band(first: ScoresLike, second: ScoresLike, *, same_seed: bool = False) -> Noise:
+def false_alarm_band(
+    first: ScoresLike, second: ScoresLike, *, same_seed: bool = False, verifier: str | None = None
+) -> TaskNoise:
     """Return the band from two runs of one model with the same problems in the same order.
 
     With different seeds, both runs' samples of a problem are draws from one distribution. They are pooled
     for its variance, which works at k = 1 too. With the same seed, the variance is that of the per-sample
     differences around zero: what an engine adds that does not repeat itself.
+
+    Args:
+        verifier: digest of the verifier whose scores these are.
 
     Raises:
         NotComparableError: the numbers of problems differ, or with `same_seed` the numbers of samples.
@@ -110,18 +89,29 @@ def false_alarm_band(first: ScoresLike, second: ScoresLike, *, same_seed: bool =
     aligned = a.values.shape == b.values.shape
     if same_seed and not aligned:
         raise NotComparableError("with the same seed both runs must have the same number of samples")
-    changed = _share_changed(a, b) if aligned else None
     difference = float((b.means - a.means).mean())
     # Runs without any noise are treated as if one sample had deviated.
     least = 1 / min(int(a.scored.sum()), int(b.scored.sum())) ** 2
     if same_seed:
         deltas = b.values - a.values
         known = np.maximum((~np.isnan(deltas)).sum(axis=1), 1)
-        variance = float((np.nansum(deltas**2, axis=1) / known**2).sum()) / a.n**2
-        return Noise(difference, _half_width(max(variance, least)), a.n, a.k, b.k, None, changed)
-    pooled = Scores(np.hstack([a.values, b.values]), a.drawn + b.drawn).variances
-    band = _half_width(max(float((pooled * (1 / a.scored + 1 / b.scored)).sum()) / a.n**2, least))
-    return Noise(difference, band, a.n, a.k, b.k, float(pooled.mean()), changed)
+        within, variance = None, float((np.nansum(deltas**2, axis=1) / known**2).sum()) / a.n**2
+    else:
+        pooled = Scores(np.hstack([a.values, b.values]), a.drawn + b.drawn).variances
+        within = float(pooled.mean())
+        variance = float((pooled * (1 / a.scored + 1 / b.scored)).sum()) / a.n**2
+    band = _half_width(max(variance, least))
+    return TaskNoise(
+        n=a.n,
+        k_first=a.k,
+        k_second=b.k,
+        difference=difference,
+        band=band,
+        within_variance=within,
+        changed_samples=_share_changed(a, b) if aligned else None,
+        expected=abs(difference) <= band + _ROUNDING,
+        verifier=verifier,
+    )
 
 
 def _share_changed(a: Scores, b: Scores) -> float:
@@ -131,5 +121,5 @@ def _share_changed(a: Scores, b: Scores) -> float:
 
 
 def _half_width(variance: float) -> float:
-    """Return the half width of a 95 % normal interval."""
-    return float(ndtri((1 + LEVEL) / 2)) * math.sqrt(variance)
+    """Return the half width of a 95 % normal interval, at most 1, the largest difference of two scores."""
+    return min(1.0, float(ndtri((1 + LEVEL) / 2)) * math.sqrt(variance))

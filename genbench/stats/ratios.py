@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 from scipy.special import stdtr
 
+from genbench.json_record import JsonRecord, Share
 from genbench.stats.intervals import LEVEL, expanded_tail, t_quantile
 from genbench.stats.resample import RESAMPLES, cluster
 from genbench.stats.scores import Floats
@@ -28,15 +31,16 @@ class Bounds:
     se: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A paired difference with its interval and its two-sided p value."""
+class MeanDifference(JsonRecord):
+    """The paired difference tuned - base of a mean or of a ratio of sums."""
 
-    base: float
-    tuned: float
-    difference: float
-    ci: tuple[float, float] | None
-    p_two_sided: float | None
+    base: float = Field(description="the measure of base")
+    tuned: float = Field(description="the measure of tuned")
+    difference: float = Field(description="tuned - base, over the problems of both")
+    ci: tuple[float, float] | None = Field(
+        description="95% interval of the difference; null for a single problem"
+    )
+    p_two_sided: Share | None = Field(description="p value of no difference")
 
 
 def mean_bounds(values: Floats, groups: Sequence[str | None] | None, level: float = LEVEL) -> Bounds:
@@ -51,7 +55,7 @@ def mean_bounds(values: Floats, groups: Sequence[str | None] | None, level: floa
 
 def mean_difference(
     base: Floats, tuned: Floats, groups: Sequence[str | None] | None, level: float = LEVEL
-) -> Difference:
+) -> MeanDifference:
     """Return the mean of the differences (n,) of two runs, with the t interval of whole clusters."""
     found = mean_bounds(tuned - base, groups, level)
     p = None
@@ -60,7 +64,13 @@ def mean_difference(
         p = 1.0 if found.value == 0 else 0.0
         if found.se > 0:
             p = float(2 * stdtr(count - 1, -abs(found.value) / found.se))
-    return Difference(float(base.mean()), float(tuned.mean()), found.value, found.ci, p)
+    return MeanDifference(
+        base=float(base.mean()),
+        tuned=float(tuned.mean()),
+        difference=found.value,
+        ci=found.ci,
+        p_two_sided=p if p is not None and math.isfinite(p) else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +110,19 @@ def ratio_difference(
     transform: Transform,
     *,
     seed: int,
-) -> Difference:
+) -> MeanDifference:
     """Return the difference of two ratios of the same units. Both are resampled together."""
     left, right = base.clustered(groups), tuned.clustered(groups)
-    values = transform(base.value), transform(tuned.value)
-    if len(left.nats) < 2:
-        return Difference(*values, values[1] - values[0], None, None)
-    drawn = _resampled([left, right], seed)
-    changed = np.vectorize(transform)
-    differences = changed(drawn[1]) - changed(drawn[0])
-    ci = _between(differences, len(left.nats), float)
-    below, above = float((differences <= 0).mean()), float((differences >= 0).mean())
-    p = min(1.0, 2 * max(min(below, above), 1 / (RESAMPLES + 1)))
-    return Difference(*values, values[1] - values[0], ci, p)
+    before, after = transform(base.value), transform(tuned.value)
+    ci, p = None, None
+    if len(left.nats) > 1:
+        drawn = _resampled([left, right], seed)
+        changed = np.vectorize(transform)
+        differences = changed(drawn[1]) - changed(drawn[0])
+        ci = _between(differences, len(left.nats), float)
+        below, above = float((differences <= 0).mean()), float((differences >= 0).mean())
+        p = min(1.0, 2 * max(min(below, above), 1 / (RESAMPLES + 1)))
+    return MeanDifference(base=before, tuned=after, difference=after - before, ci=ci, p_two_sided=p)
 
 
 def _between(values: Floats, count: int, transform: Transform) -> tuple[float, float]:

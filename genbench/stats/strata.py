@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from genbench.errors import InputError
 from genbench.stats.comparison.paired import Paired, paired
-from genbench.stats.estimates import Estimate, estimate
+from genbench.stats.estimates import EstimateRecord, estimate
 from genbench.stats.intervals import LEVEL
 from genbench.stats.metrics import AnswersLike
 from genbench.stats.multiple_testing import benjamini_hochberg
@@ -42,7 +42,7 @@ def estimate_strata(
     answers: AnswersLike | None = None,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
-) -> dict[str, Estimate]:
+) -> dict[str, EstimateRecord]:
     """Return the metric within each stratum, sorted by name.
 
     Raises:

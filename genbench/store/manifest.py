@@ -8,13 +8,15 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from genbench.data.subset import nested_subset
-from genbench.json_record import Count, JsonRecord, Share
+from genbench.json_record import Count, JsonRecord, Share, SignedShare
+from genbench.protocols import PublishedScore
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
+from genbench.stats.adaptive.looks import NightLookRecord, TaskDecision
 from genbench.suite.track import TrackKind, TrackName
 
 TrackRole = Literal["point", "anchor"]
@@ -55,12 +57,6 @@ def position_label(kind: TrackKind, position: int) -> str:
 def night_position(night: date) -> int:
     """Return the position of a night: days since 1970-01-01."""
     return (night - _EPOCH).days
-
-
-Signed = Annotated[float, Field(ge=-1, le=1)]
-Bounds = tuple[Signed, Signed]
-TaskDecision = Literal["REGRESSED", "NON_INFERIOR", "QUIET", "INCONCLUSIVE", "STOPPED"]
-SuiteDecision = Literal["REGRESSED", "IMPROVED", "NON_INFERIOR", "INCONCLUSIVE"]
 
 
 class BaseRecord(JsonRecord):
@@ -113,51 +109,11 @@ class AdaptivePlan(JsonRecord):
     tasks: dict[str, TaskPlan] = Field(description="by name")
 
 
-class TaskLookRecord(JsonRecord):
-    """One look at one task. Differences are fractions of 1."""
-
-    look: Count = Field(description="number of the task's own look, from 1")
-    fraction: Share = Field(description="planned share of the information")
-    n: Count = Field(description="problems")
-    samples: Count = Field(description="samples so far")
-    difference: Signed | None = Field(description="tuned - base")
-    p: Share = Field(description="exact one-sided p value of a drop")
-    level: Share = Field(description="level that p must not exceed for REGRESSED")
-    lower: Signed | None = Field(description="lower bound of the difference at error `lower_level`")
-    lower_level: Share = Field(description="error of the lower bound at this look")
-    ci: Bounds | None = Field(description="repeated interval: valid whenever the run stops")
-    ci_level: Share = Field(description="confidence of the interval at this look alone")
-    decision: TaskDecision | None = Field(description="null if the task goes on")
-
-
-class PooledLookRecord(JsonRecord):
-    """One look at the pooled difference of the gating tasks."""
-
-    fraction: Share = Field(description="mean of the tasks' planned shares")
-    difference: Signed | None = Field(description="inverse-variance pooled difference")
-    p: Share = Field(description="one-sided p value of a drop")
-    level: Share = Field(description="level that p must not exceed for REGRESSED")
-    lower: float | None = Field(description="lower bound at error `lower_level`")
-    lower_level: Share = Field(description="error of the lower bound at this look")
-    regressed: bool = Field(description="whether the suite REGRESSED by it")
-    is_excluded: bool = Field(description="whether a loss of the pooled margin is excluded")
-
-
-class NightLookRecord(JsonRecord):
-    """One look at the run."""
-
-    number: Count = Field(description="number of the look, from 1")
-    tasks: dict[str, TaskLookRecord] = Field(description="tasks that drew since the look before")
-    pooled: PooledLookRecord | None = Field(description="null with one gating task, or if none drew")
-    draws: tuple[str, ...] = Field(description="tasks that draw on; none at the last look")
-    verdict: SuiteDecision | None = Field(description="verdict of the suite; null before the last look")
-
-
 class ConfirmationRecord(JsonRecord):
     """A task that REGRESSED, drawn once more with fresh seeds."""
 
     samples: Count = Field(description="fresh samples")
-    difference: Signed | None = Field(description="tuned - base over the fresh samples only")
+    difference: SignedShare | None = Field(description="tuned - base over the fresh samples only")
     p: Share = Field(description="exact one-sided p value of a drop in the fresh samples only")
 
 
@@ -280,22 +236,6 @@ class VerifierRecord(JsonRecord):
     digest: str = Field(description="digest of name, options and version, which every verdict carries")
 
 
-class PublishedRecord(JsonRecord):
-    """A score that someone else reported."""
-
-    model: str = Field(description="the model that was measured")
-    value: Share = Field(description="score as a fraction of 1")
-    source: str = Field(description="source of the score")
-    decoding: str = Field(description="how its samples were drawn")
-    n: Count | None = Field(default=None, description="problems of the source; absent if it does not say")
-    k: Count | None = Field(default=None, description="samples of each problem; absent if it does not say")
-    mean: Literal["macro"] | None = Field(default=None, description="`macro`: mean over categories")
-    of: Literal["this model", "its family", "the suite"] = Field(
-        description="why it is shown: the name of the model under test is this one, begins with it, "
-        "or the suite says so"
-    )
-
-
 class OpponentRecord(JsonRecord):
     """The stored run with whose answers the answers are compared."""
 
@@ -354,7 +294,7 @@ class TaskRecord(JsonRecord):
     headline: str = Field(description="metric that represents the task")
     metrics: tuple[str, ...] = Field(description="all metrics")
     chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
-    published: tuple[PublishedRecord, ...] = Field(default=(), description="scores that others report")
+    published: tuple[PublishedScore, ...] = Field(default=(), description="scores that others report")
     decoding: dict[str, Any] = Field(description="sampling fields without the run seed")
     verifier: VerifierRecord = Field(description="verifier that graded the answers")
     data: dict[str, Any] = Field(default_factory=dict, description="source of the rows")

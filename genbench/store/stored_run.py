@@ -10,7 +10,7 @@ import heapq
 import json
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,10 @@ from genbench.store.lines import ask_places, verdict_from_record
 from genbench.store.manifest import drawn_ids, ids_in_force
 from genbench.store.sample_index import DrawnSamples, SampleIndex, SampleKey
 from genbench.store.seal import Seal, SealRecord
-from genbench.types import Completion, Verdict
+from genbench.types import Answer, Completion, Status, Verdict
+
+Split = Callable[[Completion], Answer]
+"""Separates a completion's reasoning trace from its answer."""
 
 
 class AskFile:
@@ -202,23 +205,75 @@ class TokenCount:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredSample:
+class Turn:
+    """One reply of a sample, with its trace split off."""
+
+    completion: Completion
+    answer: Answer
+
+    @property
+    def prompt(self) -> str | None:
+        """Return the prompt of this turn with all before it.
+
+        It is None for the first turn, see `Sample.prompt`.
+        """
+        return self.completion.prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
     """One sample with everything that its run folder contains about it.
 
-    `completions` are its turns in order, at least one. `prompt` is the prompt of the first turn, or None if
-    it is made again from `recipe`. `prompt` and `reference` are None in folders of older versions. `verdict`
-    is None if the sample has not been verified.
+    `turns` are the replies in order, at least one. `prompt` is the first turn's. `prompt` and `reference` are
+    None if the folder was written before they were kept, `verdict` if the sample has not been verified.
     """
 
     task: str
     problem_id: str
     sample_index: int
-    completions: tuple[Completion, ...]
+    turns: tuple[Turn, ...]
     verdict: Verdict | None
     prompt: str | None
     reference: str | None
     strata: Mapping[str, str]
     recipe: Mapping[str, Any] | None = None
+    """What a generated prompt is made from. `prompt` then only names it."""
+
+    @property
+    def answer(self) -> Answer:
+        """Return the last turn's answer."""
+        return self.turns[-1].answer
+
+    @property
+    def status(self) -> Status:
+        """Return the status of the verdict, or `unscored` if there is none."""
+        return self.verdict.status if self.verdict else "unscored"
+
+    @property
+    def score(self) -> float | None:
+        """Return the score in [0, 1], or None without a verdict or if the sample is excluded."""
+        return self.verdict.score if self.verdict else None
+
+    @property
+    def completion_tokens(self) -> int | None:
+        """Return the sum over the turns, or None if tokens were not counted."""
+        return _total([turn.completion.completion_tokens for turn in self.turns])
+
+    @property
+    def trace_tokens(self) -> int | None:
+        """Return the sum over the turns, or None if tokens were not counted."""
+        return _total([turn.completion.trace_tokens for turn in self.turns])
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def recipe_words(recipe: Mapping[str, Any]) -> str:
+    """Return what readers see instead of a prompt that is not stored."""
+    facts = ", ".join(f"{name} {value}" for name, value in recipe.items() if value not in (None, ""))
+    return f"[not stored, `genbench show` makes it again: {facts}]"
 
 
 class StoredTask:
@@ -393,12 +448,13 @@ class StoredTask:
         """Open the file of the prompts and references of the problems in force."""
         return AskFile(self.folder, self.name, self.problem_ids)
 
-    def samples(self, problem_id: str | None = None) -> Iterator[StoredSample]:
+    def samples(self, split: Split, problem_id: str | None = None) -> Iterator[Sample]:
         """Yield the samples, of one problem or of all, in the order in which completions.jsonl has them.
 
         Samples are read one at a time, because the file may be larger than the memory.
 
         Args:
+            split: separates a completion's trace from its answer.
             problem_id: the problem, or None for all problems.
 
         Raises:
@@ -412,24 +468,25 @@ class StoredTask:
                     continue
                 begun[key].append(item)
                 if item.final or len(begun[key]) == self.problems[key[0]]["turns"]:
-                    yield self._joined(begun.pop(key), verdicts, asks)
+                    yield self._joined(begun.pop(key), split, verdicts, asks)
             for items in begun.values():
-                yield self._joined(items, verdicts, asks)
+                yield self._joined(items, split, verdicts, asks)
 
-    def _joined(self, items: list[Completion], verdicts: VerdictFile, asks: AskFile) -> StoredSample:
+    def _joined(self, items: list[Completion], split: Split, verdicts: VerdictFile, asks: AskFile) -> Sample:
         items.sort(key=lambda item: item.turn)
         sample = items[0].sample
-        ask = asks.of_sample(sample.problem_id, sample.sample_index)
-        return StoredSample(
+        ask = asks.of_sample(sample.problem_id, sample.sample_index) or {}
+        recipe = ask.get("recipe")
+        return Sample(
             task=self.name,
             problem_id=sample.problem_id,
             sample_index=sample.sample_index,
-            completions=tuple(items),
+            turns=tuple(Turn(item, split(item)) for item in items),
             verdict=verdicts.get(sample.problem_id, sample.sample_index),
-            prompt=ask["prompt"] if ask else None,
-            reference=ask["reference"] if ask else None,
+            prompt=ask.get("prompt") if recipe is None else recipe_words(recipe),
+            reference=ask.get("reference"),
             strata=self.problems[sample.problem_id]["strata"],
-            recipe=ask.get("recipe") if ask else None,
+            recipe=recipe,
         )
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import Field
 
 from genbench.errors import GenbenchError, InputError
 from genbench.json_record import JsonRecord
-from genbench.sandbox.foreign import ForeignPython
-from genbench.task_import.harness.convert import Converted, convert, convert_scored
+from genbench.task_import.harness.convert import Converted, ImportOptions, convert
 from genbench.task_import.harness.definition import Definition, DefinitionTree, read_file, read_tree
 from genbench.task_import.harness.levels import classify, without_code
 from genbench.task_import.olmo_requests import PREFIXES, convert_olmo
@@ -20,12 +18,35 @@ from genbench.task_import.python_tasks import convert_python, python_source
 from genbench.task_import.sources import Source, installed_folder, source_of
 from genbench.tasks.imported import ENDING, Lock, write_frozen, write_lock
 
+_SHOWN = 3
+"""Rows that are shown for approval."""
+_READ = "the requests that the tool wrote were read; nothing of it was executed"
+_SUITE = """\
+# Tasks that were imported from {framework}. Each lock file says where its parts came from; the page next to
+# it says the same in words. `genbench check {name}.yaml` checks files and rows.
+#
+# The definitions' own decoding is in their lock files. For a base model, write `prompt_style: plain` under
+# the model and take stop and max_tokens from there. Chat models get the suite's max_tokens: the limits of
+# the definitions (often 256 tokens) end a reasoning trace in the middle.
+models:
+  model:
+    path: ORG/MODEL                 # or: genbench run {name}.yaml --model model=PATH
+
+decoding:
+  temperature: 0.6
+  top_p: 0.95
+  max_tokens: 32768
+  seed: 0
+
+tasks:
+"""
+
 
 class ImportedRecord(JsonRecord):
     """One task that was imported."""
 
     task: str = Field(description="name of the task in the original")
-    level: str = Field(description="1, 1c, 2, 2c, 3 or 4 (see `genbench import-task --report`)")
+    level: str = Field(description="1, 1c, 2, 2c, 3 or 4 (see `genbench import task --report`)")
     door: int = Field(description="1: definition read; 2: rows by foreign code; 3: also scored by it")
     output: str = Field(description="generate_until, multiple_choice, loglikelihood …")
     lock: str = Field(description="the lock file")
@@ -50,155 +71,6 @@ class ImportRecord(JsonRecord):
     suite: str = Field(description="the suite file that lists the tasks")
     imported: tuple[ImportedRecord, ...] = Field(description="the tasks that were imported")
     refused: tuple[RefusedRecord, ...] = Field(description="the tasks that were not")
-
-
-_SHOWN = 3
-"""Rows that are shown for approval."""
-
-_READ = "the requests that the tool wrote were read; nothing of it was executed"
-
-_SUITE = """\
-# Tasks that were imported from {framework}. Each lock file says where its parts came from; the page next to
-# it says the same in words. `genbench check {name}.yaml` checks files and rows.
-#
-# The definitions' own decoding is in their lock files. For a base model, write `prompt_style: plain` under
-# the model and take stop and max_tokens from there. Chat models get the suite's max_tokens: the limits of
-# the definitions (often 256 tokens) end a reasoning trace in the middle.
-models:
-  model:
-    path: ORG/MODEL                 # or: genbench run {name}.yaml --model model=PATH
-
-decoding:
-  temperature: 0.6
-  top_p: 0.95
-  max_tokens: 32768
-  seed: 0
-
-tasks:
-"""
-
-
-def write_converted(found: Converted, output: Path) -> ImportedRecord:
-    """Write the files of one task into a folder. The lock file comes last: it is never without rows."""
-    output.mkdir(parents=True, exist_ok=True)
-    name = found.lock.task
-    rows = output / f"{name}.rows.jsonl"
-    lock = found.lock.model_copy(update={"frozen": write_frozen(rows, found.rows)})
-    (output / f"{name}.md").write_text(page_text(lock, found), encoding="utf-8")
-    place = output / f"{name}{ENDING}"
-    write_lock(place, lock)
-    return ImportedRecord(
-        task=name,
-        level=lock.level,
-        door=lock.door,
-        output=lock.output,
-        lock=str(place),
-        rows=lock.frozen.rows,
-        refused_rows=len(lock.refused),
-        examples=tuple(_examples(found)),
-        changes=lock.changes,
-        defects=lock.defects,
-    )
-
-
-def _examples(found: Converted) -> Iterator[tuple[str, str]]:
-    for row in found.rows[:_SHOWN]:
-        reference = row.get("reference", row.get("gold", row.get("continuation")))
-        yield row["context"], json.dumps(reference, ensure_ascii=False)
-
-
-def suite_text(done: Sequence[ImportedRecord], group: str | None) -> str:
-    """Return a suite with the imported tasks."""
-    name = group or done[0].task
-    lines = [_SUITE.format(framework="another tool", name=name)]
-    for item in done:
-        grouped = f", group: {json.dumps(group)}" if group else ""
-        lines.append(f"  - {{task: {json.dumps('imported:' + Path(item.lock).name)}{grouped}}}\n")
-    return "".join(lines)
-
-
-def page_text(lock: Lock, found: Converted) -> str:
-    """Return the page of an imported task: where each part came from, and under which licence."""
-    origin, checked, listed = _origin_lines(lock), _checked_lines(lock), _list_lines(lock)
-    return "\n".join([f"# {lock.task}\n", *origin, *checked, *listed, *_row_lines(found)]) + "\n"
-
-
-def _origin_lines(lock: Lock) -> Iterator[str]:
-    origin = lock.origin
-    doors = {
-        1: "the definition was read; nothing of it was executed",
-        2: "code of the tool made the rows once, in the sandbox",
-        3: "code of the tool made the rows, and scores each answer in the sandbox",
-    }
-    yield "| part | where it came from | licence |\n|---|---|---|"
-    version = " ".join(filter(None, (origin.framework, origin.version)))
-    commit = f", commit `{origin.commit}`" if origin.commit else ""
-    files = ", ".join(f"`{name}`" for name in origin.files)
-    yield f"| definition | {version}{commit}: {files} (digest `{origin.digest[:16]}`) | {origin.licence} |"
-    for part in lock.data:
-        revision = f" at `{part.revision}`" if part.revision else ""
-        config = f"{part.config or 'default'}, {part.split}"
-        yield (
-            f"| rows | `{part.repo}` ({config}){revision}, from the {part.source}: {part.rows:,} rows, "
-            f"digest `{part.digest[:16]}` | {part.licence} |"
-        )
-    yield ""
-    done = _READ if lock.origin.framework == "oe-eval" else doors[lock.door]
-    yield f"Version `{lock.version}`, level {lock.level}: {done}.\n"
-
-
-def _checked_lines(lock: Lock) -> Iterator[str]:
-    yield f"Exemplars: {lock.shots or 'none'}. Output: {lock.output}. Verifier: `{lock.verifier}`.\n"
-    if lock.verifier_options:
-        yield f"```json\n{json.dumps(lock.verifier_options, indent=2, ensure_ascii=False)}\n```\n"
-
-
-def _list_lines(lock: Lock) -> Iterator[str]:
-    for title, items in (
-        ("What differs from the original", lock.changes),
-        ("Known defects of the original", lock.defects),
-        ("Rows that could not be made", [f"row {int(row) + 1}: {why}" for row, why in lock.refused.items()]),
-    ):
-        if items:
-            yield f"## {title}\n"
-            yield from (f"* {item}" for item in items)
-            yield ""
-
-
-def _row_lines(found: Converted) -> Iterator[str]:
-    yield "## The first rows\n"
-    for prompt, reference in _examples(found):
-        yield f"````text\n{prompt}\n````\n\nReference: `{reference}`\n"
-
-
-Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
-    """What a user asks of an import.
-
-    Args:
-        output: the folder that gets the files.
-        data_dir: a mirror of datasets instead of the hub.
-        tasks_dir: the folder of definitions that a name is looked up in. None: that of the installed lm-eval.
-        shots: the number of exemplars, instead of the definition's own.
-        headline: the filter that makes the score.
-        skip_code: the lists, `filter_list` or `metric_list`, of which entries with Python functions are left
-            out, if others remain.
-        foreign: the Python that may run the task's own code once to make its rows. None: no code runs.
-        generate: whether tasks with choices become tasks that generate their answer.
-    """
-
-    output: Path
-    data_dir: Path | None = None
-    tasks_dir: Path | None = None
-    shots: int | None = None
-    headline: str | None = None
-    generate: bool = False
-    skip_code: frozenset[str] = frozenset()
-    foreign: ForeignPython | None = None
-    tell: Tell = field(default=lambda line: None)
 
 
 def import_tasks(source: str, options: ImportOptions) -> ImportRecord:
@@ -277,26 +149,7 @@ def _imported(definition: Definition, origin: Source, options: ImportOptions) ->
     kept, left_out = without_code(definition, options.skip_code)
     found = classify(kept)
     try:
-        if found.level == "3" and options.foreign is not None:
-            return convert_scored(
-                found,
-                origin,
-                options.foreign,
-                data_dir=options.data_dir,
-                shots=options.shots,
-                headline=options.headline,
-                left_out=left_out,
-            )
-        return convert(
-            found,
-            origin,
-            data_dir=options.data_dir,
-            shots=options.shots,
-            headline=options.headline,
-            generate=options.generate,
-            left_out=left_out,
-            foreign=options.foreign,
-        )
+        return convert(found, origin, options, left_out)
     except GenbenchError as error:
         return RefusedRecord(task=definition.name, level=found.level, reason=str(error))
 
@@ -305,3 +158,91 @@ def _file_name(source: str) -> str:
     name = Path(source).name.removesuffix(".yaml")
     kept = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
     return kept.lstrip("._-") or "imported"
+
+
+def write_converted(found: Converted, output: Path) -> ImportedRecord:
+    """Write the files of one task into a folder. The lock file comes last: it is never without rows."""
+    output.mkdir(parents=True, exist_ok=True)
+    name = found.lock.task
+    rows = output / f"{name}.rows.jsonl"
+    lock = found.lock.model_copy(update={"frozen": write_frozen(rows, found.rows)})
+    (output / f"{name}.md").write_text(page_text(lock, found), encoding="utf-8")
+    place = output / f"{name}{ENDING}"
+    write_lock(place, lock)
+    return ImportedRecord.from_object(
+        lock,
+        lock=str(place),
+        rows=lock.frozen.rows,
+        refused_rows=len(lock.refused),
+        examples=tuple(_examples(found)),
+    )
+
+
+def _examples(found: Converted) -> Iterator[tuple[str, str]]:
+    for row in found.rows[:_SHOWN]:
+        reference = row.get("reference", row.get("gold", row.get("continuation")))
+        yield row["context"], json.dumps(reference, ensure_ascii=False)
+
+
+def suite_text(done: Sequence[ImportedRecord], group: str | None) -> str:
+    """Return a suite with the imported tasks."""
+    name = group or done[0].task
+    lines = [_SUITE.format(framework="another tool", name=name)]
+    for item in done:
+        grouped = f", group: {json.dumps(group)}" if group else ""
+        lines.append(f"  - {{task: {json.dumps('imported:' + Path(item.lock).name)}{grouped}}}\n")
+    return "".join(lines)
+
+
+def page_text(lock: Lock, found: Converted) -> str:
+    """Return the page of an imported task: where each part came from, and under which licence."""
+    origin, checked, listed = _origin_lines(lock), _checked_lines(lock), _list_lines(lock)
+    return "\n".join([f"# {lock.task}\n", *origin, *checked, *listed, *_row_lines(found)]) + "\n"
+
+
+def _origin_lines(lock: Lock) -> Iterator[str]:
+    origin = lock.origin
+    doors = {
+        1: "the definition was read; nothing of it was executed",
+        2: "code of the tool made the rows once, in the sandbox",
+        3: "code of the tool made the rows, and scores each answer in the sandbox",
+    }
+    yield "| part | where it came from | licence |\n|---|---|---|"
+    version = " ".join(filter(None, (origin.framework, origin.version)))
+    commit = f", commit `{origin.commit}`" if origin.commit else ""
+    files = ", ".join(f"`{name}`" for name in origin.files)
+    yield f"| definition | {version}{commit}: {files} (digest `{origin.digest[:16]}`) | {origin.licence} |"
+    for part in lock.data:
+        revision = f" at `{part.revision}`" if part.revision else ""
+        config = f"{part.config or 'default'}, {part.split}"
+        yield (
+            f"| rows | `{part.repo}` ({config}){revision}, from the {part.source}: {part.rows:,} rows, "
+            f"digest `{part.digest[:16]}` | {part.licence} |"
+        )
+    yield ""
+    done = _READ if lock.origin.framework == "oe-eval" else doors[lock.door]
+    yield f"Version `{lock.version}`, level {lock.level}: {done}.\n"
+
+
+def _checked_lines(lock: Lock) -> Iterator[str]:
+    yield f"Exemplars: {lock.shots or 'none'}. Output: {lock.output}. Verifier: `{lock.verifier}`.\n"
+    if lock.verifier_options:
+        yield f"```json\n{json.dumps(lock.verifier_options, indent=2, ensure_ascii=False)}\n```\n"
+
+
+def _list_lines(lock: Lock) -> Iterator[str]:
+    for title, items in (
+        ("What differs from the original", lock.changes),
+        ("Known defects of the original", lock.defects),
+        ("Rows that could not be made", [f"row {int(row) + 1}: {why}" for row, why in lock.refused.items()]),
+    ):
+        if items:
+            yield f"## {title}\n"
+            yield from (f"* {item}" for item in items)
+            yield ""
+
+
+def _row_lines(found: Converted) -> Iterator[str]:
+    yield "## The first rows\n"
+    for prompt, reference in _examples(found):
+        yield f"````text\n{prompt}\n````\n\nReference: `{reference}`\n"

@@ -14,7 +14,7 @@ from typing import Any
 from genbench.errors import DataError, InputError, nearest
 from genbench.task_import.harness.convert import Converted
 from genbench.task_import.sources import source_of
-from genbench.tasks.imported import FrozenFile, Lock, Origin, RowsOrigin
+from genbench.tasks.imported import FrozenFile, Lock, RowsOrigin
 
 PREFIXES = ("olmo:", "olmes:", "oe-eval:")
 _FILES = ("requests.jsonl.gz", "requests.jsonl")
@@ -28,6 +28,10 @@ _RULES = {
     "acc_uncond": "acc_pmi",
 }
 """oe-eval's accuracies by genbench's rules. oe-eval counts the space in front of a choice."""
+_TEXT_CHANGE = (
+    "only the log-probability of the right text is scored: bpb_gold is oe-eval's bits per byte, and answers "
+    "that it generates are not asked for"
+)
 
 
 @dataclass(slots=True)
@@ -63,12 +67,6 @@ def convert_olmo(source: str, tasks_dir: Path | None) -> Converted:
         rows, changes = _text_rows(documents), [_TEXT_CHANGE]
         output, options = "loglikelihood", {"rule": "byte_probability"}
     return Converted(_lock(path, config, rows, output=output, options=options, changes=changes), rows)
-
-
-_TEXT_CHANGE = (
-    "only the log-probability of the right text is scored: bpb_gold is oe-eval's bits per byte, and answers "
-    "that it generates are not asked for"
-)
 
 
 def _requests_file(name: str, tasks_dir: Path | None) -> Path:
@@ -230,21 +228,13 @@ def _lock(
     name = _name(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     source = source_of(path.parent.parent.parent, "oe-eval")
-    version, shots = task.get("version"), task.get("num_shots")
+    shots = task.get("num_shots")
     return Lock(
         task=name,
         door=2,
         level="2",
         output=output,
-        origin=Origin(
-            framework="oe-eval",
-            version=source.version,
-            commit=source.commit,
-            files=(path.name,),
-            digest=digest,
-            task_version=None if version is None else str(version),
-            licence=source.licence,
-        ),
+        origin=source.origin([path.name], digest, task.get("version")),
         data=(
             RowsOrigin(
                 repo=str(task.get("dataset_path") or config.get("task_name") or name),

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from genbench.errors import DataError, InputError
 from genbench.sandbox.foreign import ForeignPython, run_foreign
 from genbench.task_import.harness.convert import Converted
-from genbench.task_import.sources import Split, load_split
-from genbench.tasks.imported import FrozenFile, Lock, Origin, RowsOrigin
+from genbench.task_import.sources import Source, Split, load_split
+from genbench.tasks.imported import FrozenFile, Lock, RowsOrigin
 
 _NORMS = {None: "acc", "LogProbCharNorm": "acc_char", "LogProbTokenNorm": "acc_token"}
 _SIMPLE = frozenset(
@@ -21,6 +21,8 @@ _SIMPLE = frozenset(
     for name in ("prompt_template", "system_message", "user_message", "multiple_choice", "generate", "chain")
 )
 """Solvers that make the prompt of one request."""
+_LICENCES = {"lighteval": "MIT", "inspect": "MIT"}
+_PROGRAMS = Path(__file__).parent / "programs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +168,6 @@ def _asked_row(row: Mapping[str, Any], verifier: str) -> dict[str, Any]:
     return {**kept, "reference": {"texts": target} if verifier == "contains" else reference}
 
 
-_LICENCES = {"lighteval": "MIT", "inspect": "MIT"}
-_PROGRAMS = Path(__file__).parent / "programs"
-
-
 @dataclass(frozen=True, slots=True)
 class PythonSource:
     """A task of a Python framework, as `lighteval:NAME`, `lighteval:FILE:NAME` or `inspect:FILE:NAME`."""
@@ -250,20 +248,14 @@ def _lock(source: PythonSource, facts: Mapping[str, Any], rules: Rows, origins: 
     name = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in source.name)
     code = source.file.read_bytes() if source.file is not None else b""
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode() + code).hexdigest()
-    version = facts.get("version")
+    licence = _LICENCES[source.framework] if source.file is None else "not stated"
+    tool = Source(source.framework, facts["package"], None, licence)
     return Lock(
         task=name,
         door=2,
         level="2",
         output=rules.output,
-        origin=Origin(
-            framework=source.framework,
-            version=facts["package"],
-            files=(source.file.name,) if source.file is not None else (),
-            digest=digest,
-            task_version=None if version is None else str(version),
-            licence=_LICENCES[source.framework] if source.file is None else "not stated",
-        ),
+        origin=tool.origin([source.file.name] if source.file else [], digest, facts.get("version")),
         data=tuple(origins),
         shots="none",
         frozen=FrozenFile(name=f"{name}.rows.jsonl", rows=len(rules.rows), sha256=""),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from genbench import registry
@@ -14,7 +14,7 @@ from genbench.data.hub import how_to_mirror, mirror_file
 from genbench.data.local import read_rows
 from genbench.errors import DataError, InputError
 from genbench.protocols import HubDataset, Row
-from genbench.tasks.imported import RowsOrigin
+from genbench.tasks.imported import Origin, RowsOrigin
 
 _LICENCES = (
     ("Apache License", "Apache-2.0"),
@@ -24,6 +24,8 @@ _LICENCES = (
 )
 _PARENTS = 6
 """Folders above the definitions that are searched for a licence, a repository or a package."""
+_LOADERS = ("json", "csv", "parquet", "text", "arrow")
+"""Paths that name no repository, but a reader of `datasets` for files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,16 @@ class Source:
     version: str | None
     commit: str | None
     licence: str
+
+    def origin(self, files: Sequence[str], digest: str, task_version: object) -> Origin:
+        """Return the origin of one definition for its lock file.
+
+        Args:
+            digest: of the resolved definition.
+            task_version: the version that the definition gives itself, or None.
+        """
+        version = None if task_version is None else str(task_version)
+        return Origin(**asdict(self), files=tuple(files), digest=digest, task_version=version)
 
 
 def installed_folder() -> Path | None:
@@ -92,10 +104,6 @@ def _commit(folder: Path) -> str | None:
     return found.stdout.strip() or None
 
 
-_LOADERS = ("json", "csv", "parquet", "text", "arrow")
-"""Paths that name no repository, but a reader of `datasets` for files."""
-
-
 @dataclass(frozen=True, slots=True)
 class Split:
     """One split of a dataset, as the definition names it."""
@@ -129,7 +137,9 @@ def load_split(split: Split, data_dir: Path | None) -> SourceRows:
     if ".." in Path(split.repo).parts or Path(split.repo).is_absolute():
         raise InputError(f"dataset_path '{split.repo}' is no repository of the hub")
     config = split.config or "default"
-    dataset = HubDataset(split.repo, config, split.name, (), split.revision)
+    dataset = HubDataset(
+        repo=split.repo, config=config, split=split.name, columns=(), revision=split.revision
+    )
     if data_dir is not None:
         path = mirror_file(dataset, data_dir)
         rows, revision, source, licence = read_rows(path, ()), None, "mirror", "not stated"

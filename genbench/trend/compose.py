@@ -1,6 +1,4 @@
-"""The record of a track, composed from its history in the ledger: tasks, anchor, best checkpoints,
-changes.
-"""
+"""The record of a track, composed from its history in the ledger: tasks, anchor, checkpoints, changes."""
 
 from __future__ import annotations
 
@@ -13,22 +11,17 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtr
 
+from genbench.analysis.records import Interval
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import Epoch, Night, TaskSeries, TrackHistory, recent, track_history
 from genbench.ledger.notes import Change
+from genbench.ledger.vectors import problem_means
 from genbench.stats.multiple_testing import holm
+from genbench.stats.scores import Floats
 from genbench.stats.tracks.changepoints import MIN_PROBLEMS, SplitTests, TaskNights, pooled_tests
 from genbench.stats.tracks.winners_curse import best_of, rerun_errors, shrunk
 from genbench.store.manifest import position_label
-from genbench.trend.detect import (
-    AlignedTask,
-    Thresholds,
-    aligned_tasks,
-    detect_changes,
-    is_tested,
-    problem_means,
-    thresholds,
-)
+from genbench.trend.detect import AlignedTask, aligned_tasks, detect_changes
 from genbench.trend.record import (
     AlarmBudget,
     AnchorRecord,
@@ -41,6 +34,7 @@ from genbench.trend.record import (
     TrendRun,
     TrendTask,
 )
+from genbench.trend.rules import alarm_budget, is_tested
 from genbench.trend.sentence import night_words, parse_since, sentence, since_position
 
 RERUN_MOVE = 3.0
@@ -57,14 +51,6 @@ _FIELDS = {
 """Columns of a record that are numbers, and where a series has them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _LastStep:
-    """The step from the last but one score of a task to the newest."""
-
-    size: float | None
-    z: float | None
-
-
 def task_records(history: TrackHistory, changes: Sequence[TrendChange], points: int) -> tuple[TrendTask, ...]:
     """Return the tasks of a track, those with an open change first, then the gating ones.
 
@@ -75,34 +61,30 @@ def task_records(history: TrackHistory, changes: Sequence[TrendChange], points: 
     labels = {night.uid: night.label for night in history.points}
     found = []
     for series in history.series.values():
-        step = _last_step(series)
-        found.append(
-            TrendTask(
-                task=series.task,
-                gating=series.gating,
-                n=series.n,
-                tested=is_tested(series),
-                chance=series.chance,
-                since_last=step.size,
-                rerun_z=step.z,
-                moved_here_only=series.task not in moved and step.z is not None and abs(step.z) > RERUN_MOVE,
-                points=_columns(series, labels, points),
-            )
+        since_last, rerun_z = _last_step(series)
+        record = TrendTask.from_object(
+            series,
+            tested=is_tested(series),
+            since_last=since_last,
+            rerun_z=rerun_z,
+            moved_here_only=series.task not in moved and rerun_z is not None and abs(rerun_z) > RERUN_MOVE,
+            points=_columns(series, labels, points),
         )
+        found.append(record)
     return tuple(sorted(found, key=lambda task: (task.task not in moved, not task.gating)))
 
 
-def _last_step(series: TaskSeries) -> _LastStep:
-    """Return the step between the two newest scores under one key."""
+def _last_step(series: TaskSeries) -> tuple[float | None, float | None]:
+    """Return the step between the two newest scores under one key: its size, and in errors of a re-run."""
     values = series.value.tolist()
     newest = (row for row in range(len(values) - 1, -1, -1) if not math.isnan(values[row]))
     rows = list(islice(newest, 2))[::-1]
     if len(rows) < 2 or series.keys[rows[1]] != series.keys[rows[0]]:
-        return _LastStep(None, None)
+        return None, None
     size = values[rows[1]] - values[rows[0]]
     errors = rerun_errors(series.rerun_low[rows], series.rerun_high[rows])
     error = float(np.sqrt((errors**2).sum()))
-    return _LastStep(size, None if math.isnan(error) or error == 0 else size / error)
+    return size, None if math.isnan(error) or error == 0 else size / error
 
 
 def _columns(series: TaskSeries, labels: Mapping[str, str], points: int) -> TrendColumns:
@@ -205,15 +187,19 @@ def _moved(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 def _against_base(epoch: Epoch, uid: str) -> SplitTests | None:
     """Return the paired test of one anchor minus the base, or None if this epoch has not both."""
-    if uid not in epoch.anchor_uids or epoch.base_sums is None or epoch.base_counts is None:
+    base = epoch.base_means
+    if uid not in epoch.anchor_uids or base is None:
         return None
     if uid == epoch.base_uid or len(epoch.problem_ids) < MIN_PROBLEMS:
         return None
     row = epoch.anchor_uids.index(uid)
-    base = problem_means(epoch.base_sums, epoch.base_counts)
     anchor = problem_means(epoch.anchor_sums[row], epoch.anchor_counts[row])
-    nights = TaskNights(np.stack([base, anchor]), epoch.groups)
-    return nights.tests(*(np.array([place]) for place in (0, 1, 2)))
+    return _paired_test(np.stack([base, anchor]), epoch.groups)
+
+
+def _paired_test(means: Floats, groups: Sequence[str | None] | None) -> SplitTests:
+    """Return the test of the second of two rows (2, problems) minus the first."""
+    return TaskNights(means, groups).tests(*(np.array([place]) for place in (0, 1, 2)))
 
 
 _WORSE = 0.05
@@ -246,8 +232,10 @@ def _best(
     values = series.value[own]
     noise = rerun_errors(series.rerun_low[own], series.rerun_high[own])
     best, newest = int(np.nanargmax(values)), len(rows) - 1
-    previous = compared(task, int(rows[newest - 1]), int(rows[newest]))
-    against = compared(task, int(rows[best]), int(rows[newest])) if best != newest else None
+    to_previous, previous_ci = _difference(task, int(rows[newest - 1]), int(rows[newest]))
+    to_best, best_ci = (None, None)
+    if best != newest:
+        to_best, best_ci = _difference(task, int(rows[best]), int(rows[newest]))
     return BestCheckpoint(
         task=task.name,
         checkpoints=len(rows),
@@ -255,22 +243,23 @@ def _best(
         value=float(values[best]),
         shrunk=float(shrunk(values, noise)[best]),
         luck=best_of(len(rows)) * float(np.sqrt(np.nanmean(noise**2))) if not np.isnan(noise).all() else 0.0,
-        difference_to_previous=_difference(previous),
-        previous_ci=previous.interval(0) if _difference(previous) is not None else None,
-        difference_to_best=None if against is None else _difference(against),
-        best_ci=None if against is None or _difference(against) is None else against.interval(0),
+        difference_to_previous=to_previous,
+        previous_ci=previous_ci,
+        difference_to_best=to_best,
+        best_ci=best_ci,
         not_worse=_not_worse(task, int(rows[best]), [int(row) for row in rows if row != rows[best]]),
     )
 
 
 def compared(task: AlignedTask, before: int, after: int) -> SplitTests:
     """Return the paired test of one point of a task minus another."""
-    nights = TaskNights(task.values[[before, after]], task.groups)
-    return nights.tests(*(np.array([place]) for place in (0, 1, 2)))
+    return _paired_test(task.values[[before, after]], task.groups)
 
 
-def _difference(test: SplitTests) -> float | None:
-    return None if np.isnan(test.z[0]) else float(test.differences[0])
+def _difference(task: AlignedTask, before: int, after: int) -> tuple[float | None, Interval | None]:
+    """Return the difference of two points of a task with its interval, None if it cannot be tested."""
+    test = compared(task, before, after)
+    return (None, None) if np.isnan(test.z[0]) else (float(test.differences[0]), test.interval(0))
 
 
 def _not_worse(task: AlignedTask, best: int, others: Sequence[int]) -> int:
@@ -326,9 +315,9 @@ def compose(history: TrackHistory, *, since: str | None = None, points: int = SH
     kind = history.track.kind
     start = _start(history, None if since is None else parse_since(kind, since))
     runs = _runs(history)
-    limits = thresholds(history)
+    budget = alarm_budget(history)
     draws = anchor_draws(history)
-    changes = _changes(history, runs, draws, limits)
+    changes = _changes(history, runs, draws, budget)
     best: tuple[BestCheckpoint, ...] = ()
     if kind == "step":
         own = list(aligned_tasks(history).values())
@@ -344,14 +333,17 @@ def compose(history: TrackHistory, *, since: str | None = None, points: int = SH
         newest=runs[history.points[-1].uid] if history.points else None,
         base=None if history.base is None else runs[history.base.uid],
         base_reason=history.track.base_reason,
-        budget=_budget(history, limits),
-        anchor=_anchor(history, runs, draws, limits),
+        budget=budget,
+        anchor=_anchor(history, runs, draws, budget),
         changes=changes,
         tasks=task_records(history, changes, points),
         best=best,
         missing=history.missing,
         unused=tuple(_unused(night) for night in history.others),
-        notes=_notes(history),
+        notes=tuple(
+            TrendNote.from_object(note, label=position_label(kind, note.position))
+            for note in history.annotations
+        ),
     )
     if not history.points:
         return record
@@ -393,36 +385,12 @@ def _runs(history: TrackHistory) -> dict[str, TrendRun]:
     named = {uid for change in history.changes for uid in _named(change)}
     points = history.points if history.track.kind == "step" else history.points[-1:]
     own = (night for night in (*history.points, *history.others) if night.uid in named)
-    return {night.uid: _run(night) for night in (*own, *points, *history.anchors, *base)}
+    return {night.uid: TrendRun.from_object(night) for night in (*own, *points, *history.anchors, *base)}
 
 
 def _named(change: Change) -> tuple[str | None, ...]:
     """Return the uids that a change names."""
     return (change.first_uid, change.last_before_uid, change.found_uid, change.closed_uid, *change.suspects)
-
-
-def _budget(history: TrackHistory, limits: Thresholds) -> AlarmBudget:
-    return AlarmBudget(
-        alarms_per_year=history.track.alarms_per_year,
-        nights_per_year=history.track.nights_per_year,
-        series=limits.gating_series,
-        threshold=limits.gating,
-        watched=limits.other_series,
-        watch_threshold=limits.others,
-    )
-
-
-def _notes(history: TrackHistory) -> tuple[TrendNote, ...]:
-    return tuple(
-        TrendNote(
-            label=position_label(history.track.kind, note.position),
-            position=note.position,
-            kind=note.kind,
-            text=note.text,
-            by=note.by,
-        )
-        for note in history.annotations
-    )
 
 
 def _start(history: TrackHistory, asked: int | None) -> int:
@@ -439,23 +407,17 @@ def _since_words(history: TrackHistory, start: int) -> str:
     return night_words(start, history.points[-1].position)
 
 
-def _run(night: Night) -> TrendRun:
-    return TrendRun(
-        uid=night.uid, label=night.label, position=night.position, model=night.model, path=night.path
-    )
-
-
 def _unused(night: Night) -> str:
     why = "; ".join(night.failed) if night.failed else night.state
     return f"{night.label} {night.model}: {why}"
 
 
 def _anchor(
-    history: TrackHistory, runs: Mapping[str, TrendRun], draws: list[AnchorDraw], limits: Thresholds
+    history: TrackHistory, runs: Mapping[str, TrendRun], draws: list[AnchorDraw], budget: AlarmBudget
 ) -> AnchorRecord:
     newest = draws[-1] if draws else None
     return AnchorRecord(
-        state=anchor_state(draws, limits.gating),
+        state=anchor_state(draws, budget.threshold),
         run=None if newest is None else runs[newest.night.uid],
         difference=None if newest is None else newest.difference,
         z=None if newest is None else newest.z,
@@ -464,35 +426,27 @@ def _anchor(
 
 
 def _changes(
-    history: TrackHistory, runs: Mapping[str, TrendRun], draws: list[AnchorDraw], limits: Thresholds
+    history: TrackHistory, runs: Mapping[str, TrendRun], draws: list[AnchorDraw], budget: AlarmBudget
 ) -> tuple[TrendChange, ...]:
     known = [change for change in history.changes if {change.first_uid, change.found_uid} <= runs.keys()]
     ordered = sorted(known, key=lambda change: (change.state != "open", -change.found_position))
-    return tuple(_change(change, runs, draws, limits) for change in ordered)
+    return tuple(_change(change, runs, draws, budget) for change in ordered)
 
 
 def _change(
-    change: Change, runs: Mapping[str, TrendRun], draws: list[AnchorDraw], limits: Thresholds
+    change: Change, runs: Mapping[str, TrendRun], draws: list[AnchorDraw], budget: AlarmBudget
 ) -> TrendChange:
     first, found = runs[change.first_uid], runs[change.found_uid]
-    moved = limits.gating is not None and house_moved_with(
-        draws, limits.gating, change.size, first.position, found.position
+    moved = budget.threshold is not None and house_moved_with(
+        draws, budget.threshold, change.size, first.position, found.position
     )
-    return TrendChange(
-        id=change.id,
-        task=change.task,
-        direction=change.direction,
-        gating=change.gating,
-        state=change.state,
+    return TrendChange.from_object(
+        change,
         first=first,
         last_before=runs.get(change.last_before_uid, first),
         found=found,
         closed=None if change.closed_uid is None else runs.get(change.closed_uid),
         suspects=tuple(runs[uid] for uid in change.suspects if uid in runs),
-        size=change.size,
-        ci=change.ci,
-        z=change.z,
-        threshold=change.threshold,
         house=moved,
         by=change.by or None,
         note=change.note or None,

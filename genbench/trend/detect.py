@@ -14,12 +14,15 @@ import numpy as np
 
 from genbench.ledger.changes import change_id, open_change, settle_change
 from genbench.ledger.database import Ledger
-from genbench.ledger.history import Epoch, Night, TaskSeries, TrackHistory, recent, track_history
+from genbench.ledger.history import Night, TaskSeries, TrackHistory, recent, track_history
+from genbench.ledger.ingest import GENBENCH
 from genbench.ledger.note_application import meta_value, set_meta
 from genbench.ledger.notes import Change
-from genbench.stats.scores import Floats, Ints
-from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS, alarm_threshold
+from genbench.ledger.vectors import problem_means
+from genbench.stats.scores import Floats
+from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS
 from genbench.stats.tracks.sequential_detection import Direction, Found, join_epochs, walk_changes
+from genbench.trend.rules import alarm_budget, alarm_tasks, watched_series
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,70 +53,16 @@ def aligned_tasks(history: TrackHistory) -> dict[str, AlignedTask]:
     }
 
 
-def problem_means(sums: Floats, counts: Ints) -> Floats:
-    """Return sums / counts, NaN for a problem without a scored sample."""
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
 def _aligned(series: TaskSeries, rows: Mapping[str, int], points: int) -> AlignedTask:
     epochs = series.epochs
-    joined, first = join_epochs([problem_means(epoch.sums, epoch.counts) for epoch in epochs], _bases(epochs))
+    means = [problem_means(epoch.sums, epoch.counts) for epoch in epochs]
+    joined, first = join_epochs(means, [epoch.base_means for epoch in epochs])
     uids = [uid for epoch in epochs for uid in epoch.uids][first:]
     values = np.full((points, joined.shape[1]), np.nan)
     for row, uid in enumerate(uids):
         if uid in rows:
             values[rows[uid]] = joined[row]
     return AlignedTask(series.task, series.gating, values, epochs[-1].groups)
-
-
-def _bases(epochs: Sequence[Epoch]) -> list[Floats | None]:
-    return [
-        None
-        if epoch.base_sums is None or epoch.base_counts is None
-        else problem_means(epoch.base_sums, epoch.base_counts)
-        for epoch in epochs
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """The z values that open a change, and the numbers of series that share each budget.
-
-    Gating tasks and their pooled line share one budget, and the other tasks a second one. A threshold is None
-    if no series has it.
-    """
-
-    gating: float | None
-    others: float | None
-    gating_series: int
-    other_series: int
-
-    def of(self, *, gating: bool) -> float:
-        """Return the threshold of a series that is known to have one."""
-        found = self.gating if gating else self.others
-        assert found is not None
-        return found
-
-
-def is_tested(series: TaskSeries) -> bool:
-    """Return whether a task has enough problems to take part in alarms."""
-    return series.n >= MIN_PROBLEMS
-
-
-def thresholds(history: TrackHistory) -> Thresholds:
-    """Return the thresholds of a track."""
-    tested = [series for series in history.series.values() if is_tested(series)]
-    gating = sum(series.gating for series in tested)
-    others = len(tested) - gating
-    pooled = int(gating > 1)
-    return Thresholds(
-        _threshold(history, gating + pooled), _threshold(history, others), gating + pooled, others
-    )
-
-
-def _threshold(history: TrackHistory, series: int) -> float | None:
-    track = history.track
-    return alarm_threshold(series, track.alarms_per_year, track.nights_per_year) if series else None
 
 
 def first_unsearched(ledger: Ledger, history: TrackHistory) -> int:
@@ -149,15 +98,13 @@ def _digest(points: Sequence[Night]) -> str:
 
 SEARCHED = 2 * (HISTORY + max(WINDOWS))
 """Points before the first new one that are read: enough for every window, with nights that were cut out."""
-
-
 BATCH = 8
-"""Tasks that do not gate are read and searched so many at a time."""
+"""Series of tasks that do not gate are read and searched so many at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedSeries:
-    """One series that is searched for changes: a task, or all gating tasks together (`task` is None)."""
+    """One series that is searched for changes, see `trend.rules`. Several parts are pooled."""
 
     task: str | None
     gating: bool
@@ -180,34 +127,49 @@ def detect_changes(ledger: Ledger, track: str) -> TrackHistory:
         return plain
     needed = len(plain.points) - min(new, _oldest_open(plain)) + SEARCHED
     outline = recent(ledger, track, SEARCHED)
-    limits = thresholds(outline)
-    for names in _batches(outline):
+    budget = alarm_budget(outline)
+    for gating, batch in _batches(outline):
+        names = sorted({task for tasks in batch.values() for task in tasks})
         history = track_history(ledger, track, tasks=names, last=needed)
         start = max(0, new - (len(plain.points) - len(history.points)))
-        for item in watched_series(history):
-            drops = _search(
-                ledger, history, item, threshold=limits.of(gating=item.gating), direction="drop", start=start
-            )
-            calm = _without_drops(item, drops)
-            _search(
-                ledger, history, calm, threshold=limits.of(gating=item.gating), direction="rise", start=start
-            )
+        threshold = budget.threshold_of(gating=gating)
+        for item in aligned_series(history, batch, gating=gating):
+            drops = _search(ledger, history, item, threshold, "drop", start=start)
+            _search(ledger, history, _without_drops(item, drops), threshold, "rise", start=start)
     mark_searched(ledger, plain)
     return track_history(ledger, track, tasks=())
 
 
-def _batches(history: TrackHistory) -> Iterator[list[str]]:
-    """Yield the names of the tasks whose sums of problems are read together.
+def _batches(history: TrackHistory) -> Iterator[tuple[bool, Mapping[str | None, Sequence[str]]]]:
+    """Yield the series whose sums of problems are read together, and whether they gate.
 
-    The gating tasks are one batch, because their pooled line needs them all. The sums of ten years of all
-    tasks would not fit into memory.
+    The series of gating tasks are one batch, because their pooled line needs them all. The sums of ten years
+    of all tasks would not fit into memory.
     """
-    gating = [name for name, series in history.series.items() if series.gating]
-    others = [name for name, series in history.series.items() if not series.gating]
+    tested = alarm_tasks(history)
+    gating = watched_series(tested, gating=True)
     if gating:
-        yield gating
+        yield True, gating
+    others = list(watched_series(tested, gating=False).items())
     for first in range(0, len(others), BATCH):
-        yield others[first : first + BATCH]
+        yield False, dict(others[first : first + BATCH])
+
+
+def aligned_series(
+    history: TrackHistory, series: Mapping[str | None, Sequence[str]], *, gating: bool
+) -> list[WatchedSeries]:
+    """Return series with the problem means of their tasks.
+
+    Tasks that share too few problems over the points are left out. A pool of which one task remains is left
+    out too, because it would be the series of that task.
+    """
+    tasks = {name: task for name, task in aligned_tasks(history).items() if task.is_tested}
+    found = []
+    for name, pooled in series.items():
+        parts = tuple(tasks[task] for task in pooled if task in tasks)
+        if len(parts) >= min(2, len(pooled)):
+            found.append(WatchedSeries(name, gating, parts))
+    return found
 
 
 def _oldest_open(history: TrackHistory) -> int:
@@ -217,21 +179,13 @@ def _oldest_open(history: TrackHistory) -> int:
     return min(opened, default=len(history.points))
 
 
-def watched_series(history: TrackHistory) -> list[WatchedSeries]:
-    """Return every series that is searched: tasks with enough problems, and the gating ones pooled."""
-    tasks = [task for task in aligned_tasks(history).values() if task.is_tested]
-    gating = tuple(task for task in tasks if task.gating)
-    pooled = [WatchedSeries(None, True, gating)] if len(gating) > 1 else []
-    return pooled + [WatchedSeries(task.name, task.gating, (task,)) for task in tasks]
-
-
 def _search(
     ledger: Ledger,
     history: TrackHistory,
     series: WatchedSeries,
-    *,
     threshold: float,
     direction: Direction,
+    *,
     start: int,
 ) -> list[Found]:
     """Walk one series in one direction, and write what opened or recovered. Return its changes."""
@@ -256,7 +210,7 @@ def _search(
             assert change.closed is not None
             closed = history.points[change.closed]
             note = f"the level of {closed.label} no longer differs"
-            settle_change(ledger, name, "recovered", by="genbench", note=note, closed_uid=closed.uid)
+            settle_change(ledger, name, "recovered", by=GENBENCH, note=note, closed_uid=closed.uid)
     return found
 
 
@@ -335,9 +289,4 @@ def _change(history: TrackHistory, series: WatchedSeries, found: Found, name: st
         ci=found.interval,
         suspects=tuple(points[night].uid for night in found.suspects),
         gating=series.gating,
-        state="open",
-        by="",
-        note="",
-        at="",
-        closed_uid=None,
     )

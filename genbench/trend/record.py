@@ -8,6 +8,9 @@ from pydantic import Field
 
 from genbench.analysis.records import Interval
 from genbench.json_record import Count, JsonRecord, Share
+from genbench.ledger.notes import AnnotationKind
+from genbench.stats.tracks.sequential_detection import ChangeState, Direction
+from genbench.suite.track import TrackKind
 
 Numbers = tuple[float | None, ...]
 """One number for each point, null if it is not known."""
@@ -33,17 +36,21 @@ class AlarmBudget(JsonRecord):
     watched: Count = Field(description="other series, which share a second budget of the same size")
     watch_threshold: float | None = Field(description="z that opens a change in those")
 
+    def threshold_of(self, *, gating: bool) -> float:
+        """Return the threshold of a series that is known to have one."""
+        found = self.threshold if gating else self.watch_threshold
+        assert found is not None
+        return found
+
 
 class TrendChange(JsonRecord):
     """One change of a track. Sizes are after minus before, as fractions of 1."""
 
     id: str = Field(description="name of the change, for --explain and --dismiss")
     task: str | None = Field(description="the task; null for all gating tasks together")
-    direction: Literal["drop", "rise"] = Field(description="whether the score fell or rose")
+    direction: Direction = Field(description="whether the score fell or rose")
     gating: bool = Field(description="whether it is a gating task or the pooled line")
-    state: Literal["open", "explained", "dismissed", "recovered"] = Field(
-        description="whether it still counts"
-    )
+    state: ChangeState = Field(description="whether it still counts")
     first: TrendRun = Field(description="the first run after the change, by the most evidence")
     last_before: TrendRun = Field(description="the run before it")
     found: TrendRun = Field(description="the run at which the evidence passed the threshold")
@@ -127,7 +134,7 @@ class TrendNote(JsonRecord):
 
     label: str = Field(description="night or step")
     position: int = Field(description="its place in the track")
-    kind: Literal["engine", "data", "verifier", "base", "note"] = Field(description="what it is about")
+    kind: AnnotationKind = Field(description="what it is about")
     text: str = Field(description="the remark")
     by: str = Field(description="its author")
 
@@ -137,7 +144,7 @@ class Trend(JsonRecord):
 
     format: Literal[1] = Field(description="version of this record")
     track: str = Field(description="the track")
-    kind: Literal["night", "step"] = Field(description="whether its positions are nights or training steps")
+    kind: TrackKind = Field(description="whether its positions are nights or training steps")
     suite: str = Field(description="the suite")
     sentence: str = Field(description="what happened since `since`, in one sentence")
     since: str = Field(description="first night or step that the sentence speaks of")

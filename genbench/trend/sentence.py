@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 from genbench.errors import InputError
 from genbench.trend.record import AnchorRecord, BestCheckpoint, TrendChange, TrendTask
+from genbench.trend.rules import series_words
 
 EPOCH = date(1970, 1, 1)
 _FRIDAY = 4
@@ -79,7 +80,7 @@ def sentence(
 
 def change_words(change: TrendChange) -> str:
     """Return one change: what moved, how far, since when, and what has become of it."""
-    what = change.task or "all gating tasks together"
+    what = series_words(change.task)
     verb = "fell" if change.direction == "drop" else "rose"
     low, high = sorted(100 * abs(bound) for bound in change.ci)
     signed = f"[{low:.1f}, {high:.1f}]" if change.ci[0] * change.ci[1] > 0 else f"[-{low:.1f}, {high:.1f}]"

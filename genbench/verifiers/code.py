@@ -25,6 +25,7 @@ from genbench.sandbox.grading import Checks
 from genbench.sandbox.programs import Check, Grade, Kind, Limits, Mode, Program
 from genbench.sandbox.selftest import TierWish
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 
 _KEYS = ("tests", "kind", "fn_name", "limits", "before", "after", "fences", "forgeable")
 _FENCES = ("required", "optional")
@@ -204,7 +205,6 @@ def _is_library(function: ast.expr) -> bool:
     return isinstance(function, ast.Name) and function.id in _LIBRARIES
 
 
-_VERSION = "5"
 _CHECKS_HELD = 2
 """Problems whose tests stay unpacked: samples of one problem tend to come one after another."""
 _CUT = 2000
@@ -214,7 +214,7 @@ _SLACK_S = 120.0
 """Seconds beyond twice a program's own time: for the start of a cage and the wait for an exclusive turn."""
 
 
-class CodeVerifier:
+class CodeVerifier(BaseVerifier):
     """Tells whether the program in an answer passes its tests.
 
     Args:
@@ -240,6 +240,9 @@ class CodeVerifier:
         ConfigError: There is no such mode or tier, or a limit is not a positive number.
     """
 
+    name = "code"
+    rules = "5"
+
     def __init__(
         self,
         mode: Mode = "real",
@@ -249,8 +252,7 @@ class CodeVerifier:
         memory_mib: int | None = None,
         unsafe_local_exec: bool = False,
     ) -> None:
-        if mode not in get_args(Mode):
-            raise ConfigError(f"code verifier: mode is '{mode}'{nearest(str(mode), get_args(Mode))}")
+        self.require_known("mode", mode, Mode)
         if tier not in ("a", "b", None):
             raise ConfigError(f"code verifier: tier is '{tier}'; valid: a, b")
         self._mode: Mode = mode
@@ -272,7 +274,7 @@ class CodeVerifier:
             UnavailableError: There is no sandbox on this machine.
         """
         box = self._sandbox()
-        return f"code {_VERSION}, {self._mode}, tier {box.cage.tier}, {box.interpreter}"
+        return f"code {self.rules}, {self._mode}, tier {box.cage.tier}, {box.interpreter}"
 
     def time_limit_s(self, case: Case) -> float:
         """Return three times the limit of all tests of the problem, and some seconds to start the sandbox.

@@ -18,14 +18,13 @@ from genbench.stats.likelihood import (
     values_by_rule,
 )
 from genbench.types import Case, ChoiceScore, Finding
+from genbench.verifiers.base import BaseVerifier
 
-_VERSION = "1"
-_TIME_LIMIT_S = 10.0
 _RULES = get_args(Rule)
 _CORPUS = ("f1", "mcc")
 
 
-class LikelihoodVerifier:
+class LikelihoodVerifier(BaseVerifier):
     """Scores a problem from the log-probabilities of its choices.
 
     The score is 1 if the rule picks a right choice. With the rule `greedy` it is 1 if greedy decoding gives
@@ -42,6 +41,10 @@ class LikelihoodVerifier:
     that follows a context, and is no document, has `follows: true`.
     """
 
+    name = "likelihood"
+    rules = "1"
+    limit_s = 10.0
+
     def __init__(self, rule: str = "acc", *, corpus: Sequence[str] = (), classes: int = 2) -> None:
         if rule not in _RULES:
             raise ConfigError(f"verifier likelihood: unknown rule '{rule}'{nearest(rule, _RULES)}")
@@ -55,11 +58,7 @@ class LikelihoodVerifier:
     @property
     def version(self) -> str:
         """Return the version of the arithmetic, with the rule."""
-        return f"likelihood {_VERSION} ({self._rule})"
-
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
+        return f"likelihood {self.rules} ({self._rule})"
 
     def check(self, reference: Any) -> None:
         """Look at a reference before any text is scored.
@@ -104,9 +103,6 @@ class LikelihoodVerifier:
         ranked = values["acc"] if ranked is None else ranked
         detail = {"measures": measures, **({"ties": 1} if tied(ranked) else {}), **_merged(choices)}
         return Finding(measures[self._rule], extracted=str(ranked.index(max(ranked))), detail=detail)
-
-    def close(self) -> None:
-        """Release nothing. The verifier opens nothing."""
 
 
 def _sums(choice: ChoiceScore) -> dict[str, float]:

@@ -8,12 +8,13 @@ import pytest
 from pydantic import ValidationError
 
 from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
-from genbench.analysis.comparison.compared_task import ComparedTask, PairedRecord, StratumDifference
+from genbench.analysis.comparison.compared_task import ComparedTask, StratumDifference
 from genbench.analysis.estimate import EstimatedTask, Estimation
 from genbench.analysis.rank import RankedTask, Ranking
 from genbench.analysis.results.judge_figures import PairwiseRecord
 from genbench.analysis.sides.side import SideRecord
 from genbench.json_record import JsonRecord
+from genbench.stats.comparison.paired import PairedDifference
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.noise import NoiseMeasurement, TaskNoise
 
@@ -42,7 +43,9 @@ def test_the_version_of_a_printed_record_comes_first(model: type[JsonRecord]) ->
     assert next(iter(model.model_fields)) == "format"
 
 
-@pytest.mark.parametrize(("model", "base"), [(ComparedTask, PairedRecord), (EstimatedTask, EstimateRecord)])
+@pytest.mark.parametrize(
+    ("model", "base"), [(ComparedTask, PairedDifference), (EstimatedTask, EstimateRecord)]
+)
 def test_a_task_begins_with_the_keys_of_its_kind(model: type[JsonRecord], base: type[JsonRecord]) -> None:
     count = len(base.model_fields)
     assert list(model.model_fields)[:count] == list(base.model_fields)
@@ -51,7 +54,7 @@ def test_a_task_begins_with_the_keys_of_its_kind(model: type[JsonRecord], base: 
 def test_a_row_begins_with_its_name_and_ends_with_its_q_value() -> None:
     keys = list(StratumDifference.model_fields)
     assert (keys[0], keys[-1]) == ("name", "q_value")
-    assert keys[1:-1] == list(PairedRecord.model_fields)
+    assert keys[1:-1] == list(PairedDifference.model_fields)
 
 
 def test_a_record_cannot_be_changed() -> None:

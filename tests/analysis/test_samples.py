@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from genbench.analysis.samples import REFERENCE_CHARS, ask_records, merged_asks, reference_text, task_samples
+from genbench.analysis.samples import task_samples
+from genbench.runs.execution.prompt_records import REFERENCE_CHARS, ask_records, merged_asks, reference_text
 from genbench.store.folder import RunFolder
 from genbench.store.stored_run import StoredRun
 from genbench.types import Request, SampleId

@@ -18,7 +18,8 @@ from genbench.draw.capacity import (
     assumed_length,
     expected_lengths,
 )
-from genbench.draw.draw_queue import Draw
+from genbench.draw.draw_queue import Draw, Lengths
+from genbench.protocols import Engine
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.loading import load_task
 from genbench.types import Completion, Request, SampleId
@@ -40,14 +41,13 @@ def draw(tmp_path: Path) -> Draw:
     return Draw(task, task.problems[0], 0)
 
 
-class Sized:
+class Sized(Engine):
     """An engine that tells the size of its KV cache."""
+
+    kv_tokens: int | None = None
 
     def __init__(self, kv_tokens: int | None) -> None:
         self.kv_tokens = kv_tokens
-
-    def has_begun(self, sample: SampleId) -> bool:
-        return True
 
     async def start(self) -> None: ...
 
@@ -57,7 +57,7 @@ class Sized:
     async def close(self) -> None: ...
 
 
-class Plain:
+class Plain(Engine):
     """An engine that tells nothing of itself."""
 
     async def start(self) -> None: ...
@@ -159,11 +159,8 @@ def test_completions_without_counts_change_nothing(draw: Draw) -> None:
 
 
 def test_expected_lengths_are_those_of_the_stored_run(draw: Draw) -> None:
-    class Stored:
-        def of(self, task: str, problem_id: str, max_tokens: int) -> float:
-            return min(70.0 if (task, problem_id) == ("t", "a") else 0.0, max_tokens)
-
-    assert expected_lengths([draw, replace(draw, sample_index=1)], Stored()) == [70.0, 70.0]
+    stored = Lengths(Path("run"), "id", "m", {"t": {"a": 70.0}})
+    assert expected_lengths([draw, replace(draw, sample_index=1)], stored) == [70.0, 70.0]
     assert expected_lengths([draw], None) == []
 
 

@@ -78,8 +78,10 @@ class World:
         assert self.closed == sum(self.born.values())
 
 
-class Told:
+class Told(Engine):
     """One engine of a lane."""
+
+    others_in_flight, is_wanted = 0, False
 
     def __init__(self, world: World, lane: str) -> None:
         self.world, self.lane = world, lane

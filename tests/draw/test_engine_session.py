@@ -26,10 +26,11 @@ def draws(tmp_path: Path) -> list[Draw]:
     return sample_draws(tmp_path, k=8)
 
 
-class Slots:
+class Slots(Engine):
     """An engine that computes `slots` samples at the same time. The others wait in it, in order."""
 
-    kv_tokens = None
+    kv_tokens = 1_000
+    others_in_flight, is_wanted = 0, False
 
     def __init__(self, name: str, slots: int, seconds: float) -> None:
         self.name, self.seconds, self.most = name, seconds, 0

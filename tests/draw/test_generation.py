@@ -14,9 +14,9 @@ from genbench.draw.capacity import Capacity
 from genbench.draw.draw_queue import Draw
 from genbench.draw.generation import Generation, failed, unanswered
 from genbench.errors import EngineDiedError, EngineError, RequestFailedError
-from genbench.models.prepare import given_trace_tokens
 from genbench.models.prompts import Renderer
 from genbench.models.requests import RequestMaker
+from genbench.models.traces import given_trace_tokens
 from genbench.protocols import Engine
 from genbench.suite.suitefile import read_suite
 from genbench.tasks.loading import load_task
@@ -46,7 +46,7 @@ def draws(tmp_path: Path) -> list[Draw]:
 
 
 @dataclass
-class Repeater:
+class Repeater(Engine):
     """An engine that repeats the last message in capitals; some requests fail."""
 
     fails: str = ""
@@ -116,7 +116,7 @@ def run(
             maker=maker,
             sink=kept,
             split=split,
-            offer=lambda draw, done: kept.offered.append((draw.sample, len(done))),
+            offer=lambda draw, done, answers: kept.offered.append((draw.sample, len(done))),
             progress=lambda item: None,
             limit=Capacity(2),
             attempt=4,

@@ -102,7 +102,7 @@ def test_wide_and_hidden_characters_are_counted_as_the_terminal_shows_them() -> 
     assert fitted("a\nb\x1b[2K", 80) == "a b\\x1b[2K"
 
 
-class Counting:
+class Counting:  # only what is asked here
     """An engine that counts the tokens of running requests."""
 
     tokens_made = 0

@@ -35,7 +35,7 @@ class PlacedEngine(RuleEngine):
 
     def find(self, model: ModelSource) -> PlacedModel:
         """Return the model by its name."""
-        return PlacedModel(self, f"placed {model.name}", model=model.name)
+        return PlacedModel(self, identity=f"placed {model.name}", model=model.name)
 
     async def start(self) -> None:
         """Record it."""

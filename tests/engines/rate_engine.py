@@ -91,7 +91,7 @@ class PairedRateEngine(RateEngine):
 
     def find(self, model: ModelSource) -> SimpleModel:
         """Return the model under its path."""
-        return PairedModel(self, f"{self.config.kind} {model.config.path}")
+        return PairedModel(self, identity=f"{self.config.kind} {model.config.path}")
 
 
 def dies(number: int) -> float:

@@ -98,12 +98,12 @@ def settings(checkpoint: Path, work: Path) -> VllmSettings:
         None,
         "float32",
         False,
-        1024,
         32,
         2048,
         {"t": Decoding(temperature=0.0, max_tokens=1)},
         extra={"enforce_eager": True},  # compilation takes most of the start
         work=work,
+        max_model_len=1024,
     )
 
 

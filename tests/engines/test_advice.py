@@ -17,7 +17,9 @@ CORE = "Engine core initialization failed. See root cause above. Failed core pro
 
 @pytest.fixture
 def settings(tmp_path: Path) -> VllmSettings:
-    return VllmSettings(tmp_path, tmp_path, None, "bfloat16", False, 4096, 8, 8192, {}, work=tmp_path)
+    return VllmSettings(
+        tmp_path, tmp_path, None, "bfloat16", False, 8, 8192, {}, max_model_len=4096, work=tmp_path
+    )
 
 
 @pytest.mark.parametrize(

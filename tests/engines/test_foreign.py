@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.kind import Grows, ModelSource, Narrows, PromptFacts
+from genbench.engines.kind import ModelSource, PromptFacts
 from genbench.engines.plugin_guard import ForeignEngine, ForeignKind, ForeignSettings, defects_of
 from genbench.errors import DataError, EngineError, RequestFailedError
 from genbench.suite.config import Decoding, ModelConfig
@@ -22,7 +22,8 @@ DECODING = {"t": Decoding(max_tokens=16)}
 def settings(kind: type[RuleEngine] | type[BrokenEngine], **keys: object) -> ForeignSettings:
     config = kind.Config.model_validate({"kind": "theirs", **keys})
     source = ModelSource("m", ModelConfig(path="any"), Path(), DECODING)
-    found = ForeignKind("theirs", kind(config)).find(source).settings(PromptFacts(DECODING, DECODING["t"]))
+    model = ForeignKind("theirs", kind(config)).find(source)
+    found: object = model.settings(PromptFacts(DECODING, DECODING["t"]))
     assert isinstance(found, ForeignSettings)
     return found
 
@@ -84,7 +85,7 @@ def test_a_config_has_the_keys_of_its_own_class() -> None:
 
 def test_what_settings_and_engine_do_not_tell_is_not_asked_of_them() -> None:
     found = settings(RuleEngine)
-    assert not isinstance(found, Grows) and not isinstance(found, Narrows)
+    assert found.first_workers == found.workers == 16 and not found.gives_way
     engine = found.make()
     assert isinstance(engine, ForeignEngine)
     assert engine.kv_tokens is None and engine.has_begun(SampleId("t", "p", 0)) and engine.facts == {}
@@ -92,7 +93,7 @@ def test_what_settings_and_engine_do_not_tell_is_not_asked_of_them() -> None:
 
 def test_what_settings_and_engine_tell_is_passed_on() -> None:
     class Telling:
-        first_workers, kv_tokens = 5, 640
+        first_workers, workers, kv_tokens = 5, 9, 640
         facts = MappingProxyType({"resolved": {"kv_tokens": 640}})
 
         def narrowed(self, needed: int) -> Telling:
@@ -103,8 +104,8 @@ def test_what_settings_and_engine_tell_is_passed_on() -> None:
 
     inner: Any = Telling()
     seen = ForeignSettings("theirs", inner)
-    assert isinstance(seen, Grows) and seen.first_workers == 5
-    assert isinstance(seen, Narrows) and isinstance(seen.narrowed(9), ForeignSettings)
+    assert seen.first_workers == 5
+    assert isinstance(seen.narrowed(9), ForeignSettings)
     engine = ForeignEngine("theirs", inner)
     assert engine.kv_tokens == 640 and not engine.has_begun(SampleId("t", "p", 0))
     assert engine.facts == {"resolved": {"kv_tokens": 640}}

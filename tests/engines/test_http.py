@@ -14,7 +14,7 @@ import pytest
 
 from genbench import pipeline
 from genbench.engines.http.engine import HttpEngine
-from genbench.engines.http.kind import HttpSettings
+from genbench.engines.http.kind import HttpConfig, HttpSettings
 from genbench.errors import ConfigError, EngineError, NotComparableError, RunFolderError
 from genbench.runs.execution.preflight import check_suite
 from genbench.suite.config import Decoding
@@ -352,12 +352,11 @@ def test_each_model_may_have_a_server_of_its_own(drawn: Drawn, servers: Servers)
 
 def test_a_trace_that_the_server_parsed_out_is_kept(drawn: Drawn, servers: Servers) -> None:
     from genbench.engines.http.engine import read_reply
-    from genbench.engines.http.kind import HttpSettings
     from genbench.suite.config import Decoding
     from genbench.types import Request, SampleId
 
     settings = HttpSettings(
-        (), "tuned", "vllm", "chat", None, 1, 1, 0, 1, None, {"t": Decoding()}, {}, trace_tags=("<a>", "</a>")
+        HttpConfig(prompts="chat"), (), "tuned", {"t": Decoding()}, {}, trace_tags=("<a>", "</a>")
     )
     request = Request(SampleId("t", "p", 0), 0, (), 1, 8, "")
     for content, wanted in (("four", "<a>hm</a>four"), (None, "<a>hm")):
@@ -386,7 +385,7 @@ def test_an_engine_whose_server_stays_away_gives_up(servers: Servers) -> None:
     server = servers()
     server.die()
     settings = HttpSettings(
-        (server.url,), "tuned", "vllm", "token_ids", None, 1, 1, 0, 0.01, None, {"t": Decoding()}, {}
+        HttpConfig(retries=0, outage_s=0.01), (server.url,), "tuned", {"t": Decoding()}, {}
     )
 
     async def work() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from genbench.engines.http.kind import HttpConfig, HttpKind, HttpSettings
-from genbench.engines.kind import Grows, ModelSource, PromptFacts
+from genbench.engines.kind import ModelSource, PromptFacts
 from genbench.errors import ConfigError, EngineError
 from genbench.suite.config import Decoding, ModelConfig, ServedModel
 from genbench.suite.engine import SuiteMistake
@@ -111,16 +111,14 @@ def test_what_openai_cannot_say_is_a_mistake_at_the_decoding(tmp_path: Path) -> 
 
 
 def test_requests_in_flight_grow_unless_the_suite_says_how_many() -> None:
-    settings = HttpSettings((URL,), "m", "vllm", "chat", None, None, 1, 0, 1, None, {}, {"version": "1"})
-    assert isinstance(settings, Grows) and (settings.first_workers, settings.workers) == (256, 4096)
-    assert replace(settings, api="openai").first_workers == 64
+    settings = HttpSettings(HttpConfig(prompts="chat"), (URL,), "m", {}, {"version": "1"})
+    assert (settings.first_workers, settings.workers) == (256, 4096)
+    assert replace(settings, config=HttpConfig(api="openai")).first_workers == 64
     assert settings.circumstances["concurrency"] == "grows"
 
 
 def test_each_server_is_one_engine() -> None:
-    settings = HttpSettings(
-        (URL, "http://h/v1", URL), "m", "vllm", "chat", None, 3, 1, 0, 1, None, {}, {"version": "1"}
-    )
+    settings = HttpSettings(HttpConfig(concurrency=3), (URL, "http://h/v1", URL), "m", {}, {"version": "1"})
     assert list(settings.members) == [f"server {URL}", "server http://h/v1"]
     assert settings.opening == "asking 2 servers" and settings.workers == settings.first_workers == 3
     assert settings.address.base_url == URL and str(settings.address) == f"server {URL}"

@@ -8,18 +8,19 @@ from typing import Any
 import pytest
 
 from genbench.engines.http.engine import body, read_reply
-from genbench.engines.http.kind import HttpSettings
+from genbench.engines.http.kind import HttpConfig, HttpSettings
 from genbench.engines.http.server import Transient
 from genbench.errors import EngineError
 from genbench.suite.config import Decoding
 from genbench.types import Message, Request, SampleId
 
 DECODING = Decoding(stop=("END",), stop_token_ids=(7,), top_k=20, min_tokens=2)
-SETTINGS = HttpSettings(
-    ("http://h/v1",), "tuned", "vllm", "token_ids", None, 1, 1, 0, 1, None, {"t": DECODING}, {}
-)
+SETTINGS = HttpSettings(HttpConfig(), ("http://h/v1",), "tuned", {"t": DECODING}, {})
 CHAT = replace(
-    SETTINGS, prompts="chat", trace_tags=("<a>", "</a>"), chat_template_kwargs={"enable_thinking": False}
+    SETTINGS,
+    config=HttpConfig(prompts="chat"),
+    trace_tags=("<a>", "</a>"),
+    chat_template_kwargs={"enable_thinking": False},
 )
 REQUEST = Request(SampleId("t", "p", 0), 0, (5, 6, 8), 11, 32, "digest", messages=(Message("user", "2+2?"),))
 
@@ -42,7 +43,7 @@ def test_a_chat_is_sent_as_messages_with_the_templates_arguments() -> None:
 
 
 def test_openais_api_gets_none_of_vllms_fields() -> None:
-    sent = body(replace(CHAT, api="openai"), REQUEST)
+    sent = body(replace(CHAT, config=HttpConfig(api="openai", prompts="chat")), REQUEST)
     assert not sent.keys() & {"top_k", "min_p", "stop_token_ids", "ignore_eos", "chat_template_kwargs"}
 
 

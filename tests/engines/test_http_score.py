@@ -19,7 +19,7 @@ from genbench.types import Continuation
 
 from .conftest import Server
 
-SETTINGS = HttpSettings(("http://h/v1",), "m", "vllm", "token_ids", None, None, 9.0, 0, 9.0, None, {}, {})
+SETTINGS = HttpSettings(HttpConfig(), ("http://h/v1",), "m", {}, {})
 ITEM = Continuation(0, (5, 6), (7, 8))
 
 
@@ -68,7 +68,8 @@ def test_half_a_row_is_asked_again_and_a_wrong_number_is_refused() -> None:
 
 def test_only_vllms_api_with_token_ids_can_score() -> None:
     assert SETTINGS.no_scores == ""
-    for other in (replace(SETTINGS, api="openai"), replace(SETTINGS, prompts="chat")):
+    for config in (HttpConfig(api="openai"), HttpConfig(prompts="chat")):
+        other = replace(SETTINGS, config=config)
         assert "no log-probabilities by token id" in other.no_scores
 
 

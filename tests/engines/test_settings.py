@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, ClassVar
 
-from genbench.engines.kind import CommonSettings
+from genbench.engines.kind import EngineSettings
+from genbench.protocols import Engine
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(CommonSettings):
+class Settings(EngineSettings):
     model: str
+    terms: ClassVar[Mapping[str, Any]] = {}
+    workers: ClassVar[int] = 1
+
+    def make(self) -> Engine:
+        raise AssertionError
 
 
 def test_the_log_is_in_the_run_folder() -> None:

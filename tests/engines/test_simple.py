@@ -121,7 +121,7 @@ def test_a_defect_of_the_engine_is_an_error_that_names_its_file_and_line(
 
 def test_a_model_is_named_by_the_engine_and_its_path() -> None:
     engine = RuleEngine(RuleConfig(kind=RULE))
-    found = SimpleModel(engine, "identity")
+    found = SimpleModel(engine, identity="identity")
     settings = found.settings(None)  # type: ignore[arg-type]  # it looks at no prompt
     assert settings == SimpleSettings(RuleEngine, engine.config)
     assert found.tokenizer is None and found.context is None and not found.warnings(None)  # type: ignore[arg-type]

@@ -24,7 +24,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # torch warns of its own modules then
 ]
 
-SETTINGS = VllmSettings(Path("m"), Path("m"), None, "bfloat16", False, 4096, 8, 8192, {"t": Decoding()})
+SETTINGS = VllmSettings(
+    Path("m"), Path("m"), None, "bfloat16", False, 8, 8192, {"t": Decoding()}, max_model_len=4096
+)
 
 
 def test_an_engine_that_was_not_started_answers_nothing_and_closes() -> None:
@@ -42,10 +44,8 @@ def test_an_engine_that_was_not_started_answers_nothing_and_closes() -> None:
 
 def test_an_engine_that_is_not_loaded_has_no_cache_and_no_facts() -> None:
     from genbench.engines.vllm.engine import VllmEngine
-    from genbench.protocols import DescribedEngine, SizedEngine
 
     engine = VllmEngine(SETTINGS)
-    assert isinstance(engine, SizedEngine) and isinstance(engine, DescribedEngine)
     assert engine.kv_tokens is None and engine.facts == {} and engine.has_begun(SampleId("t", "p", 0))
 
 

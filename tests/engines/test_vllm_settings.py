@@ -10,7 +10,9 @@ import pytest
 from genbench.engines.vllm.kind import VllmSettings
 from genbench.suite.config import Decoding
 
-BASE = VllmSettings(Path("m"), Path("m"), None, "bfloat16", False, 4096, 8, 8192, {"t": Decoding()})
+BASE = VllmSettings(
+    Path("m"), Path("m"), None, "bfloat16", False, 8, 8192, {"t": Decoding()}, max_model_len=4096
+)
 
 
 def test_replicas_differ_only_in_their_number() -> None:
@@ -36,7 +38,9 @@ def test_models_of_one_checkpoint_share_an_engine_whatever_their_adapter_and_dec
 
 
 def test_two_loads_may_have_locks_of_their_own_and_be_equal() -> None:
-    again = VllmSettings(Path("m"), Path("m"), None, "bfloat16", False, 4096, 8, 8192, {"t": Decoding()})
+    again = VllmSettings(
+        Path("m"), Path("m"), None, "bfloat16", False, 8, 8192, {"t": Decoding()}, max_model_len=4096
+    )
     assert again == BASE and again.loading is not BASE.loading
 
 

@@ -73,7 +73,7 @@ def test_half_a_surrogate_pair_is_replaced(log: tuple[Path, dict[str, Any]]) -> 
 
 
 def test_a_sample_without_a_verdict_has_no_score() -> None:
-    from genbench.analysis.samples import Sample, Turn
+    from genbench.store.stored_run import Sample, Turn
 
     item = Completion(SampleId("t", "p", 3), 0, 1, "d", "x", "abort", None, None, None, 9, 1, None)
     answer = Answer("x", "absent", "", False)

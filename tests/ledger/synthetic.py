@@ -11,7 +11,7 @@ import numpy as np
 
 from genbench.analysis.results.record import Results, TaskResults, TaskSeal
 from genbench.service import demo
-from genbench.stats.estimates import estimate, estimate_fields
+from genbench.stats.estimates import estimate
 from genbench.store.folder import RunFolder
 from genbench.store.json_files import encode, replace
 from genbench.store.lines import verdict_to_record
@@ -149,7 +149,7 @@ def results_of(
 
 def _task_results(described: Manifest, name: str, rows: Rows, seal: TaskSeal) -> TaskResults:
     task = described.tasks[name]
-    found = estimate_fields(estimate("acc", rows, seed=0, k=task.k))
+    found = dict(estimate("acc", rows, seed=0, k=task.k))
     excluded = sum(score is None for row in rows for score in row)
     samples = sum(len(row) for row in rows)
     given = {**found, "excluded": excluded}

@@ -7,25 +7,32 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from genbench.database import postgres_engine, reading, sqlite_engine, writing
+from genbench.database import Database, postgres_engine, sqlite_engine
 from genbench.errors import InputError
 
 
+class Plain(Database):
+    """A database without tables."""
+
+    REMEDY, LOCK = "", 1
+
+
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    engine = sqlite_engine(tmp_path / "new" / "file.sqlite3")
-    with writing(engine, "here", "", 1) as connection:
-        connection.execute(text("CREATE TABLE t (x INTEGER)"))
-        connection.execute(text("INSERT INTO t VALUES (7)"))
-    with reading(engine, "here", "") as connection:
-        assert connection.execute(text("SELECT x FROM t")).scalar() == 7
-    engine.dispose()
+    with Plain(sqlite_engine(tmp_path / "new" / "file.sqlite3"), "here") as database:
+        with database.write() as connection:
+            connection.execute(text("CREATE TABLE t (x INTEGER)"))
+            connection.execute(text("INSERT INTO t VALUES (7)"))
+        with database.read() as connection:
+            assert connection.execute(text("SELECT x FROM t")).scalar() == 7
 
 
 def test_an_error_of_the_database_names_it_in_one_line(tmp_path: Path) -> None:
-    engine = sqlite_engine(tmp_path / "file.sqlite3")
-    with pytest.raises(InputError, match="here: no such table: t"), reading(engine, "here", "") as connection:
+    with (
+        Plain(sqlite_engine(tmp_path / "file.sqlite3"), "here") as database,
+        pytest.raises(InputError, match="here: no such table: t"),
+        database.read() as connection,
+    ):
         connection.execute(text("SELECT * FROM t"))
-    engine.dispose()
 
 
 @pytest.mark.parametrize("target", ["mysql://host/d", "://"])

@@ -12,10 +12,10 @@ from sqlalchemy import inspect, text
 
 from genbench.database import Database, revision_of
 from genbench.errors import InputError
-from genbench.ledger.database import HEAD, Ledger, migrate, open_ledger, remove_database
+from genbench.ledger.database import HEAD, Ledger, open_ledger, remove_database
 from genbench.ledger.history import track_names
 from genbench.ledger.ingest import add, rebuild
-from genbench.ledger.migrations.versions import r0001_first
+from genbench.ledger.migrations import r0001_first
 from genbench.ledger.tables import METADATA
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run
@@ -33,16 +33,16 @@ def test_every_revision_goes_down_and_up_on_a_filled_ledger(ledger: Ledger, tmp_
     add(ledger, [make_run(tmp_path / "runs" / "n0", {"math": flat()})])
     wanted = all_rows(ledger)
     with ledger.write() as connection:
-        migrate(connection, "base")
+        Ledger.migrate(connection, "base")
         assert set(inspect(connection).get_table_names()) == {"alembic_version"}
-        migrate(connection, HEAD)
+        Ledger.migrate(connection, HEAD)
     rebuild(ledger)
     assert all_rows(ledger) == wanted
 
 
 def test_the_environment_of_revisions_runs_only_inside_alembic() -> None:
     with pytest.raises((NameError, AttributeError)):
-        import genbench.ledger.migrations.env  # noqa: F401
+        import genbench.database.env  # noqa: F401
 
 
 def test_a_newer_ledger_is_refused_with_one_line(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.ledger.run_facts import key_record, task_key
+from genbench.ledger.run_facts import key_record
+from genbench.store.contract import digest
 from genbench.store.manifest import Manifest
 from tests.manifests import manifest, task_record
 
 
 def key(described: Manifest, questions: str = "q") -> str:
-    return task_key(key_record(described, "t", questions))
+    return digest(key_record(described, "t", questions))
 
 
 def run(**changes: object) -> Manifest:

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Float, cast, literal, null, select, true
 
 from genbench.database import driver_rows
 from genbench.ledger.changes import annotate, pin_base
-from genbench.ledger.database import HEAD, Ledger, migrate, open_ledger
+from genbench.ledger.database import HEAD, Ledger, open_ledger
 from genbench.ledger.history import recent, track_history
 from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.tables import METADATA
@@ -50,8 +50,8 @@ def test_postgres_and_sqlite_have_the_same_rows(url: str, tmp_path: Path) -> Non
         with postgres.write() as connection:
             context = MigrationContext.configure(connection, opts={"compare_type": True})
             assert compare_metadata(context, METADATA) == []
-            migrate(connection, "base")
-            migrate(connection, HEAD)
+            Ledger.migrate(connection, "base")
+            Ledger.migrate(connection, HEAD)
         rebuild(postgres)
         assert all_rows(postgres) == wanted
     with open_ledger(tmp_path / "same.sqlite3") as sqlite:

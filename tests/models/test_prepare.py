@@ -16,7 +16,6 @@ from genbench.errors import ConfigError, PromptError
 from genbench.models.prepare import (
     PreparedModel,
     PromptedModel,
-    Reasoning,
     decoding_terms,
     folder_digest,
     prepare_model,
@@ -24,7 +23,7 @@ from genbench.models.prepare import (
     prompted_model,
 )
 from genbench.models.prompts import stated_format, trace_format, trace_tags
-from genbench.models.traces import FORMATS
+from genbench.models.traces import FORMATS, Reasoning
 from genbench.store.manifest import ReasoningRecord
 from genbench.suite.config import Decoding
 from genbench.suite.suitefile import Suite, read_suite
@@ -131,7 +130,7 @@ def test_a_trace_format_comes_back_from_its_record(tmp_path: Path) -> None:
 
 def test_a_model_without_a_tokenizer_has_messages_and_the_stated_format(tmp_path: Path) -> None:
     suite, tasks = opened(tmp_path)
-    found = SimpleModel(RuleEngine(RuleConfig(kind="rule")), "identity")
+    found = SimpleModel(RuleEngine(RuleConfig(kind="rule")), identity="identity")
     model = prompted_model(suite, "m", tasks, found)
     request = model.maker.request(tasks[0], tasks[0].problems[0], 0, ())
     assert request is not None and request.token_ids == () and request.prompt == "What is 0 + 0?"
@@ -168,7 +167,7 @@ def test_prompts_are_printed_where_vllm_is_not_installed(tmp_path: Path) -> None
 
     def genbench(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "genbench.cli", *arguments],
+            [sys.executable, "-m", "genbench", *arguments],
             capture_output=True,
             text=True,
             check=False,
@@ -176,7 +175,7 @@ def test_prompts_are_printed_where_vllm_is_not_installed(tmp_path: Path) -> None
             env=os.environ | {"PYTHONPATH": path},
         )
 
-    done = genbench("prompts", "s.yaml", "--json")
+    done = genbench("check", "s.yaml", "--prompts", "--json")
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(records) == 6 and all(record["prompt_token_ids"] for record in records)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.models.prepare import Reasoning
-from genbench.models.traces import FORMATS
+from genbench.models.traces import FORMATS, Reasoning
 from genbench.store.manifest import ReasoningRecord
 from genbench.types import Completion, SampleId
 

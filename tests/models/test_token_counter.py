@@ -6,7 +6,8 @@ import pytest
 
 from genbench.engines.tokenizer import load_tokenizer
 from genbench.models import traces
-from genbench.models.prepare import TokenCounter, trace_tokens
+from genbench.models.prepare import TokenCounter
+from genbench.models.traces import trace_tokens
 from genbench.suite import shipped
 from genbench.types import Completion, FinishReason, SampleId
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from genbench import types
-from genbench.stats.estimates import Estimate
+from genbench.stats.estimates import EstimateRecord
 from genbench.types import Answer, Case, Completion, Finding, Message, Problem, Request, SampleId
 
 RECORDS = [
@@ -41,7 +41,7 @@ def test_every_record_is_frozen_has_slots_and_a_description(record: type) -> Non
         lambda: Request(SAMPLE, 0, (1, 2), 7, 16, "digest"),
         lambda: Case(SAMPLE, (answer("x"),), "x"),
         lambda: Finding(0.5, parts={"a": 1.0}),
-        lambda: Estimate("avg@2", 0.5, 10, 2, ci=(0.4, 0.6)),
+        lambda: EstimateRecord.without_value("avg@2", 10, 2, "no sample"),
     ],
 )
 def test_a_record_survives_the_way_to_another_process(make: Callable[[], object]) -> None:
@@ -102,6 +102,6 @@ def test_a_completion_without_counts_has_none_instead_of_zero() -> None:
 
 
 def test_an_estimate_without_a_value_says_why() -> None:
-    empty = Estimate("avg@4", None, 3, 4, missing="2 of 12 samples have no verdict")
+    empty = EstimateRecord.without_value("avg@4", 3, 4, "2 of 12 samples have no verdict")
     assert empty.value is None and empty.ci is None
     assert "no verdict" in (empty.missing or "")

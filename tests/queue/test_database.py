@@ -12,9 +12,9 @@ from sqlalchemy import func, inspect, select, text
 from genbench.errors import InputError
 from genbench.ledger.database import open_ledger
 from genbench.ledger.ingest import add, rebuild
-from genbench.queue.database import HEAD, SCHEMA, Queue, migrate, open_queue
+from genbench.queue.database import HEAD, SCHEMA, Queue, open_queue
 from genbench.queue.jobs import count_jobs, submit
-from genbench.queue.migrations.versions import r0001_first, r0002_watches, r0003_channels
+from genbench.queue.migrations import r0001_first, r0002_watches, r0003_channels
 from genbench.queue.tables import METADATA
 from tests.ledger.postgres import postgres_server
 from tests.ledger.synthetic import flat, make_run
@@ -32,9 +32,9 @@ def test_the_revisions_make_the_tables_that_the_code_uses(queue: Queue) -> None:
 def test_every_revision_goes_down_and_up_on_a_filled_queue(queue: Queue, tmp_path: Path) -> None:
     submit(queue, placed(1), tmp_path, by="ada")
     with queue.write() as connection:
-        migrate(connection, "base")
+        Queue.migrate(connection, "base")
         assert set(inspect(connection).get_table_names()) == {"alembic_version"}
-        migrate(connection, HEAD)
+        Queue.migrate(connection, HEAD)
     assert count_jobs(queue) == {}
     assert submit(queue, placed(1), tmp_path, by="ada")[1]
 
@@ -44,17 +44,12 @@ def test_a_queue_of_the_first_revision_gets_the_tables_of_watches_and_keeps_its_
 ) -> None:
     submit(queue, placed(1), tmp_path, by="ada")
     with queue.write() as connection:
-        migrate(connection, "0001")
+        Queue.migrate(connection, "0001")
         assert "watch" not in inspect(connection).get_table_names()
     with open_queue(tmp_path / "ledger.sqlite3") as again:
         assert count_jobs(again) == {"queued": 1}
         with again.read() as connection:
             assert {"watch", "checkpoint"} <= set(inspect(connection).get_table_names())
-
-
-def test_the_environment_of_revisions_runs_only_inside_alembic() -> None:
-    with pytest.raises((NameError, AttributeError)):
-        import genbench.queue.migrations.env  # noqa: F401
 
 
 def test_a_newer_queue_is_refused_with_one_line(queue: Queue, tmp_path: Path) -> None:
@@ -88,6 +83,6 @@ def test_on_postgres_queue_and_ledger_share_a_database(tmp_path: Path) -> None:
             assert compare_metadata(context, METADATA) == []
             assert connection.scalar(select(func.current_schema())) == SCHEMA
             assert "job" in inspect(connection).get_table_names(schema=SCHEMA)
-            migrate(connection, "base")
-            migrate(connection, HEAD)
+            Queue.migrate(connection, "base")
+            Queue.migrate(connection, HEAD)
         assert count_jobs(queue) == {}

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, insert, inspect, select, text
 from genbench.errors import InputError
 from genbench.ledger.database import open_ledger
 from genbench.queue import tables
-from genbench.queue.database import SCHEMA, Queue, migrate, open_queue
+from genbench.queue.database import SCHEMA, Queue, open_queue
 from genbench.queue.jobs import submit
 from genbench.queue.messages import note_arrival, put_message
 from genbench.service.tokens import add_token
@@ -57,21 +57,21 @@ def test_what_a_revision_has_survives_the_way_down_to_it_and_up_again(target: st
         for revision in reversed(queue.REVISIONS[:-1]):
             with queue.write() as connection:
                 before = {name: rows(connection, table, {c.name for c in table.c}) for name, table in known()}
-                migrate(connection, revision)
+                Queue.migrate(connection, revision)
                 found = inspect(connection)
                 schema = SCHEMA if "://" in target else None
                 columns = {
                     name: {column["name"] for column in found.get_columns(name, schema=schema)}
                     for name in found.get_table_names(schema=schema)
                 }
-                migrate(connection, queue.REVISIONS[-1])
+                Queue.migrate(connection, queue.REVISIONS[-1])
                 for name, table in known():
                     kept = columns.get(name, set())
                     wanted = [{key: row[key] for key in row if key in kept} for row in before[name]]
                     assert rows(connection, table, kept) == (wanted if kept else []), (revision, name)
         with queue.write() as connection:
-            migrate(connection, "base")
-            migrate(connection, queue.REVISIONS[-1])
+            Queue.migrate(connection, "base")
+            Queue.migrate(connection, queue.REVISIONS[-1])
         fill(queue, tmp_path)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from genbench.analysis.comparison.compared_task import (
-    CauseRecord,
     CausesRecord,
     ComparedTask,
     InstructionTable,
@@ -27,6 +26,7 @@ from genbench.analysis.results.judge_figures import (
 )
 from genbench.analysis.sides.side import SideTask
 from genbench.reports.terminal.compare import details
+from genbench.stats.comparison.causes import CauseRecord
 from genbench.stats.comparison.gate import gate
 from genbench.stats.comparison.paired import paired
 from genbench.stats.noise import NoiseBand

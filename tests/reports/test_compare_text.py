@@ -8,7 +8,6 @@ import pytest
 
 from genbench.analysis.comparison.compare import compare
 from genbench.analysis.comparison.compared_task import (
-    CauseRecord,
     CausesRecord,
     ComparedTask,
     TokensRecord,
@@ -19,6 +18,7 @@ from genbench.analysis.sides.side import SideTask
 from genbench.reports.explanations import sentence
 from genbench.reports.numbers import p_text, signed
 from genbench.reports.terminal.compare import compare_text
+from genbench.stats.comparison.causes import CauseRecord
 from genbench.stats.comparison.gate import gate
 from genbench.stats.comparison.paired import paired
 from genbench.types import Status

@@ -6,15 +6,15 @@ from typing import Any
 
 from genbench.analysis.estimate import EstimatedTask, Estimation
 from genbench.reports.terminal.estimate import estimate_text
-from genbench.stats.estimates import Estimate, EstimateRecord, estimate, estimate_fields
+from genbench.stats.estimates import EstimateRecord, estimate
 
 SCORES = [[1.0, 0.0, 1.0, 1.0]] * 20 + [[0.0, 0.0, 1.0, 0.0]] * 20
 
 
-def task(found: Estimate, **more: Any) -> EstimatedTask:
+def task(found: EstimateRecord, **more: Any) -> EstimatedTask:
     fields: dict[str, Any] = {
-        **estimate_fields(found),
-        "metrics": {found.metric: EstimateRecord.from_estimate(found)},
+        **dict(found),
+        "metrics": {found.metric: found},
         "samples": 160,
         "lacking": 0,
         "ragged": False,
@@ -72,8 +72,8 @@ def test_ragged_samples_are_a_warning() -> None:
 def test_statuses_are_counted_and_strata_have_a_table() -> None:
     whole = estimate("avg@k", SCORES, seed=1)
     rows = {
-        "easy": EstimateRecord.from_estimate(estimate("avg@k", SCORES[:20], seed=1)),
-        "none": EstimateRecord.from_estimate(estimate("avg@k", [[None]], seed=1)),
+        "easy": estimate("avg@k", SCORES[:20], seed=1),
+        "none": estimate("avg@k", [[None]], seed=1),
     }
     found = text(task(whole, status_counts={"correct": 80, "wrong": 80}, strata={"level": rows}))
     assert "  correct 80, wrong 80" in found

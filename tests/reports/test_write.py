@@ -14,7 +14,6 @@ import pytest
 from jsonschema.validators import Draft202012Validator  # type: ignore[import-untyped]
 
 from genbench import pipeline
-from genbench.analysis.samples import Sample, Turn
 from genbench.errors import InputError
 from genbench.reports import write as reporting
 from genbench.reports.page import plots
@@ -24,6 +23,7 @@ from genbench.reports.record import ExcludedSamples
 from genbench.reports.result_tables import sample_link
 from genbench.reports.table import markdown_text
 from genbench.reports.write import default_page, report, report_text, write_page
+from genbench.store.stored_run import Sample, Turn
 from genbench.types import Answer, Completion, SampleId, Verdict
 
 from .conftest import HOSTILE_ID, LONG_QUESTION

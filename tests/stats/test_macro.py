@@ -114,6 +114,7 @@ def test_the_standard_error_between_reruns_is_the_spread_of_reruns(k: int) -> No
         noise = drawn.var(axis=1, ddof=1) / k if k > 1 else None
         found = mean_over_parts(drawn.mean(axis=1), parts, range(550), weights=weights, noise=noise)
         means.append(found.value)
+        assert found.rerun_se is not None
         errors.append(found.rerun_se)
     assert np.mean(errors) == pytest.approx(np.std(means), rel=0.08)
 
@@ -122,6 +123,7 @@ def test_one_sample_of_each_problem_gives_an_upper_bound() -> None:
     """Half of the problems are always right and half never, so that re-runs are all the same."""
     values, parts = array(*[1.0, 0.0] * 20), ["a"] * 20 + ["b"] * 20
     found = mean_over_parts(values, parts, range(40))
+    assert found.rerun_se is not None
     assert found.rerun_se == pytest.approx(found.se, rel=0.05)
     assert mean_over_parts(values, parts, range(40), noise=np.zeros(40)).rerun_se == 0
     mixed = np.array([0.0] * 20 + [np.nan] * 20)

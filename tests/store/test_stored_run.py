@@ -11,7 +11,13 @@ import pytest
 from genbench.errors import RunFolderError
 from genbench.store.folder import RunFolder
 from genbench.store.stored_run import StoredRun, StoredTask
+from genbench.types import Answer, Completion
 from tests.store.stored import TASK, ask_line, completion, problem_line, stored_run, verdict
+
+
+def whole_text(item: Completion) -> Answer:
+    """Return a completion without a trace."""
+    return Answer(item.text, "absent", "", False)
 
 
 @pytest.fixture
@@ -20,21 +26,21 @@ def run(tmp_path: Path) -> StoredRun:
 
 
 def test_a_sample_is_joined_from_its_four_files(run: StoredRun) -> None:
-    found = {(item.problem_id, item.sample_index): item for item in run.task(TASK).samples()}
+    found = {(item.problem_id, item.sample_index): item for item in run.task(TASK).samples(whole_text)}
     assert len(found) == 6
     item = found["p2", 1]
-    assert [part.text for part in item.completions] == ["p2 1"]
+    assert [turn.answer.text for turn in item.turns] == ["p2 1"]
     assert item.verdict == verdict("p2", 1)
     assert (item.prompt, item.reference, item.strata) == ("p2?", "2", {"level": "easy"})
 
 
 def test_a_sample_that_was_not_verified_has_no_verdict(run: StoredRun) -> None:
-    lacking = [item for item in run.task(TASK).samples() if item.verdict is None]
+    lacking = [item for item in run.task(TASK).samples(whole_text) if item.verdict is None]
     assert [(item.problem_id, item.sample_index) for item in lacking] == [("p1", 1)]
 
 
 def test_samples_of_one_problem_come_alone(run: StoredRun) -> None:
-    found = list(run.task(TASK).samples("p1"))
+    found = list(run.task(TASK).samples(whole_text, "p1"))
     assert [(item.problem_id, item.sample_index) for item in found] == [("p1", 0), ("p1", 1)]
 
 
@@ -67,15 +73,15 @@ def test_a_conversation_is_drawn_if_its_last_turn_is_on_disk(tmp_path: Path) -> 
         folder.append_completion(completion("p0", 1))
     task = StoredTask(RunFolder(tmp_path), TASK, ["p0"], 2, 16)
     assert task.drawn() == 1
-    whole, half = list(task.samples())
-    assert [item.text for item in whole.completions] == ["x", "second"]
-    assert [item.text for item in half.completions] == ["x"]
+    whole, half = list(task.samples(whole_text))
+    assert [turn.answer.text for turn in whole.turns] == ["x", "second"]
+    assert [turn.answer.text for turn in half.turns] == ["x"]
 
 
 def test_a_folder_without_asks_has_no_prompts(tmp_path: Path) -> None:
     path = stored_run(tmp_path)
     RunFolder(path).file(TASK, "asks").unlink()
-    assert {item.prompt for item in StoredRun(path).task(TASK).samples()} == {None}
+    assert {item.prompt for item in StoredRun(path).task(TASK).samples(whole_text)} == {None}
 
 
 def test_problems_that_were_removed_meanwhile_are_named(run: StoredRun) -> None:
@@ -108,7 +114,7 @@ def test_a_damaged_line_of_asks_is_named(tmp_path: Path) -> None:
     asks = RunFolder(path).file(TASK, "asks")
     asks.write_text(json.dumps(ask_line("p0", [0])) + "\n{broken\n" + json.dumps(ask_line("p1", [0])) + "\n")
     with pytest.raises(RunFolderError, match=r"asks\.jsonl:2"):
-        list(StoredRun(path).task(TASK).samples())
+        list(StoredRun(path).task(TASK).samples(whole_text))
 
 
 def test_a_task_that_was_forgotten_is_read_again(run: StoredRun) -> None:

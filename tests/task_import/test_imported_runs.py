@@ -15,7 +15,8 @@ from genbench.exchange.export import export
 from genbench.pipeline import RunOptions, latest_results, run
 from genbench.reports.write import report_text
 from genbench.suite.suitefile import read_suite
-from genbench.task_import.importer import ImportOptions, import_tasks
+from genbench.task_import.harness.convert import ImportOptions
+from genbench.task_import.importer import import_tasks
 from genbench.tasks.imported import imported_task
 from genbench.tasks.loading import load_task
 

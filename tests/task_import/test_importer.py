@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import DataError, InputError
-from genbench.task_import.harness.convert import convert, frozen_rows, origin_of, right_places
+from genbench.task_import.harness.convert import ImportOptions, convert, frozen_rows, origin_of, right_places
 from genbench.task_import.harness.definition import read_tree
 from genbench.task_import.harness.levels import classify
 from genbench.task_import.harness.plan import make_plan
-from genbench.task_import.importer import ImportOptions, ImportRecord, import_tasks, suite_text
+from genbench.task_import.importer import ImportRecord, import_tasks, suite_text
 from genbench.task_import.sources import Split, load_split, source_of
 from genbench.tasks.imported import imported_task, read_lock
 
@@ -84,7 +84,9 @@ def test_nothing_is_written_if_nothing_can_be_imported(
 
 
 def test_choices_keep_continuations_and_the_right_place(definitions: Path, mirror: Path) -> None:
-    found = convert(classify(read_tree(definitions).tasks["pick"]), source_of(definitions), data_dir=mirror)
+    found = convert(
+        classify(read_tree(definitions).tasks["pick"]), source_of(definitions), ImportOptions(Path(), mirror)
+    )
     assert (found.lock.verifier, found.lock.verifier_options) == ("likelihood", {"rule": "acc"})
     assert found.rows[0]["continuations"] == [" Heat it.", " Cool it."]
     assert found.rows[0]["gold"] == [0]

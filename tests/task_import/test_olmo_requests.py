@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from genbench.errors import DataError, InputError
-from genbench.task_import.importer import ImportOptions, import_tasks
+from genbench.task_import.harness.convert import ImportOptions
+from genbench.task_import.importer import import_tasks
 from genbench.task_import.olmo_requests import convert_olmo
 from genbench.tasks.imported import imported_task
 from genbench.types import Answer, Case, ChoiceScore, SampleId

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from genbench.trend.detect import aligned_tasks, problem_means
+from genbench.ledger.vectors import problem_means
+from genbench.trend.detect import aligned_tasks
 from tests.trend.histories import K, base_of, drawn, epoch, history, losses, night, series
 
 NIGHTS = 12

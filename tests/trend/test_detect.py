@@ -16,7 +16,8 @@ from genbench.ledger.ingest import add, rebuild
 from genbench.ledger.notes import Change
 from genbench.stats.tracks.changepoints import alarm_threshold
 from genbench.trend.compose import trend
-from genbench.trend.detect import detect_changes, first_unsearched, watched_series
+from genbench.trend.detect import aligned_series, detect_changes, first_unsearched
+from genbench.trend.rules import alarm_tasks, watched_series
 from tests.trend.tracks import FIRST, filled, night, opened
 
 NIGHTS = 18
@@ -81,7 +82,8 @@ def test_an_unknown_track_is_refused_with_the_nearest_name(dropped: tuple[Ledger
 
 def test_every_gating_task_and_their_pool_are_searched(tmp_path: Path) -> None:
     with filled(tmp_path, LOSSES[:8]) as ledger:
-        series = watched_series(track_history(ledger, "nightly"))
+        history = track_history(ledger, "nightly")
+    series = aligned_series(history, watched_series(alarm_tasks(history), gating=True), gating=True)
     assert [item.task for item in series] == [None, "aime", "gpqa"]
     assert [len(item.parts) for item in series] == [2, 1, 1]
 

@@ -90,7 +90,7 @@ def repeated(record: AdaptiveRecord, tasks: Mapping[str, Paired]) -> dict[str, P
         task, look = tasks[name], reached[name]
         words = f"repeated interval, look {look} of {rule.looks.count}: {task.ci_method}"
         lower = None if task.worst is None else lower_bound(task.worst, rule.bound[look - 1])
-        found[name] = replace(task, ci_method=words, lower=lower)
+        found[name] = task.model_copy(update={"ci_method": words, "lower": lower})
     return found
 
 

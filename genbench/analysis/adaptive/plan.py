@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import ConfigError, InputError
@@ -12,12 +11,12 @@ from genbench.stats.adaptive.group_sequential import (
     POOLED_MARGIN,
     SURE_SAMPLES,
     Looks,
-    NightLook,
     TaskRule,
     plan_looks,
     sure_problems,
     task_rule,
 )
+from genbench.stats.adaptive.looks import NightLookRecord
 from genbench.stats.comparison.differences import ALPHA
 from genbench.stats.comparison.gate import MARGIN
 from genbench.stats.comparison.paired import Paired, paired
@@ -29,9 +28,6 @@ from genbench.store.manifest import (
     AdaptiveState,
     BaseRecord,
     ConfirmationRecord,
-    NightLookRecord,
-    PooledLookRecord,
-    TaskLookRecord,
     TaskPlan,
     place_of,
 )
@@ -180,23 +176,6 @@ def paired_at(base: SideTask, scores: Scores) -> Paired:
     own = base.take([problem for problem in base.problem_ids if problem in scores])
     tuned = [list(scores[problem]) for problem in own.problem_ids]
     return paired([list(row) for row in own.scores], tuned, metric="avg@k", groups=own.groups)
-
-
-def night_record(look: NightLook, samples: Mapping[str, int]) -> NightLookRecord:
-    """Return the record of a look.
-
-    Args:
-        samples: the samples of each task at this look.
-    """
-    return NightLookRecord(
-        number=look.number,
-        tasks={
-            name: TaskLookRecord(samples=samples[name], **asdict(found)) for name, found in look.tasks.items()
-        },
-        pooled=None if look.pooled is None else PooledLookRecord(**asdict(look.pooled)),
-        draws=look.draws,
-        verdict=look.verdict,
-    )
 
 
 def confirmation(base: SideTask, scores: Scores) -> ConfirmationRecord:

@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from genbench.json_record import Count, JsonRecord, Share
+from genbench.stats.adaptive.looks import NightLookRecord, SuiteDecision, TaskDecision
 from genbench.store.manifest import (
     AdaptiveRecord,
     ConfirmationRecord,
-    NightLookRecord,
-    SuiteDecision,
-    TaskDecision,
 )
 
 

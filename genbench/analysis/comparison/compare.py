@@ -1,4 +1,7 @@
-"""The record of a comparison: what `genbench compare` returns and prints. Scores are fractions of 1."""
+"""The comparison of two runs or score files: differences paired by problem, and the gate's decisions.
+
+Scores in its record are fractions of 1.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,6 @@ from pydantic import Field
 from genbench.analysis.adaptive.results import AdaptiveResults
 from genbench.analysis.comparison.compared_task import (
     ComparedTask,
-    DifferenceInterval,
-    SignedShare,
     compared_tasks,
     with_corpus,
 )
@@ -24,7 +25,7 @@ from genbench.analysis.comparison.warnings import comparison_notes, comparison_w
 from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import Side, SideRecord
 from genbench.errors import InputError
-from genbench.json_record import JsonRecord, Share
+from genbench.json_record import DifferenceInterval, JsonRecord, Share, SignedShare
 from genbench.stats.comparison.gate import Gate, GateVerdict, plain_mean
 from genbench.stats.comparison.paired import Paired
 

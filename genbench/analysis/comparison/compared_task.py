@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -19,55 +19,16 @@ from genbench.analysis.results.judge_figures import (
 )
 from genbench.analysis.sides.side import SideTask
 from genbench.json_record import Count, JsonRecord, Share
-from genbench.stats.comparison.causes import Cause, split_by_cause, transitions
-from genbench.stats.comparison.gate import Gate, GateVerdict, TaskGate
-from genbench.stats.comparison.paired import Paired
+from genbench.stats.comparison.causes import CauseRecord, split_by_cause, transitions
+from genbench.stats.comparison.gate import Gate, TaskGate
+from genbench.stats.comparison.paired import Paired, PairedDifference
+from genbench.stats.comparison.sign_flip_test import McNemarRecord
 from genbench.stats.intervals import LEVEL
 from genbench.stats.metrics import parse_metric
 from genbench.stats.noise import NoiseBand
 from genbench.stats.resample import derive_seed
 from genbench.stats.strata import compare_strata
 from genbench.types import Status
-
-SignedShare = Annotated[float, Field(ge=-1, le=1)]
-"""A difference of two fractions of 1."""
-DifferenceInterval = tuple[SignedShare, SignedShare]
-"""Lower and upper bound of a difference."""
-
-
-class PairedRecord(JsonRecord):
-    """A paired difference tuned - base, with its interval and its power."""
-
-    n: Count = Field(description="problems in both sides")
-    k_base: Count = Field(description="samples that every problem of base has at least")
-    k_tuned: Count = Field(description="samples that every problem of tuned has at least")
-    base: Share | None = Field(description="the score of base")
-    tuned: Share | None = Field(description="the score of tuned")
-    difference: SignedShare | None = Field(description="tuned - base, mean over problems")
-    se: float | None = Field(description="standard error, clustered by problem or group")
-    ci: DifferenceInterval | None = Field(description="95% interval for new questions of this kind")
-    ci_method: str = Field(description="how `ci` was made")
-    lower: SignedShare | None = Field(
-        description="one-sided 95% lower bound with every excluded sample against tuned; above minus the "
-        "margin a loss is excluded"
-    )
-    bounds: DifferenceInterval | None = Field(
-        description="the difference if every excluded sample counted against tuned, and if for it; "
-        "null if nothing is excluded"
-    )
-    left_out: Count = Field(description="problems without a scored sample in both; the difference lacks them")
-    rerun_ci: DifferenceInterval | None = Field(
-        description="95% interval of sampling noise on these problems"
-    )
-    rerun_ci_method: str = Field(description="how `rerun_ci` was made, or why there is none")
-    p_two_sided: Share | None = Field(description="p value of no difference")
-    p_regression: Share | None = Field(description="one-sided p value of a drop")
-    p_improvement: Share | None = Field(description="one-sided p value of a gain")
-    p_method: str = Field(description="how the p values were made")
-    mde: Share | None = Field(description="smallest drop that a one-sided 5% test finds with 80% power")
-    excluded_base: Count = Field(description="samples of base without a score")
-    excluded_tuned: Count = Field(description="samples of tuned without a score")
-    missing: str | None = Field(description="why there is no difference; null if it is given")
 
 
 class _Named(JsonRecord):
@@ -76,31 +37,10 @@ class _Named(JsonRecord):
     name: str = Field(description="the stratum, or the kind of instruction")
 
 
-class StratumDifference(PairedRecord, _Named):
+class StratumDifference(PairedDifference, _Named):
     """One row of an exploratory table: a stratum, or a kind of instruction."""
 
     q_value: Share | None = Field(description="false discovery rate over the rows of this table")
-
-
-class McNemarRecord(JsonRecord):
-    """Problems by right or wrong in both sides, at one 0/1 sample per problem."""
-
-    both_right: Count = Field(description="problems right in both")
-    base_only: Count = Field(description="problems right in base only")
-    tuned_only: Count = Field(description="problems right in tuned only")
-    both_wrong: Count = Field(description="problems wrong in both")
-    p_two_sided: Share = Field(description="exact two-sided p value")
-    p_regression: Share = Field(description="exact one-sided p value of a drop")
-
-
-class CauseRecord(JsonRecord):
-    """The part of a difference that one status explains."""
-
-    status: Status = Field(description="the status")
-    part: SignedShare = Field(description="what tuned gained by it; the parts add up to the difference")
-    ci: DifferenceInterval = Field(description="95% interval of the part")
-    base_share: Share = Field(description="share of base's samples with this status")
-    tuned_share: Share = Field(description="share of tuned's samples with this status")
 
 
 class CausesRecord(JsonRecord):
@@ -165,23 +105,15 @@ class JudgePair(JsonRecord):
     tuned: JudgeFigures = Field(description="figures of tuned")
 
 
-class ComparedTask(PairedRecord):
-    """One task of a comparison."""
+class _WithMetric(JsonRecord):
+    """A row with a metric, which comes after the difference."""
 
     metric: str = Field(description="name with its k: avg@8; avg@k if the sides have different k")
-    verdict: GateVerdict = Field(description="the gate's decision")
-    gating: bool = Field(description="whether the task is in the gate's family")
-    margin: Share = Field(description="largest loss that counts as none")
-    alpha: Share = Field(description="level of the test of the (adjusted) p values")
-    finds: Share | None = Field(
-        description="smallest drop found with 80% power at the strictest level that the gate may use"
-    )
-    p_regression_adjusted: Share | None = Field(
-        description="Holm over the gating tasks; null for the other tasks"
-    )
-    p_improvement_adjusted: Share | None = Field(
-        description="Holm over the gating tasks; null for the other tasks"
-    )
+
+
+class ComparedTask(TaskGate, _WithMetric, PairedDifference):
+    """One task of a comparison."""
+
     few_problems: bool = Field(description="whether there are too few problems for the test's error rate")
     ragged: bool = Field(description="whether problems have different numbers of samples")
     shared_seeds: bool = Field(description="whether sample j was drawn with one seed in both")
@@ -201,7 +133,9 @@ class ComparedTask(PairedRecord):
         default=None, description="differences of the measures of scored texts; absent if answers were drawn"
     )
     judge: JudgePair | None = Field(description="figures of the judge; null if no judge was asked")
-    noise: NoiseBand | None = Field(description="the stored false-alarm band, see `genbench noise`")
+    noise: NoiseBand | None = Field(
+        description="the stored false-alarm band, see `genbench estimate --noise`"
+    )
     corpus: dict[str, CorpusDifference] | None = Field(
         default=None, description="differences of corpus metrics by name; absent if the task has none"
     )
@@ -254,20 +188,13 @@ def compared_task(
         noise: the stored false-alarm band.
         level: confidence of the intervals of causes and tables.
     """
-    return ComparedTask(
-        **_paired_fields(found),
+    return ComparedTask.from_object(
+        found,
+        **dict(decision),
         metric=metric_label(base, tuned),
-        verdict=decision.verdict,
-        gating=decision.gating,
-        margin=decision.margin,
-        alpha=decision.alpha,
-        finds=decision.finds,
-        p_regression_adjusted=decision.p_regression_adjusted,
-        p_improvement_adjusted=decision.p_improvement_adjusted,
         few_problems=found.has_few_problems,
         ragged=base.is_ragged or tuned.is_ragged,
         shared_seeds=shared_seeds,
-        mcnemar=_mcnemar(found),
         causes=_causes(base, tuned, found, level),
         transitions=_transitions(base, tuned),
         tokens=_tokens(base, tuned),
@@ -284,23 +211,6 @@ def metric_label(base: SideTask, tuned: SideTask) -> str:
     same = base.largest_k == tuned.largest_k and not (base.is_ragged or tuned.is_ragged)
     ending = str(tuned.largest_k) if same else "k"
     return tuned.metric.replace("@k", f"@{ending}").replace("^k", f"^{ending}")
-
-
-def _paired_fields(found: Paired) -> dict[str, Any]:
-    """Return the fields that every record of a paired difference has."""
-    return {name: getattr(found, name) for name in PairedRecord.model_fields}
-
-
-def _stratum(name: str, found: Paired, q_value: float | None) -> StratumDifference:
-    """Return one row of an exploratory table."""
-    return StratumDifference(name=name, **_paired_fields(found), q_value=q_value)
-
-
-def _mcnemar(found: Paired) -> McNemarRecord | None:
-    """Return the record of McNemar's table, or None if there is none."""
-    if found.mcnemar is None:
-        return None
-    return McNemarRecord(**{name: getattr(found.mcnemar, name) for name in McNemarRecord.model_fields})
 
 
 def _causes(base: SideTask, tuned: SideTask, found: Paired, level: float) -> CausesRecord | None:
@@ -322,7 +232,7 @@ def _causes(base: SideTask, tuned: SideTask, found: Paired, level: float) -> Cau
         level=level,
     )
     leading = split.leading.status if split.leading else None
-    return CausesRecord(leading=leading, parts=tuple(_cause(cause) for cause in split.causes))
+    return CausesRecord(leading=leading, parts=split.causes)
 
 
 def _scored_in_both(base: SideTask, tuned: SideTask) -> tuple[SideTask, SideTask]:
@@ -333,17 +243,6 @@ def _scored_in_both(base: SideTask, tuned: SideTask) -> tuple[SideTask, SideTask
         if all(any(score is not None for score in row) for row in rows)
     ]
     return base.take(kept), tuned.take(kept)
-
-
-def _cause(cause: Cause) -> CauseRecord:
-    """Return the record of one status's part."""
-    return CauseRecord(
-        status=cause.status,
-        part=cause.part,
-        ci=cause.ci,
-        base_share=cause.base_share,
-        tuned_share=cause.tuned_share,
-    )
 
 
 def _transitions(base: SideTask, tuned: SideTask) -> tuple[TransitionRecord, ...] | None:
@@ -395,7 +294,12 @@ def _strata(
             tuned_answers=tuned.answers,
             level=level,
         )
-        yield column, tuple(_stratum(row.name, row.paired, row.q_value) for row in rows)
+        yield (
+            column,
+            tuple(
+                StratumDifference.from_object(row.paired, name=row.name, q_value=row.q_value) for row in rows
+            ),
+        )
 
 
 def _instructions(
@@ -405,7 +309,8 @@ def _instructions(
     rows = compare_kinds(base, tuned, mode, shared_seeds=shared_seeds, level=level)
     if not rows:
         return None
-    return InstructionTable(mode=mode, kinds=tuple(_stratum(*row) for row in rows))
+    kinds = (StratumDifference.from_object(row, name=name, q_value=q_value) for name, row, q_value in rows)
+    return InstructionTable(mode=mode, kinds=tuple(kinds))
 
 
 def _judge_pair(base: SideTask, tuned: SideTask) -> JudgePair | None:

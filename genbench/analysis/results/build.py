@@ -26,10 +26,9 @@ from genbench.analysis.results.means import (
 )
 from genbench.analysis.results.record import Results, TaskResults, TaskSeal, TokenSums
 from genbench.analysis.results.table import VerdictTable, estimate_seed, estimates, strata_records
-from genbench.stats.estimates import EstimateRecord, estimate_fields
 from genbench.stats.intervals import problem_interval
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import Manifest, ModelRecord, PublishedRecord
+from genbench.store.manifest import Manifest, ModelRecord
 from genbench.store.stored_run import StoredTask, TokenCount
 from genbench.store.sums import EncodedSums, TaskSums, asked_digests, questions_digest, write_sums
 from genbench.suite.config import SuiteConfig, TaskEntry
@@ -174,8 +173,7 @@ def _with_published(
     scores = references(page.scores, model, None) if page else []
     if page is None or not scores:
         return group
-    published = tuple(PublishedRecord.model_validate(score) for score in scores)
-    return group.model_copy(update={"mean": page.mean, "published": published})
+    return group.model_copy(update={"mean": page.mean, "published": tuple(scores)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,9 +239,10 @@ def build_task(stored: StoredTask, item: VerifiedTask, manifest: Manifest) -> Bu
         extra["macro"] = macro
     if described.judge is not None:
         extra["judge"] = judged_record(described.judge, lead, table, judged, seed)
-    results = TaskResults(
-        **{**estimate_fields(lead), "excluded": table.excluded},
-        metrics={name: EstimateRecord.from_estimate(estimate) for name, estimate in found.items()},
+    results = TaskResults.from_object(
+        lead,
+        excluded=table.excluded,
+        metrics=found,
         samples=samples,
         lacking=table.lacking,
         status_counts={status: table.statuses[status] for status in STATUSES if table.statuses[status]},

@@ -13,7 +13,7 @@ from genbench.analysis.records import Interval
 from genbench.analysis.results.table import VerdictTable
 from genbench.errors import InputError
 from genbench.json_record import Count, JsonRecord, Share
-from genbench.stats.estimates import Estimate
+from genbench.stats.estimates import EstimateRecord
 from genbench.stats.intervals import problem_interval
 from genbench.stats.pairwise import length_controlled
 from genbench.store.manifest import JudgeRecord
@@ -114,7 +114,7 @@ class JudgedRecord(JudgeRecord):
 
 
 def judged_record(
-    judge: JudgeRecord, lead: Estimate, table: VerdictTable, verdicts: Sequence[Verdict], seed: int
+    judge: JudgeRecord, lead: EstimateRecord, table: VerdictTable, verdicts: Sequence[Verdict], seed: int
 ) -> JudgedRecord:
     """Return the record of a judge's verdicts in results.json. Rates are fractions of 1, lengths characters.
 
@@ -171,7 +171,7 @@ def _attempts(scored: Sequence[Verdict]) -> AttemptsRecord:
     )
 
 
-def _pairwise(lead: Estimate, scored: Sequence[Verdict]) -> PairwiseRecord:
+def _pairwise(lead: EstimateRecord, scored: Sequence[Verdict]) -> PairwiseRecord:
     """Return the outcomes of pairs. Lengths and order are of the samples that the judge compared.
 
     A sample without an answer loses without the judge being asked.

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from genbench.analysis.records import Interval
 from genbench.analysis.results.table import VerdictTable
-from genbench.json_record import Count, JsonRecord
-from genbench.stats.macro import PartsMean, mean_over_parts
+from genbench.json_record import JsonRecord
+from genbench.protocols import PublishedScore
+from genbench.stats.macro import MeanRecord, mean_over_parts
 from genbench.stats.metrics import parse_metric, per_problem
 from genbench.stats.scores import Floats, Scores, as_scores
-from genbench.store.manifest import PublishedRecord
-
-
-class MeanRecord(JsonRecord):
-    """A mean over problems or over parts, as a fraction of 1."""
-
-    value: float = Field(description="the mean")
-    n: Count = Field(description="problems")
-    parts: Count = Field(description="parts that count alike; 1 if every problem counts alike")
-    se: float | None = Field(description="standard error for new questions of this kind")
-    ci: Interval | None = Field(description="95% interval for new questions of this kind")
-    rerun_se: float | None = Field(
-        default=None,
-        description="standard error between re-runs on the same problems; with one sample of each problem "
-        "it is an upper bound; absent in older runs",
-    )
 
 
 class MacroRecord(MeanRecord):
@@ -50,7 +34,7 @@ class GroupRecord(JsonRecord):
     mean: Literal["macro", "micro"] | None = Field(
         default=None, description="which of the two means others report; absent if nothing is published"
     )
-    published: tuple[PublishedRecord, ...] = Field(
+    published: tuple[PublishedScore, ...] = Field(
         default=(), description="what others report for the group; absent if there is nothing"
     )
 
@@ -136,7 +120,7 @@ def macro_record(table: VerdictTable, found: ProblemValues | None, by: str | Non
         weights=found.weights or None,
         noise=None if found.noise is None else found.noise[kept],
     )
-    return MacroRecord(**_fields(mean), by=by)
+    return MacroRecord.from_object(mean, by=by)
 
 
 def group_records(
@@ -164,8 +148,8 @@ def _group(tasks: Sequence[str], values: Sequence[ProblemValues | None]) -> Grou
     macro = mean_over_parts(joined, parts, clusters, weights=weights, noise=noise)
     return GroupRecord(
         tasks=tuple(tasks),
-        macro=MeanRecord(**{**_fields(macro), "parts": len(tasks)}),
-        micro=MeanRecord(**_fields(mean_over_parts(joined, ["all"] * len(parts), clusters, noise=noise))),
+        macro=macro.model_copy(update={"parts": len(tasks)}),
+        micro=mean_over_parts(joined, ["all"] * len(parts), clusters, noise=noise),
     )
 
 
@@ -183,10 +167,3 @@ def _group_parts(tasks: Sequence[str], known: Sequence[ProblemValues]) -> tuple[
         total = sum(present.values())
         weights |= {f"{task}\0{part}": weight / total for part, weight in present.items()} or {task: 1.0}
     return parts, weights
-
-
-def _fields(mean: PartsMean) -> dict[str, Any]:
-    return {
-        **{"value": mean.value, "n": mean.n, "parts": mean.parts, "se": mean.se, "ci": mean.ci},
-        "rerun_se": mean.rerun_se,
-    }

@@ -12,7 +12,7 @@ from genbench.analysis.plugin_metrics import plug_in_estimate
 from genbench.analysis.records import StratumRecord
 from genbench.errors import InputError
 from genbench.protocols import ProblemScores
-from genbench.stats.estimates import Estimate, estimate, without_rerun
+from genbench.stats.estimates import EstimateRecord, estimate
 from genbench.stats.intervals import LEVEL
 from genbench.stats.strata import estimate_strata
 from genbench.store.seal import Seal
@@ -139,7 +139,7 @@ def estimates(
     folder: str | None = None,
     *,
     level: float = LEVEL,
-) -> dict[str, Estimate]:
+) -> dict[str, EstimateRecord]:
     """Return the task's metrics by name. Each is missing, with the reason, if samples lack a verdict.
 
     Args:
@@ -147,12 +147,12 @@ def estimates(
         level: confidence of the intervals. An adaptive run has that of its last look.
     """
     groups = table.groups
-    found: dict[str, Estimate] = {}
+    found: dict[str, EstimateRecord] = {}
     for metric in metrics:
         name = table.label(metric)
         if table.lacking:
             missing = f"{table.lacking} of {sum(map(len, table.verified))} samples have no verdict"
-            found[name] = Estimate(name, None, len(table.problems), table.k, missing=missing)
+            found[name] = EstimateRecord.without_value(name, len(table.problems), table.k, missing)
             continue
         if not is_built_in(metric):
             found[name] = plug_in_estimate(metric, table.rows, k=table.k, seed=seed, folder=folder)
@@ -169,9 +169,9 @@ def estimates(
                 level=level,
             )
         except InputError as error:  # one metric that cannot be given must not cost the others
-            found[name] = Estimate(name, None, len(table.problems), table.k, missing=str(error))
+            found[name] = EstimateRecord.without_value(name, len(table.problems), table.k, str(error))
     if table.is_scored:
-        return {name: without_rerun(one) for name, one in found.items()}
+        return {name: one.without_rerun for name, one in found.items()}
     return found
 
 

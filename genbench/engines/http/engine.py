@@ -23,6 +23,7 @@ from genbench.engines.http.server import (
 )
 from genbench.engines.likelihood import Scored, joined, scored_completion, sum_of
 from genbench.errors import ConfigError, EngineDiedError, EngineError, RequestFailedError, RequestStuckError
+from genbench.protocols import Engine
 from genbench.tools.families import parse
 from genbench.types import Completion, Continuation, FinishReason, Message, Request, ScoreRequest
 
@@ -112,7 +113,7 @@ def body(settings: HttpSettings, request: Request) -> dict[str, Any]:
         "seed": request.seed,
         **{key: fields[key] for key in OPENAI_FIELDS},
     }
-    if settings.prompts == "token_ids":
+    if settings.config.prompts == "token_ids":
         record["prompt"] = list(request.token_ids)
     else:
         record["messages"] = chat_messages(request)
@@ -120,7 +121,7 @@ def body(settings: HttpSettings, request: Request) -> dict[str, Any]:
             record |= _continuation(settings, request)
         if request.tools:
             record["tools"] = [dict(tool) for tool in request.tools]
-    return record | (_vllm_fields(settings, request) if settings.api == "vllm" else {})
+    return record | (_vllm_fields(settings, request) if settings.config.api == "vllm" else {})
 
 
 def _continuation(settings: HttpSettings, request: Request) -> dict[str, Any]:
@@ -129,7 +130,7 @@ def _continuation(settings: HttpSettings, request: Request) -> dict[str, Any]:
     Raises:
         EngineError: the server's interface has none.
     """
-    if settings.api != "vllm":
+    if settings.config.api != "vllm":
         raise EngineError(
             f"task {request.sample.task} gives the beginning of its answers, and only servers with "
             "engine.api: vllm can continue one; set the task's option answer_prefix: false"
@@ -153,7 +154,7 @@ def _vllm_fields(settings: HttpSettings, request: Request) -> dict[str, Any]:
         "include_stop_str_in_output": False,
         "add_special_tokens": False,
     }
-    if settings.prompts == "chat" and settings.chat_template_kwargs:
+    if settings.config.prompts == "chat" and settings.chat_template_kwargs:
         record["chat_template_kwargs"] = dict(settings.chat_template_kwargs)
     return record
 
@@ -168,7 +169,7 @@ def read_reply(settings: HttpSettings, record: Mapping[str, Any], request: Reque
     choice = choice_of(record)
     finish = choice.get("finish_reason")
     reason = _FINISH.get(finish) if isinstance(finish, str) else None
-    text = choice.get("text") if settings.prompts == "token_ids" else _chat_text(settings, choice)
+    text = choice.get("text") if settings.config.prompts == "token_ids" else _chat_text(settings, choice)
     if not isinstance(text, str):
         raise Transient(f"half a reply: its text is {type(text).__name__}")
     if reason is None:
@@ -377,7 +378,7 @@ _MISSED = 3
 """Heartbeats in a row that a server may miss. A machine that is cut off closes no connection."""
 
 
-class HttpEngine:
+class HttpEngine(Engine):
     """One server as an engine.
 
     Args:
@@ -400,7 +401,7 @@ class HttpEngine:
             ConfigError: it refuses the key or the model.
         """
         self._server.open()
-        end, pause = time.monotonic() + self.settings.outage_s, self._first_pause_s
+        end, pause = time.monotonic() + self.settings.config.outage_s, self._first_pause_s
         while True:
             try:
                 told = await self._server.served(_LISTEN_S)
@@ -408,7 +409,7 @@ class HttpEngine:
             except (Transient, RequestFailedError) as error:
                 if time.monotonic() + pause > end:
                     raise self._server.unreachable(
-                        f"gone for {self.settings.outage_s:g} s ({error})"
+                        f"gone for {self.settings.config.outage_s:g} s ({error})"
                     ) from None
                 self._note(f"does not serve: {error}; tried again in {pause:.0f} s")
             await asyncio.sleep(pause)
@@ -514,7 +515,7 @@ class HttpEngine:
             self._refusals.leave()
 
     async def _once(self, request: Request) -> Reply:
-        path = "completions" if self.settings.prompts == "token_ids" else "chat/completions"
+        path = "completions" if self.settings.config.prompts == "token_ids" else "chat/completions"
         sent, largest = body(self.settings, request), reply_bytes(request.max_tokens)
         record = await self._server.once("POST", path, sent, largest=largest) or {}
         return read_reply(self.settings, record, request)

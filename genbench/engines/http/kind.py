@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
 from genbench.engines.checkpoint import context_length, find, vocabulary_size
 from genbench.engines.http.server import HttpServer, ServerAddress, Transient
-from genbench.engines.kind import CommonSettings, ModelSource, PromptFacts
+from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.errors import ConfigError, EngineError, RequestFailedError
 from genbench.protocols import Engine
 from genbench.suite.block import ApiKeyEnv
@@ -24,128 +23,6 @@ _FIRST_IN_FLIGHT: Mapping[str, int] = {"vllm": 256, "openai": 64}
 """Requests in flight at first. A hosted API answers a larger burst with refusals."""
 _MOST_IN_FLIGHT = 4096
 """As many as eight GPUs with 512 slots each compute at a time behind one address."""
-
-
-@dataclass(frozen=True, slots=True)
-class HttpSettings(CommonSettings):
-    """Everything that the servers of one model are asked with.
-
-    Args:
-        base_urls: the servers. An engine has exactly one.
-        told: what the servers say of themselves (version, root, max_model_len). A server that says
-            otherwise later is not asked.
-        eos_token_id: sent as a stop token, so that no server adds the checkpoint's own. None if unknown.
-        trace_tags: put around a trace that a server returns apart from the text.
-        max_model_len: context in tokens, or None if it is not stated.
-        concurrency: requests in flight at each server. With None they grow while the server gets faster.
-        declared: facts that no server proves, as the suite states them. They are terms.
-    """
-
-    base_urls: tuple[str, ...]
-    model: str
-    api: Literal["vllm", "openai"]
-    prompts: Literal["token_ids", "chat"]
-    api_key_env: str | None
-    concurrency: int | None
-    timeout_s: float
-    retries: int
-    outage_s: float
-    max_model_len: int | None
-    decodings: Mapping[str, Decoding]
-    told: Mapping[str, Any]
-    eos_token_id: int | None = None
-    trace_tags: tuple[str, str] = ("", "")
-    chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    declared: Mapping[str, Any] = field(default_factory=dict)
-    trust_remote_code: bool = False
-
-    @property
-    def address(self) -> ServerAddress:
-        """Return where the server of an engine is."""
-        return ServerAddress(
-            what="server",
-            url_key="engine.base_urls",
-            base_url=self.base_urls[0],
-            model=self.model,
-            api_key_env=self.api_key_env,
-            concurrency=self.workers,
-            timeout_s=self.timeout_s,
-            retries=self.retries,
-        )
-
-    @property
-    def no_scores(self) -> str:
-        """Return why the servers cannot score given texts. Only vLLM's API names the token of each number."""
-        if self.api == "vllm" and self.prompts == "token_ids":
-            return ""
-        return (
-            f"with api: {self.api} and prompts: {self.prompts} it gives no log-probabilities by token id; "
-            "use engine.kind vllm, or http with api: vllm and prompts: token_ids"
-        )
-
-    @property
-    def opening(self) -> str:
-        """Return what starting the engines means, for people."""
-        return f"asking {len(self.members)} server{'s' if len(self.members) > 1 else ''}"
-
-    @property
-    def workers(self) -> int:
-        """Return how many requests one server gets at most at the same time."""
-        return self.concurrency or _MOST_IN_FLIGHT
-
-    @property
-    def first_workers(self) -> int:
-        """Return how many requests one server gets at first."""
-        return min(self.workers, _FIRST_IN_FLIGHT[self.api])
-
-    @property
-    def members(self) -> dict[str, HttpSettings]:
-        """Return the settings of each server by its name."""
-        return {f"server {url}": replace(self, base_urls=(url,)) for url in dict.fromkeys(self.base_urls)}
-
-    @property
-    def terms(self) -> dict[str, Any]:
-        """Return what shapes the completions, as far as a server tells it."""
-        rendered = {"chat_template_kwargs": dict(self.chat_template_kwargs)} if self.prompts == "chat" else {}
-        return {
-            "engine": {
-                "name": "http",
-                "api": self.api,
-                "prompts": self.prompts,
-                "version": self.told.get("version"),
-            },
-            "declared": dict(self.declared),
-            "eos_token_id": self.eos_token_id,
-            "skip_special_tokens": False if self.api == "vllm" else None,
-            "structured_outputs": None,
-            "trust_remote_code": self.trust_remote_code,
-            **rendered,
-        }
-
-    @property
-    def circumstances(self) -> dict[str, Any]:
-        """Return what changes only rounding or speed."""
-        return {
-            "base_urls": list(self.base_urls),
-            "served": dict(self.told),
-            "max_model_len": self.max_model_len,
-            "concurrency": self.concurrency or "grows",
-            "timeout_s": self.timeout_s,
-            "retries": self.retries,
-        }
-
-    def at(self, work: Path) -> HttpSettings:
-        """Return the settings with `work` as the folder of the log."""
-        return replace(self, work=work)
-
-    def load(self) -> None:
-        """Do nothing: a server needs no heavy import."""
-
-    def make(self) -> Engine:
-        """Return a new engine for the first of `base_urls`."""
-        from genbench.engines.http.engine import HttpEngine  # noqa: PLC0415  it imports this module
-
-        return HttpEngine(self)
 
 
 _LISTEN_S = 20.0
@@ -220,7 +97,117 @@ def _mistake(loc: tuple[str, ...], why: str) -> SuiteMistake:
     return SuiteMistake(loc, f"{'.'.join(loc)}: {why}")
 
 
-class HttpKind:
+@dataclass(frozen=True, slots=True)
+class HttpSettings(EngineSettings):
+    """Everything that the servers of one model are asked with.
+
+    Args:
+        config: the suite's `engine:` block.
+        base_urls: the servers. An engine has exactly one.
+        model: its name at the servers.
+        told: what the servers say of themselves (version, root, max_model_len). A server that says
+            otherwise later is not asked.
+        eos_token_id: sent as a stop token, so that no server adds the checkpoint's own. None if unknown.
+        trace_tags: put around a trace that a server returns apart from the text.
+        declared: facts that no server proves, as the suite states them. They are terms.
+    """
+
+    config: HttpConfig
+    base_urls: tuple[str, ...]
+    model: str
+    decodings: Mapping[str, Decoding]
+    told: Mapping[str, Any]
+    eos_token_id: int | None = None
+    trace_tags: tuple[str, str] = ("", "")
+    chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    trust_remote_code: bool = False
+
+    @property
+    def address(self) -> ServerAddress:
+        """Return where the server of an engine is."""
+        return ServerAddress(
+            what="server",
+            url_key="engine.base_urls",
+            base_url=self.base_urls[0],
+            model=self.model,
+            api_key_env=self.config.api_key_env,
+            concurrency=self.workers,
+            timeout_s=self.config.timeout_s,
+            retries=self.config.retries,
+        )
+
+    @property
+    def no_scores(self) -> str:
+        """Return why the servers cannot score given texts. Only vLLM's API names the token of each number."""
+        api, prompts = self.config.api, self.config.prompts
+        if api == "vllm" and prompts == "token_ids":
+            return ""
+        return (
+            f"with api: {api} and prompts: {prompts} it gives no log-probabilities by token id; "
+            "use engine.kind vllm, or http with api: vllm and prompts: token_ids"
+        )
+
+    @property
+    def opening(self) -> str:
+        """Return what starting the engines means, for people."""
+        return f"asking {len(self.members)} server{'s' if len(self.members) > 1 else ''}"
+
+    @property
+    def workers(self) -> int:
+        """Return how many requests one server gets at most at the same time."""
+        return self.config.concurrency or _MOST_IN_FLIGHT
+
+    @property
+    def first_workers(self) -> int:
+        """Return how many requests one server gets at first."""
+        return min(self.workers, _FIRST_IN_FLIGHT[self.config.api])
+
+    @property
+    def members(self) -> dict[str, HttpSettings]:
+        """Return the settings of each server by its name."""
+        return {f"server {url}": replace(self, base_urls=(url,)) for url in dict.fromkeys(self.base_urls)}
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Return what shapes the completions, as far as a server tells it."""
+        api, prompts = self.config.api, self.config.prompts
+        rendered = {"chat_template_kwargs": dict(self.chat_template_kwargs)} if prompts == "chat" else {}
+        return {
+            "engine": {
+                "name": "http",
+                "api": api,
+                "prompts": prompts,
+                "version": self.told.get("version"),
+            },
+            "declared": dict(self.declared),
+            "eos_token_id": self.eos_token_id,
+            "skip_special_tokens": False if api == "vllm" else None,
+            "structured_outputs": None,
+            "trust_remote_code": self.trust_remote_code,
+            **rendered,
+        }
+
+    @property
+    def circumstances(self) -> dict[str, Any]:
+        """Return what changes only rounding or speed."""
+        return {
+            "base_urls": list(self.base_urls),
+            "served": dict(self.told),
+            "max_model_len": self.max_model_len,
+            "concurrency": self.config.concurrency or "grows",
+            "timeout_s": self.config.timeout_s,
+            "retries": self.config.retries,
+        }
+
+    def make(self) -> Engine:
+        """Return a new engine for the first of `base_urls`."""
+        from genbench.engines.http.engine import HttpEngine  # noqa: PLC0415  it imports this module
+
+        return HttpEngine(self)
+
+
+class HttpKind(EngineKind):
     """The engine kind `http`."""
 
     Config = HttpConfig
@@ -231,9 +218,6 @@ class HttpKind:
     def check(self) -> str:
         """Return which API the servers are asked by. They are asked when a model is found."""
         return f"http: OpenAI-compatible servers, {self._config.api} fields, {self._config.prompts} prompts"
-
-    def prepare_process(self) -> None:
-        """Do nothing: no engine runs in this process."""
 
     def find(self, model: ModelSource) -> ServedCheckpoint:
         """Ask the model's servers who they are.
@@ -257,15 +241,9 @@ class HttpKind:
         own = config.server or ServedModel()
         dtype = {"dtype": config.dtype} if "dtype" in config.model_fields_set else {}
         settings = HttpSettings(
+            config=engine,
             base_urls=own.base_urls or engine.base_urls or (),
             model=own.model or engine.model or config.path,
-            api=engine.api,
-            prompts=engine.prompts,
-            api_key_env=engine.api_key_env,
-            concurrency=engine.concurrency,
-            timeout_s=engine.timeout_s,
-            retries=engine.retries,
-            outage_s=engine.outage_s,
             max_model_len=engine.max_model_len,
             decodings=model.decodings,
             told={},
@@ -279,15 +257,11 @@ class HttpKind:
 
 
 @dataclass(frozen=True, slots=True)
-class ServedCheckpoint:
+class ServedCheckpoint(FoundModel):
     """A model behind servers that have said what they serve."""
 
     served: HttpSettings
-    identity: str
-    tokenizer: Path | None
-    context: int | None
     silent: tuple[str, ...]
-    vocab_size: int | None = None
 
     def settings(self, prompts: PromptFacts) -> HttpSettings:
         """Return what the servers are asked with."""
@@ -387,7 +361,9 @@ def _rendered_here(model: ModelSource, settings: HttpSettings, silent: tuple[str
     settings = replace(settings, max_model_len=int(context))
     identity = _identity(settings, checkpoint.identity)
     size = vocabulary_size(checkpoint.config)
-    return ServedCheckpoint(settings, identity, source.path, int(context), silent, size)
+    return ServedCheckpoint(
+        settings, silent, identity=identity, tokenizer=source.path, context=int(context), vocab_size=size
+    )
 
 
 def _rendered_there(model: ModelSource, settings: HttpSettings, silent: tuple[str, ...]) -> ServedCheckpoint:
@@ -402,7 +378,7 @@ def _rendered_there(model: ModelSource, settings: HttpSettings, silent: tuple[st
             )
     settings = replace(settings, max_model_len=context)
     declared = config.path + (f"@{config.revision}" if config.revision else "")
-    return ServedCheckpoint(settings, _identity(settings, declared), None, None, silent)
+    return ServedCheckpoint(settings, silent, identity=_identity(settings, declared))
 
 
 def _identity(settings: HttpSettings, declared: str) -> str:

@@ -41,6 +41,7 @@ from genbench.engines.vllm.kind import VllmSettings
 from genbench.engines.vllm.loading import load_failure, load_in_thread
 from genbench.engines.vllm.monitoring import StepStatistics, StepWatch, Watchdog, facts, logged_backend
 from genbench.errors import EngineDiedError, RequestFailedError
+from genbench.protocols import Engine
 from genbench.suite.config import Decoding
 from genbench.types import (
     ChoiceScore,
@@ -241,31 +242,7 @@ def is_context_free(backend: Tokenizer) -> bool:
     )
 
 
-class LoadedEngine(Protocol):
-    """The engine that models are served by."""
-
-    llm: AsyncLLM | None
-    """None before it is loaded and after it is closed."""
-    decoder: TextDecoder | None
-    """None if vLLM has to decode step by step."""
-    stall: str | None
-    """Why the engine was killed, if it gave no token any more."""
-
-    @property
-    def kv_tokens(self) -> int | None:
-        """Return how many tokens its KV caches hold, or None before it is loaded."""
-        ...
-
-    def facts_of(self, statistics: StepStatistics) -> Mapping[str, Any]:
-        """Return what it resolved when it loaded, with the statistics of some of its steps."""
-        ...
-
-    def leave(self, model: ServedModel) -> None:
-        """Serve a model no longer."""
-        ...
-
-
-class ServedModel:
+class ServedModel(Engine):
     """The engine as one model uses it. Several models may use one engine at the same time.
 
     Args:
@@ -275,7 +252,7 @@ class ServedModel:
         slots: requests that the engine computes at the same time, over all ranks.
     """
 
-    def __init__(self, host: LoadedEngine, settings: VllmSettings, number: int, slots: int) -> None:
+    def __init__(self, host: VllmEngine, settings: VllmSettings, number: int, slots: int) -> None:
         self._host, self._number, self._log = host, number, settings.log
         self.sampling = {task: _Sampling(decoding) for task, decoding in settings.decodings.items()}
         self._lora = _lora_request(settings.adapter)
@@ -503,7 +480,7 @@ def platform_versions() -> dict[str, str | None]:
     }
 
 
-class VllmEngine:
+class VllmEngine(Engine):
     """One vLLM engine that is fed with token ids. On GPUs it runs in a child process.
 
     Args:

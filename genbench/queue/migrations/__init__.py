@@ -1,1 +1,1 @@
-"""Revisions of the queue's tables, for Alembic."""
+"""The revisions of the queue's tables, one module each, in order."""

@@ -19,12 +19,12 @@ from itertools import chain
 from typing import Any
 
 from genbench.analysis.results.record import Results, require_results
-from genbench.analysis.samples import Sample, recipe_words, task_samples
+from genbench.analysis.samples import task_samples
 from genbench.exchange.parquet import SampleTable
 from genbench.reports.page.text_chunks import TextStore
 from genbench.reports.record import ExcludedSamples, SuspiciousReference, TaskHealthRecord
 from genbench.safetext.printable import one_line
-from genbench.store.stored_run import StoredRun
+from genbench.store.stored_run import Sample, StoredRun, recipe_words
 from genbench.types import OURS, STATUSES, Status
 
 COMPARED = 50

@@ -78,11 +78,11 @@ def _details(name: str, task: ContaminationTask) -> Iterator[str]:
 
 _OVERLAPS = Table[tuple[str, OverlapTask]](
     Column("task", lambda row: row[0]),
-    Column("problems", lambda row: str(row[1].problems), right=TERMINAL),
-    Column("searched", lambda row: str(row[1].searched), right=TERMINAL),
-    Column("found", lambda row: str(row[1].found), right=TERMINAL),
-    Column("half or more", lambda row: str(row[1].mostly), right=TERMINAL),
-    Column("lines", lambda row: str(row[1].lines), right=TERMINAL),
+    Column("problems", lambda row: row[1].problems, right=TERMINAL),
+    Column("searched", lambda row: row[1].searched, right=TERMINAL),
+    Column("found", lambda row: row[1].found, right=TERMINAL),
+    Column("half or more", lambda row: row[1].mostly, right=TERMINAL),
+    Column("lines", lambda row: row[1].lines, right=TERMINAL),
 )
 
 

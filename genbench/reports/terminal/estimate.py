@@ -248,10 +248,10 @@ _RANKS = Table[RankedModel](
         about="the chance of winning a pair, in points of 100.",
     ),
     Column("95% CI of it", lambda model: interval(model.beats_reference_ci)),
-    Column("pairs", lambda model: str(model.pairs), right=TERMINAL),
-    Column("won", lambda model: str(model.wins), right=TERMINAL),
-    Column("tied", lambda model: str(model.ties), right=TERMINAL),
-    Column("lost", lambda model: str(model.losses), right=TERMINAL),
+    Column("pairs", lambda model: model.pairs, right=TERMINAL),
+    Column("won", lambda model: model.wins, right=TERMINAL),
+    Column("tied", lambda model: model.ties, right=TERMINAL),
+    Column("lost", lambda model: model.losses, right=TERMINAL),
 )
 
 

@@ -67,7 +67,7 @@ _TRACKS = Table[ListedTrack](
     Column("tasks", lambda item: f"{item.tasks:,}", right=TERMINAL),
     Column("base", lambda item: (item.base or "-")[:8]),
     Column("alarms a year", lambda item: f"{item.alarms_per_year:g}", right=TERMINAL),
-    Column("open changes", lambda item: str(item.open_changes), right=TERMINAL),
+    Column("open changes", lambda item: item.open_changes, right=TERMINAL),
 )
 _RUNS = Table[ListedRun](
     Column("uid", lambda item: item.uid[:8]),
@@ -146,7 +146,7 @@ def _difference_ci(row: GatedRow) -> str:
 _GATED = Table[GatedRow](
     Column("task", lambda row: row[0]),
     Column("tier", lambda row: row[1].tier),
-    Column("n", lambda row: "-" if row[1].n is None else str(row[1].n), right=TERMINAL),
+    Column("n", lambda row: row[1].n, right=TERMINAL),
     Column("base", lambda row: points(row[1].base), right=TERMINAL),
     Column("tonight", lambda row: points(row[1].tonight), right=TERMINAL),
     Column("difference", lambda row: signed(row[1].difference), right=TERMINAL),

@@ -15,12 +15,10 @@ def queue_text(record: JobList | JobDetail) -> str:
 
 
 def _list(record: JobList) -> str:
-    parts = [
-        JOBS.text(record.jobs) if record.jobs else f"{record.queue}: no jobs; make one with: genbench submit"
-    ]
-    parts += (
-        [_WORKERS.text(record.workers)] if record.workers else ["no worker; start one with: genbench worker"]
-    )
+    none = f"{record.queue}: no jobs; make one with: genbench queue submit"
+    nobody = "no worker; start one with: genbench queue work"
+    parts = [JOBS.text(record.jobs) if record.jobs else none]
+    parts.append(_WORKERS.text(record.workers) if record.workers else nobody)
     if record.schedules:
         parts.append(_SCHEDULES.text(record.schedules))
     return "\n\n".join(parts)
@@ -31,18 +29,18 @@ def _state(job: Job) -> str:
 
 
 JOBS = Table[Job](
-    Column("job", lambda job: str(job.id), right=TERMINAL),
+    Column("job", lambda job: job.id, right=TERMINAL),
     Column("state", _state),
     Column("track", lambda job: job.track or "-"),
     Column("night or step", lambda job: job.label),
-    Column("priority", lambda job: str(job.priority), right=TERMINAL),
+    Column("priority", lambda job: job.priority, right=TERMINAL),
     Column("by", lambda job: job.requested_by),
     Column("", lambda job: job.wait or job.error.partition("\n")[0] or job.ended or job.started or ""),
 )
 _WORKERS = Table[Worker](
     Column("worker", lambda item: item.id),
     Column("state", lambda item: item.state),
-    Column("slots", lambda item: str(item.slots), right=TERMINAL),
+    Column("slots", lambda item: item.slots, right=TERMINAL),
     Column("devices", lambda item: item.devices),
     Column("seen", lambda item: f"{item.seen_s:.0f} s ago"),
 )
@@ -72,9 +70,9 @@ def _detail(record: JobDetail) -> str:
 _SHOWN = 50
 CHECKPOINTS = Table[WatchedCheckpoint](
     Column("checkpoint", lambda item: item.path),
-    Column("step", lambda item: "-" if item.step is None else str(item.step), right=TERMINAL),
+    Column("step", lambda item: item.step, right=TERMINAL),
     Column("state", lambda item: item.state),
-    Column("job", lambda item: str(item.job or "-"), right=TERMINAL),
+    Column("job", lambda item: item.job or "-", right=TERMINAL),
     Column("", lambda item: item.reason),
 )
 
@@ -82,7 +80,7 @@ CHECKPOINTS = Table[WatchedCheckpoint](
 def watch_text(record: WatchList) -> str:
     """Return watches as text."""
     if not record.watches:
-        return "no training run is watched; begin with: genbench watch DIR --suite SUITE --track NAME"
+        return "no training run is watched; begin with: genbench watch start DIR --suite SUITE --track NAME"
     return "\n\n".join(_one(item) for item in record.watches)
 
 
@@ -95,10 +93,10 @@ def _one(watch: Watch) -> str:
 
 
 _BEST = Table[DrawnAgain](
-    Column("step", lambda item: str(item.step), right=TERMINAL),
+    Column("step", lambda item: item.step, right=TERMINAL),
     Column("first", lambda item: points(item.first), right=TERMINAL),
     Column("again", lambda item: points(item.again), right=TERMINAL),
-    Column("job", lambda item: "-" if item.job is None else str(item.job), right=TERMINAL),
+    Column("job", lambda item: item.job, right=TERMINAL),
     Column("", lambda item: item.state),
 )
 

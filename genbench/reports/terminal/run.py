@@ -9,12 +9,12 @@ from pathlib import Path
 from genbench.analysis.instruction_accuracy import InstructionsRecord
 from genbench.analysis.results.alarms import joined_alarms
 from genbench.analysis.results.record import Results, TaskResults
+from genbench.protocols import PublishedScore
 from genbench.reports.adaptive_looks import adaptive_text
 from genbench.reports.figures import corpus_lines, judged_lines, likelihood_lines
 from genbench.reports.numbers import interval, points
 from genbench.reports.result_tables import SCORES, ScoreRow, group_scores, task_score
 from genbench.reports.warnings import TaskLine, fold_lines, groups_of, task_line, task_notices
-from genbench.store.manifest import PublishedRecord
 
 _SHOWN_ALARMS = 6
 
@@ -121,7 +121,7 @@ def _notices(model: str, result: Results, brief: bool) -> list[str]:
     return lines + [f"FAILED: {model}: {line}" for line in result.failed]
 
 
-def _published(scores: Sequence[PublishedRecord]) -> str:
+def _published(scores: Sequence[PublishedScore]) -> str:
     """Return what others report, in one line."""
     shown = ", ".join(
         f"{item.model} {points(item.value)}{f' ({item.mean})' if item.mean else ''}" for item in scores

@@ -24,10 +24,10 @@ def import_text(record: ImportRecord | LevelReport) -> str:
 _IMPORTED = Table[ImportedRecord](
     Column("task", lambda item: item.task),
     Column("level", lambda item: item.level),
-    Column("door", lambda item: str(item.door)),
+    Column("door", lambda item: item.door),
     Column("output", lambda item: item.output),
-    Column("rows", lambda item: str(item.rows), right=TERMINAL),
-    Column("refused", lambda item: str(item.refused_rows), right=TERMINAL),
+    Column("rows", lambda item: item.rows, right=TERMINAL),
+    Column("refused", lambda item: item.refused_rows, right=TERMINAL),
 )
 
 

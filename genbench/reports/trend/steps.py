@@ -52,7 +52,7 @@ CURVES = Table[Curve](
     Column("series", lambda curve: curve.series),
     Column("task", lambda curve: curve.task),
     Column("measure", lambda curve: curve.measure, page=_measure),
-    Column("steps", lambda curve: str(len(curve.points)), right=EVERYWHERE),
+    Column("steps", lambda curve: len(curve.points), right=EVERYWHERE),
     Column("first", lambda curve: shown(curve, curve.points[0].value), right=EVERYWHERE),
     Column("last", lambda curve: shown(curve, curve.points[-1].value), right=EVERYWHERE),
     Column(
@@ -73,10 +73,10 @@ CURVES = Table[Curve](
         _shrunk,
         right=EVERYWHERE,
         about="the best value, drawn towards the mean of the checkpoints by the share of noise. The best of "
-        "several was also lucky. The noise is that of a re-run. For scored texts, which a re-run gives again, "
-        "it is the noise of one step.",
+        "several was also lucky. The noise is that of a re-run. For scored texts, which a re-run gives "
+        "again, it is the noise of one step.",
     ),
-    Column("at step", lambda curve: str(curve.best.step), right=EVERYWHERE),
+    Column("at step", lambda curve: curve.best.step, right=EVERYWHERE),
 )
 NOTES = (CURVES.legend("signal/noise", "monotonic"), CURVES.legend("without luck"))
 """What the columns mean."""
@@ -87,7 +87,7 @@ def _with_ci(curve: Curve, point: CurvePoint) -> str:
 
 
 _POINTS = Table[tuple[Curve, CurvePoint]](
-    Column("step", lambda row: str(row[1].step), right=TERMINAL),
+    Column("step", lambda row: row[1].step, right=TERMINAL),
     Column("value", lambda row: shown(row[0], row[1].value), right=TERMINAL),
     Column("95% CI", lambda row: _with_ci(*row)),
     Column("model", lambda row: row[1].model),

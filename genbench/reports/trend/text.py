@@ -122,7 +122,7 @@ TASKS = Table[TrendTask](
         right=EVERYWHERE,
         page=lambda task: signed(task.since_last) + (" *" if task.moved_here_only else ""),
     ),
-    Column("problems", lambda task: str(task.n), right=PAGE, shown=PAGE),
+    Column("problems", lambda task: task.n, right=PAGE, shown=PAGE),
     Column("alarms", _role, shown=PAGE),
 )
 

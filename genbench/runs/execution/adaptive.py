@@ -16,7 +16,6 @@ from genbench.analysis.adaptive.plan import (
     confirmation,
     look_words,
     make_plan,
-    night_record,
     paired_at,
     rules_of,
 )
@@ -321,10 +320,9 @@ class AdaptiveRounds:
             return False
         data = {name: paired_at(base.tasks[name], scores) for name, scores in found.items()}
         samples = {name: sum(map(len, scores.values())) for name, scores in found.items()}
-        look = self._night.look(data)
+        seen = self._night.look(data, samples)
         over = self._night.is_over
         again = tuple(name for name, said in self._night.decisions.items() if said == "REGRESSED")
-        seen = night_record(look, samples)
         self._said += look_words(seen)
         self._keep(
             AdaptiveState(

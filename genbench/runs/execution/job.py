@@ -12,7 +12,6 @@ from genbench.analysis.sides.side import Side
 from genbench.data.shard import Shard
 from genbench.draw.draw_queue import Lengths
 from genbench.draw.progress import ProgressLine
-from genbench.engines.kind import Narrows
 from genbench.engines.placement import EngineKeeper
 from genbench.judges.session import JudgeSession
 from genbench.models.prepare import PreparedModel
@@ -152,7 +151,7 @@ class RunContext:
         None changes nothing.
         """
         model = self.job.model
-        if needed is None or not isinstance(model.settings, Narrows):
+        if needed is None:
             return self
         settings = model.settings.narrowed(needed)
         own, used = model.settings.max_model_len, settings.max_model_len

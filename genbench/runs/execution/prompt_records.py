@@ -6,16 +6,19 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from genbench.analysis.samples import ask_records
 from genbench.generators.recipe import text_digest
 from genbench.models.prepare import PreparedModel
 from genbench.store.contract import digest
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.types import Problem, ScoreRequest
+from genbench.types import Problem, Request, ScoreRequest
+
+REFERENCE_CHARS = 10_000
+"""Characters of a reference that are kept for readers. Packed test cases of code tasks have megabytes."""
+
 
 Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """A task's lines of problems.jsonl, and those of asks.jsonl."""
@@ -33,11 +36,12 @@ def prompt_records(model: PreparedModel, task: LoadedTask) -> Asked:
         first = requests[0]
         if first is None:
             raise AssertionError("a problem has a first turn")
+        references = [task.reference(problem, index) for index in range(task.k)]
         records.append(
             {
                 "problem_id": problem.problem_id,
                 "prompt_digest": first.prompt_digest,
-                "reference_digest": digest(task.reference(problem, 0))[:16],
+                "reference_digest": digest(references[0])[:16],
                 "prompt_tokens": len(first.token_ids) or None,
                 "max_tokens": first.max_tokens,
                 "turns": problem.turns,
@@ -45,10 +49,56 @@ def prompt_records(model: PreparedModel, task: LoadedTask) -> Asked:
                 "group": problem.group,
             }
         )
-        found = [task.reference(problem, index) for index in range(task.k)]
         scored = _scored(task, problem) if isinstance(first, ScoreRequest) else None
-        seen += ask_records(problem.problem_id, found, requests, _recipe(task, problem), scored)
+        seen += ask_records(problem.problem_id, references, requests, _recipe(task, problem), scored)
     return records, seen
+
+
+def ask_records(
+    problem_id: str,
+    references: Sequence[Any],
+    requests: Sequence[Request | None],
+    recipe: Mapping[str, Any] | None = None,
+    scored: Mapping[str, Any] | None = None,
+) -> list[dict[str, Any]]:
+    """Return the lines of asks.jsonl for one problem. Samples of one prompt share a line.
+
+    Args:
+        recipe: what the prompt is made from, which is then stored instead of its text.
+        scored: the texts that the model scores after the prompt.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for index, (reference, request) in enumerate(zip(references, requests, strict=True)):
+        if request is None:
+            continue
+        if request.prompt_digest not in found:
+            found[request.prompt_digest] = {
+                "problem_id": problem_id,
+                "samples": [],
+                "prompt": request.prompt if recipe is None else None,
+                "reference": reference_text(reference),
+            }
+            if recipe is not None:
+                found[request.prompt_digest]["recipe"] = dict(recipe)
+            if scored is not None:
+                found[request.prompt_digest]["scored"] = dict(scored)
+        found[request.prompt_digest]["samples"].append(index)
+    return list(found.values())
+
+
+def merged_asks(
+    stored: Mapping[str, list[dict[str, Any]]], asks: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the lines of a continued folder: those of this run, and of problems that it leaves out."""
+    new = {ask["problem_id"] for ask in asks}
+    return [ask for name, old in stored.items() if name not in new for ask in old] + list(asks)
+
+
+def reference_text(reference: Any) -> str:
+    """Return a reference for readers: text as it is, other JSON on one line, long ones cut."""
+    text = reference if isinstance(reference, str) else json.dumps(reference, ensure_ascii=False, default=str)
+    more = len(text) - REFERENCE_CHARS
+    return text if more <= 0 else f"{text[:REFERENCE_CHARS]} … ({more:,} more characters)"
 
 
 def _recipe(task: LoadedTask, problem: Problem) -> dict[str, Any] | None:

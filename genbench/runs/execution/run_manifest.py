@@ -6,13 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from genbench.analysis.samples import merged_asks
 from genbench.draw.draw_queue import BY_TASK
 from genbench.draw.progress import ProgressLine
 from genbench.errors import DegenerateOutputError, InterruptedRunError
 from genbench.judges.session import JudgeSession
 from genbench.runs.execution.job import Job
-from genbench.runs.execution.prompt_records import SpooledPrompts, records_of_problems
+from genbench.runs.execution.prompt_records import SpooledPrompts, merged_asks, records_of_problems
 from genbench.store import continuation as manifests
 from genbench.store.contract import digest
 from genbench.store.folder import FORMAT, RunFolder
@@ -23,7 +22,6 @@ from genbench.store.manifest import (
     Manifest,
     ModelRecord,
     OriginRecord,
-    PublishedRecord,
     ReasoningRecord,
     ScoredRecord,
     SuiteRecord,
@@ -255,10 +253,7 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
         headline=info.headline,
         metrics=tuple(task.metrics),
         chance=task.chance,
-        published=tuple(
-            PublishedRecord.model_validate(score)
-            for score in references(info.published, model, task.entry.reference)
-        ),
+        published=tuple(references(info.published, model, task.entry.reference)),
         decoding=binding,
         verifier=VerifierRecord(name=task.verifier, version=item.version, digest=item.verifier),
         data=dict(task.provenance),

@@ -72,16 +72,16 @@ class Scorer:
         self._failure: BaseException | None = None
 
     def offer(
-        self, task: str, problem: Problem, sample_index: int, completions: Sequence[Completion]
+        self, sample: SampleId, problem: Problem, completions: Sequence[Completion], answers: Sequence[Answer]
     ) -> None:
         """Start to verify one complete sample, unless too many wait already."""
         if len(self._running) < _WINDOW:
-            self._start(task, problem, sample_index, completions)
+            self._start(sample, problem, completions, answers)
 
     def _start(
-        self, task: str, problem: Problem, sample_index: int, completions: Sequence[Completion]
+        self, sample: SampleId, problem: Problem, completions: Sequence[Completion], answers: Sequence[Answer]
     ) -> None:
-        running = asyncio.create_task(self._score(task, problem, sample_index, tuple(completions)))
+        running = asyncio.create_task(self._score(sample, problem, completions, answers))
         self._running.add(running)
         running.add_done_callback(self._ended)
 
@@ -92,17 +92,15 @@ class Scorer:
             self._failure = self._failure or task.exception()
 
     async def _score(
-        self, task: str, problem: Problem, sample_index: int, completions: tuple[Completion, ...]
+        self, sample: SampleId, problem: Problem, completions: Sequence[Completion], answers: Sequence[Answer]
     ) -> None:
-        verified = self._tasks[task]
-        answers = tuple(self._split(completion) for completion in completions)
+        verified = self._tasks[sample.task]
         if any(completion.finish_reason == "error" for completion in completions):
             finding = Finding(0.0, "engine_error", detail={"why": completions[-1].text})
         else:
-            finding = await self._verify(task, case_of(verified.task, problem, sample_index, answers))
-        verdict = verdict_of(
-            SampleId(task, problem.problem_id, sample_index), answers, finding, verified.verifier
-        )
+            case = case_of(verified.task, problem, sample.sample_index, answers)
+            finding = await self._verify(sample.task, case)
+        verdict = verdict_of(sample, answers, finding, verified.verifier)
         self._folder.append_verdict(verdict)
         self._on_verdict(verdict)
 
@@ -126,7 +124,8 @@ class Scorer:
                 while len(self._running) >= _WINDOW:
                     self._slot.clear()
                     await self._slot.wait()
-                self._start(verified.task.name, problem, index, completions)
+                sample = SampleId(verified.task.name, problem.problem_id, index)
+                self._start(sample, problem, completions, [self._split(item) for item in completions])
             await self.drain()
             self._stored[verified.task.name].forget_ids()
 

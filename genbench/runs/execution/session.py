@@ -25,7 +25,7 @@ from genbench.draw.progress import ProgressLine
 from genbench.engines.devices import GpuWatch
 from genbench.engines.placement import EngineKeeper, engine_makers
 from genbench.errors import RunFolderError
-from genbench.models.prepare import given_trace_tokens, trace_tokens
+from genbench.models.traces import given_trace_tokens, trace_tokens
 from genbench.runs.event_loop import StopSwitch
 from genbench.runs.execution.adaptive import AdaptiveRounds, check_against_base
 from genbench.runs.execution.job import Job, RunContext
@@ -53,7 +53,7 @@ from genbench.store.manifest import TakenRecord
 from genbench.store.sample_index import DrawnSamples
 from genbench.store.stored_run import StoredTask
 from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
-from genbench.types import Completion, SampleId, Verdict
+from genbench.types import Answer, Completion, SampleId, Verdict
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
 
@@ -274,16 +274,16 @@ class Drawing:
 
 def _offer_to(
     scorer: Scorer, progress: ProgressLine, deferred: Collection[str]
-) -> Callable[[Draw, list[Completion]], None]:
+) -> Callable[[Draw, list[Completion], list[Answer]], None]:
     """Return the function that takes complete samples.
 
     Those of `deferred` tasks are verified after the run.
     """
 
-    def offer(draw: Draw, completions: list[Completion]) -> None:
+    def offer(draw: Draw, completions: list[Completion], answers: list[Answer]) -> None:
         progress.sample(draw.task.name, draw.sample)
         if draw.task.name not in deferred:
-            scorer.offer(draw.task.name, draw.problem, draw.sample_index, completions)
+            scorer.offer(draw.sample, draw.problem, completions, answers)
 
     return offer
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from genbench.errors import RunFolderError
-from genbench.models.prepare import Reasoning
+from genbench.models.traces import Reasoning
 from genbench.runs.execution.scoring import Split
 from genbench.runs.stored.trust import (
     Kind,

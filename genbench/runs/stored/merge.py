@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.record import Results
-from genbench.analysis.samples import merged_asks
 from genbench.data.shard import Shard
 from genbench.draw.progress import ProgressLine
 from genbench.errors import InputError, InterruptedRunError, RunFolderError
 from genbench.runs.event_loop import StopSwitch, stop_on_signals
+from genbench.runs.execution.prompt_records import merged_asks
 from genbench.runs.stored.load import Trusted, check_allowed, keep_seal, stored_tasks
 from genbench.runs.stored.rescore import score_folder
 from genbench.store.continuation import binding_differences, now

@@ -16,11 +16,11 @@ from typing import Any
 from genbench.analysis.results.build import build_results
 from genbench.analysis.results.edited_files import edited_tasks
 from genbench.analysis.results.record import Results
-from genbench.analysis.samples import reference_text
 from genbench.draw.progress import ProgressLine
 from genbench.errors import InterruptedRunError, RunFolderError
 from genbench.judges.session import JudgeSession
 from genbench.runs.event_loop import StopSwitch, run_coroutine
+from genbench.runs.execution.prompt_records import reference_text
 from genbench.runs.execution.run_manifest import scored_manifest, stored_judges
 from genbench.runs.execution.scoring import (
     Scorer,

@@ -16,7 +16,7 @@ from genbench.analysis.comparison.spot_check import RecheckedTask
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import GenbenchError, InputError
 from genbench.judges.judged_tasks import is_judged
-from genbench.models.prepare import Reasoning
+from genbench.models.traces import Reasoning
 from genbench.runs.event_loop import run_coroutine
 from genbench.runs.execution.scoring import case_of, conversations, verdict_of
 from genbench.runs.stored.load import stored_tasks, why_not_loadable

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from genbench.errors import InputError
 from genbench.stats.adaptive.alpha_spending import Spending, boundaries, level
+from genbench.stats.adaptive.looks import NightLookRecord, PooledLookRecord, TaskDecision, TaskLookRecord
 from genbench.stats.comparison.differences import ALPHA, difference_interval, lower_bound
 from genbench.stats.comparison.gate import MARGIN, MIN_PROBLEMS, GateVerdict, p_or_one, pool, together
 from genbench.stats.comparison.paired import Paired
@@ -104,13 +104,6 @@ def sure_problems(base: ScoresLike) -> Bools:
     return np.asarray(whole & (np.minimum(right, wrong) <= SURE_EXCEPTIONS), dtype=bool)
 
 
-Decision = Literal["REGRESSED", "NON_INFERIOR", "QUIET", "INCONCLUSIVE", "STOPPED"]
-"""Why a task draws no more.
-
-QUIET is a task with under MIN_PROBLEMS problems whose loss would probably have shown. INCONCLUSIVE is a task
-at its last look. STOPPED is a task that was still open when the night ended. Each of the three is
-INCONCLUSIVE for the gate.
-"""
 QUIET_ALPHA = 0.2
 """Error of QUIET. It is no claim, so it may be large: it only stops the drawing."""
 
@@ -135,29 +128,6 @@ class TaskRule:
     def is_small(self) -> bool:
         """Whether the task has too few problems for NON_INFERIOR."""
         return self.looks.n < MIN_PROBLEMS
-
-
-@dataclass(frozen=True, slots=True)
-class TaskLook:
-    """One look at one task. Differences are fractions of 1.
-
-    `look` is the number of the task's own look, from 1. `p` is that of a drop, `level` the level that it must
-    not exceed. `lower` has the confidence 1 - `lower_level`. `ci` has the two-sided confidence `ci_level`, at
-    which the intervals of all looks together contain the difference with 95 %. `decision` is None if the task
-    goes on.
-    """
-
-    look: int
-    fraction: float
-    n: int
-    difference: float | None
-    p: float
-    level: float
-    lower: float | None
-    lower_level: float
-    ci: tuple[float, float] | None
-    ci_level: float
-    decision: Decision | None
 
 
 def task_rule(
@@ -191,13 +161,14 @@ def levels(kind: Spending, alpha: float, fractions: tuple[float, ...]) -> tuple[
     return tuple(float(ndtr(-z)) for z in boundaries(kind, alpha, fractions))
 
 
-def look_at(rule: TaskRule, look: int, data: Paired) -> TaskLook:
+def look_at(rule: TaskRule, look: int, data: Paired, samples: int = 0) -> TaskLookRecord:
     """Return the look number `look` at a task.
 
     Excluded samples never help: the bound counts them against tuned.
 
     Args:
         data: the paired difference over the samples of this look.
+        samples: the samples so far, for the record.
     """
     at = look - 1
     p, lower, ci = p_or_one(data.p_regression), None, None
@@ -205,17 +176,18 @@ def look_at(rule: TaskRule, look: int, data: Paired) -> TaskLook:
         lower = lower_bound(data.worst, rule.bound[at])
     if data.clusters is not None:
         ci = difference_interval(data.clusters, rule.interval[at]).bounds
-    decision: Decision | None = None
+    decision: TaskDecision | None = None
     if p <= rule.drop[at]:
         decision = "REGRESSED"
     elif lower is not None and lower > -rule.margin:
         decision = "QUIET" if rule.is_small else "NON_INFERIOR"
     elif look == rule.looks.count:
         decision = "INCONCLUSIVE"
-    return TaskLook(
+    return TaskLookRecord(
         look=look,
         fraction=rule.looks.fractions[at],
         n=data.n,
+        samples=samples,
         difference=data.difference,
         p=p,
         level=rule.drop[at],
@@ -237,37 +209,6 @@ LEAST_WORTH = 0.5
 """Least ratio of the shares of information and of samples with which a decided task draws on."""
 
 
-@dataclass(frozen=True, slots=True)
-class PooledLook:
-    """One look at the pooled difference of the gating tasks. Its fraction is the mean of theirs."""
-
-    fraction: float
-    difference: float | None
-    p: float
-    level: float
-    lower: float | None
-    lower_level: float
-    regressed: bool
-    is_excluded: bool
-    """Whether a loss of POOLED_MARGIN is excluded."""
-
-
-@dataclass(frozen=True, slots=True)
-class NightLook:
-    """One look at a run: at each task that drew since the look before, and at the pooled difference.
-
-    `pooled` is None with a single gating task, or if no gating task drew. `draws` are the tasks that draw
-    on. Without any, the run is over.
-    """
-
-    number: int
-    tasks: Mapping[str, TaskLook]
-    pooled: PooledLook | None
-    draws: tuple[str, ...]
-    verdict: GateVerdict | None
-    """The verdict of the suite at the last look, otherwise None."""
-
-
 class Night:
     """The state of an adaptive run, which is a pure function of the data of its looks.
 
@@ -283,10 +224,10 @@ class Night:
         self.rules, self._alpha, self._finish = dict(rules), alpha, finish
         self.reached = dict.fromkeys(rules, 1)
         self.draws: tuple[str, ...] = tuple(rules)
-        self.decisions: dict[str, Decision] = {}
-        self.looks: list[NightLook] = []
+        self.decisions: dict[str, TaskDecision] = {}
+        self.looks: list[NightLookRecord] = []
         self._fractions: list[float] = []
-        self._last: dict[str, TaskLook] = {}
+        self._last: dict[str, TaskLookRecord] = {}
         self._pooled_dropped = False
 
     @property
@@ -300,17 +241,19 @@ class Night:
         return not self.draws
 
     @property
-    def last(self) -> Mapping[str, TaskLook]:
+    def last(self) -> Mapping[str, TaskLookRecord]:
         """The last look at each task."""
         return self._last
 
-    def look(self, data: Mapping[str, Paired]) -> NightLook:
+    def look(self, data: Mapping[str, Paired], samples: Mapping[str, int] | None = None) -> NightLookRecord:
         """Look at the run when all samples of the drawing tasks have verdicts. Return what was seen.
 
         Args:
             data: the paired difference of every task over the samples of its look in `reached`.
+            samples: the samples of each task so far, for the record.
         """
-        seen = {name: self._seen(name, data[name]) for name in self.draws}
+        drawn = samples or {}
+        seen = {name: self._seen(name, data[name], drawn.get(name, 0)) for name in self.draws}
         self._last |= seen
         self.decisions |= {name: look.decision for name, look in seen.items() if look.decision is not None}
         pooled = self._pooled(data)
@@ -321,20 +264,23 @@ class Night:
             for name in self.rules:
                 self.decisions.setdefault(name, "STOPPED")
         verdict = self._verdict(data) if self.is_over else None
-        found = NightLook(len(self.looks) + 1, seen, pooled, self.draws, verdict)
+        found = NightLookRecord(
+            number=len(self.looks) + 1, tasks=seen, pooled=pooled, draws=self.draws, verdict=verdict
+        )
         self.looks.append(found)
         return found
 
-    def _seen(self, name: str, data: Paired) -> TaskLook:
+    def _seen(self, name: str, data: Paired, samples: int) -> TaskLookRecord:
         """Return the look at a task. A decided one that draws on keeps its decision unless it REGRESSED.
 
         The error of REGRESSED is spent as if no other decision could stop a task, so it may still be found.
         """
-        found = look_at(self.rules[name], self.reached[name], data)
+        found = look_at(self.rules[name], self.reached[name], data, samples)
         before = self.decisions.get(name)
-        return found if before is None or found.decision == "REGRESSED" else replace(found, decision=before)
+        kept = before is None or found.decision == "REGRESSED"
+        return found if kept else found.model_copy(update={"decision": before})
 
-    def _pooled(self, data: Mapping[str, Paired]) -> PooledLook | None:
+    def _pooled(self, data: Mapping[str, Paired]) -> PooledLookRecord | None:
         """Return the look at the pooled difference, None if nothing of it changed."""
         names = self.gating
         fraction = math.fsum(self._fraction(name) for name in names) / len(names) if names else 0.0
@@ -350,7 +296,7 @@ class Night:
             half = (found.ci[1] - found.ci[0]) / 2
             lower -= half * float(ndtri(1 - lower_level) / ndtri((1 + LEVEL) / 2))
         self._pooled_dropped |= found.p_regression <= allowed
-        return PooledLook(
+        return PooledLookRecord(
             fraction=fraction,
             difference=found.difference,
             p=found.p_regression,
@@ -364,7 +310,7 @@ class Night:
     def _fraction(self, name: str) -> float:
         return self.rules[name].looks.fractions[self.reached[name] - 1]
 
-    def _next(self, pooled: PooledLook | None, data: Mapping[str, Paired]) -> tuple[str, ...]:
+    def _next(self, pooled: PooledLookRecord | None, data: Mapping[str, Paired]) -> tuple[str, ...]:
         """Return the tasks that draw their next look.
 
         While a pooled loss is not excluded, tasks with a decision keep it and draw on, if their samples are

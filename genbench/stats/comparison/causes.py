@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
 from genbench.errors import InputError, NotComparableError
+from genbench.json_record import DifferenceInterval, JsonRecord, Share, SignedShare
 from genbench.stats.comparison.differences import difference_interval
 from genbench.stats.intervals import LEVEL
 from genbench.stats.resample import ROUNDING, cluster
@@ -19,19 +21,14 @@ StatusesLike = Sequence[Sequence[Status]]
 """One sequence of statuses per problem, in the shape of the scores."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """The part of the difference that one status explains, as a fraction of 1.
+class CauseRecord(JsonRecord):
+    """The part of a difference that one status explains."""
 
-    `part` is positive if tuned gained by the status. `base_share` and `tuned_share` are the shares of the
-    samples with this status, averaged over problems.
-    """
-
-    status: Status
-    part: float
-    ci: tuple[float, float]
-    base_share: float
-    tuned_share: float
+    status: Status = Field(description="the status")
+    part: SignedShare = Field(description="what tuned gained by it; the parts add up to the difference")
+    ci: DifferenceInterval = Field(description="95% interval of the part")
+    base_share: Share = Field(description="share of base's samples with this status")
+    tuned_share: Share = Field(description="share of tuned's samples with this status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +37,10 @@ class Split:
 
     difference: float
     ci: tuple[float, float]
-    causes: tuple[Cause, ...]
+    causes: tuple[CauseRecord, ...]
 
     @property
-    def leading(self) -> Cause | None:
+    def leading(self) -> CauseRecord | None:
         """Return the cause that moved the score most in the direction of the difference, or None."""
         same = [cause for cause in self.causes if cause.part * self.difference > 0]
         return max(same, key=lambda cause: abs(cause.part), default=None)
@@ -99,8 +96,15 @@ def split_by_cause(
     causes = []
     for status, part in parts.items():
         clusters = cluster(part, groups)
-        shares = cluster(b[status]).mean, cluster(t[status]).mean
-        causes.append(Cause(status, clusters.mean, difference_interval(clusters, level).bounds, *shares))
+        causes.append(
+            CauseRecord(
+                status=status,
+                part=clusters.mean,
+                ci=difference_interval(clusters, level).bounds,
+                base_share=cluster(b[status]).mean,
+                tuned_share=cluster(t[status]).mean,
+            )
+        )
     whole = cluster(difference, groups)
     causes.sort(key=lambda cause: -abs(cause.part))
     return Split(whole.mean, difference_interval(whole, level).bounds, tuple(causes))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 from scipy.special import ndtri
 
 from genbench.errors import InputError, nearest
+from genbench.json_record import JsonRecord, Share
 from genbench.stats.comparison.differences import ALPHA, lower_bound, smallest_detectable_drop
 from genbench.stats.comparison.paired import Paired
 from genbench.stats.comparison.sign_flip_test import sign_flip
@@ -181,19 +183,22 @@ GateVerdict = Literal["REGRESSED", "IMPROVED", "NON_INFERIOR", "INCONCLUSIVE"]
 MARGIN = 0.03
 
 
-@dataclass(frozen=True, slots=True)
-class TaskGate:
-    """The gate's decision on one task. Adjusted p values are None outside the gating family."""
+class TaskGate(JsonRecord):
+    """The gate's decision on one task."""
 
-    verdict: GateVerdict
-    gating: bool
-    margin: float
-    alpha: float
-    """Level of the test of the (adjusted) p values."""
-    p_regression_adjusted: float | None
-    p_improvement_adjusted: float | None
-    finds: float | None
-    """Smallest drop found with 80 % power, at the strictest level that Holm may ask of this task."""
+    verdict: GateVerdict = Field(description="the gate's decision")
+    gating: bool = Field(description="whether the task is in the gate's family")
+    margin: Share = Field(description="largest loss that counts as none")
+    alpha: Share = Field(description="level of the test of the (adjusted) p values")
+    finds: Share | None = Field(
+        description="smallest drop found with 80% power at the strictest level that the gate may use"
+    )
+    p_regression_adjusted: Share | None = Field(
+        description="Holm over the gating tasks; null for the other tasks"
+    )
+    p_improvement_adjusted: Share | None = Field(
+        description="Holm over the gating tasks; null for the other tasks"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +328,7 @@ def _decide(task: Paired, draft: TaskGate) -> TaskGate:
         verdict = "IMPROVED"
     elif _is_non_inferior(task, draft.margin):
         verdict = "NON_INFERIOR"
-    return replace(draft, verdict=verdict)
+    return draft.model_copy(update={"verdict": verdict})
 
 
 def _is_non_inferior(task: Paired, margin: float) -> bool:

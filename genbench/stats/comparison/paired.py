@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, InstanceOf
 
 from genbench.errors import NotComparableError
+from genbench.json_record import Count, DifferenceInterval, JsonRecord, Share, SignedShare
 from genbench.stats.comparison.differences import (
     difference_interval,
     lower_bound,
     rerun_difference,
     smallest_detectable_drop,
 )
-from genbench.stats.comparison.sign_flip_test import McNemar, mcnemar, sign_flip
+from genbench.stats.comparison.sign_flip_test import McNemarRecord, mcnemar, sign_flip
 from genbench.stats.intervals import LEVEL
 from genbench.stats.metrics import (
     AnswersLike,
@@ -32,49 +34,65 @@ FEW_PROBLEMS = 50
 """With fewer problems, a few that collapse can make any paired test err (17 % at 30, simulated)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """The difference tuned - base over the problems of both runs, as fractions of 1.
+class PairedDifference(JsonRecord):
+    """A paired difference tuned - base, with its interval and its power."""
 
-    `ci` is the question-population interval and `rerun_ci` that of sampling noise on these problems.
-    `mde` is the smallest drop that a one-sided 5 % test finds with 80 % power. If `missing` is set, only the
-    counts are known.
+    n: Count = Field(description="problems in both sides")
+    k_base: Count = Field(description="samples that every problem of base has at least")
+    k_tuned: Count = Field(description="samples that every problem of tuned has at least")
+    base: Share | None = Field(description="the score of base")
+    tuned: Share | None = Field(description="the score of tuned")
+    difference: SignedShare | None = Field(description="tuned - base, mean over problems")
+    se: float | None = Field(description="standard error, clustered by problem or group")
+    ci: DifferenceInterval | None = Field(description="95% interval for new questions of this kind")
+    ci_method: str = Field(description="how `ci` was made")
+    lower: SignedShare | None = Field(
+        description="one-sided 95% lower bound with every excluded sample against tuned; above minus the "
+        "margin a loss is excluded"
+    )
+    bounds: DifferenceInterval | None = Field(
+        description="the difference if every excluded sample counted against tuned, and if for it; "
+        "null if nothing is excluded"
+    )
+    left_out: Count = Field(description="problems without a scored sample in both; the difference lacks them")
+    rerun_ci: DifferenceInterval | None = Field(
+        description="95% interval of sampling noise on these problems"
+    )
+    rerun_ci_method: str = Field(description="how `rerun_ci` was made, or why there is none")
+    p_two_sided: Share | None = Field(description="p value of no difference")
+    p_regression: Share | None = Field(description="one-sided p value of a drop")
+    p_improvement: Share | None = Field(description="one-sided p value of a gain")
+    p_method: str = Field(description="how the p values were made")
+    mde: Share | None = Field(description="smallest drop that a one-sided 5% test finds with 80% power")
+    excluded_base: Count = Field(description="samples of base without a score")
+    excluded_tuned: Count = Field(description="samples of tuned without a score")
+    missing: str | None = Field(description="why there is no difference; null if it is given")
 
-    The difference and its tests are over the problems with a value in both runs. `left_out` counts the
-    others. `bounds` are the difference over all problems if every excluded sample counted against tuned, and
-    if every one counted for it. `lower` is the one-sided 95 % lower bound of the former: a loss that may
-    hide in excluded samples is not overlooked.
+
+class Paired(PairedDifference):
+    """A paired difference with what the gate and other statistics need of it.
+
+    The difference and its tests are over the problems with a value in both runs. `lower` and `bounds` are
+    over all problems: a loss that may hide in excluded samples is not overlooked. If `missing` is set, only
+    the counts are known.
     """
 
-    n: int
-    k_base: int
-    k_tuned: int
-    base: float | None = None
-    tuned: float | None = None
-    difference: float | None = None
-    se: float | None = None
-    ci: tuple[float, float] | None = None
-    ci_method: str = ""
-    lower: float | None = None
-    p_two_sided: float | None = None
-    p_regression: float | None = None
-    p_improvement: float | None = None
-    p_method: str = ""
-    mde: float | None = None
-    rerun_ci: tuple[float, float] | None = None
-    rerun_ci_method: str = ""
-    mcnemar: McNemar | None = None
-    excluded_base: int = 0
-    excluded_tuned: int = 0
-    left_out: int = 0
-    bounds: tuple[float, float] | None = None
+    mcnemar: McNemarRecord | None = None
     p_improvement_worst: float | None = None
     """The p value of a gain if every excluded sample counts against tuned. None if nothing is excluded."""
-    missing: str | None = None
-    clusters: Clusters | None = field(default=None, repr=False, compare=False)
+    clusters: InstanceOf[Clusters] | None = Field(default=None, repr=False)
     """Differences by independent cluster, for pooling over tasks."""
-    worst: Clusters | None = field(default=None, repr=False, compare=False)
+    worst: InstanceOf[Clusters] | None = Field(default=None, repr=False)
     """The same over all problems, with every excluded sample against tuned."""
+
+    @classmethod
+    def of(cls, n: int, k_base: int, k_tuned: int, **known: Any) -> Self:
+        """Return the difference over n problems of which `known` is known. The rest is None, 0 or empty."""
+        unknown = dict.fromkeys(PairedDifference.model_fields) | {
+            **dict.fromkeys(("ci_method", "rerun_ci_method", "p_method"), ""),
+            **dict.fromkeys(("left_out", "excluded_base", "excluded_tuned"), 0),
+        }
+        return cls.model_validate(unknown | {"n": n, "k_base": k_base, "k_tuned": k_tuned} | known)
 
     @property
     def p_gain(self) -> float | None:
@@ -112,27 +130,29 @@ def paired(
     if b.n != t.n:
         raise NotComparableError(f"base has {b.n} problems, tuned {t.n}: compare runs of the same problems")
     draws = asked.k or min(b.k, t.k)
-    head = Paired(b.n, b.k, t.k, excluded_base=b.excluded, excluded_tuned=t.excluded)
+    head = Paired.of(b.n, b.k, t.k, excluded_base=b.excluded, excluded_tuned=t.excluded)
     found: list[ProblemValues] = []
     for name, scores, answers in (("base", b, base_answers), ("tuned", t, tuned_answers)):
         check_shapes(scores, asked, groups, answers)
         side = problem_values(asked, scores, answers, draws)
         if np.isnan(side.low).any() or np.isnan(side.values).all():
-            return replace(head, missing=f"{name}: {undetermined(asked, side.values, draws)}")
+            missing = f"{name}: {undetermined(asked, side.values, draws)}"
+            return head.model_copy(update={"missing": missing})
         found.append(side)
     rows = np.flatnonzero(~(np.isnan(found[0].values) | np.isnan(found[1].values)))
     if len(rows) == 0:
-        return replace(head, missing="no problem has scored samples in both")
+        return head.model_copy(update={"missing": "no problem has scored samples in both"})
     result = _with_tests(head, found[0], found[1], rows, groups=groups, level=level)
     if not asked.is_mean:
-        return replace(result, rerun_ci_method="given for means only")
+        return result.model_copy(update={"rerun_ci_method": "given for means only"})
     b, t = b.take(rows.tolist()), t.take(rows.tolist())
     rerun = rerun_difference(b, t, shared_seeds=shared_seeds, level=level)
-    return replace(
-        result,
-        rerun_ci=rerun.bounds if rerun else None,
-        rerun_ci_method=rerun.method if rerun else "not estimable (k = 1)",
-        mcnemar=mcnemar(b, t) if groups is None else None,
+    return result.model_copy(
+        update={
+            "rerun_ci": rerun.bounds if rerun else None,
+            "rerun_ci_method": rerun.method if rerun else "not estimable (k = 1)",
+            "mcnemar": mcnemar(b, t) if groups is None else None,
+        }
     )
 
 
@@ -151,27 +171,27 @@ def _with_tests(
     worst = cluster(tuned.low - base.high, groups)
     interval = difference_interval(clusters, level)
     flips = sign_flip(clusters.totals)
-    result = replace(
-        head,
-        base=cluster(base.values[rows]).mean,
-        tuned=cluster(tuned.values[rows]).mean,
-        difference=clusters.mean,
-        se=clusters.se,
-        ci=interval.bounds,
-        ci_method=interval.method,
-        lower=lower_bound(worst),
-        p_two_sided=flips.p_two_sided,
-        p_regression=flips.p_regression,
-        p_improvement=flips.p_improvement,
-        p_method=flips.method,
-        mde=smallest_detectable_drop(clusters),
-        left_out=head.n - len(rows),
-        clusters=clusters,
-        worst=worst,
-    )
-    if not head.excluded_base and not head.excluded_tuned:
-        return result
-    best = cluster(tuned.high - base.low, groups).mean
-    return replace(
-        result, bounds=(worst.mean, best), p_improvement_worst=sign_flip(worst.totals).p_improvement
-    )
+    known: dict[str, Any] = {
+        "base": cluster(base.values[rows]).mean,
+        "tuned": cluster(tuned.values[rows]).mean,
+        "difference": clusters.mean,
+        "se": clusters.se,
+        "ci": interval.bounds,
+        "ci_method": interval.method,
+        "lower": lower_bound(worst),
+        "p_two_sided": flips.p_two_sided,
+        "p_regression": flips.p_regression,
+        "p_improvement": flips.p_improvement,
+        "p_method": flips.method,
+        "mde": smallest_detectable_drop(clusters),
+        "left_out": head.n - len(rows),
+        "clusters": clusters,
+        "worst": worst,
+    }
+    if head.excluded_base or head.excluded_tuned:
+        best = cluster(tuned.high - base.low, groups).mean
+        known |= {
+            "bounds": (worst.mean, best),
+            "p_improvement_worst": sign_flip(worst.totals).p_improvement,
+        }
+    return head.model_copy(update=known)

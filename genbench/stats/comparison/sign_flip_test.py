@@ -8,8 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 from scipy.special import bdtr
 
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.stats.scores import Floats, Scores
 
 EXACT_UP_TO = 16
@@ -31,16 +33,15 @@ class SignFlip:
     method: str
 
 
-@dataclass(frozen=True, slots=True)
-class McNemar:
-    """Problems by right or wrong in base and tuned at k = 1, with the exact test of the discordant ones."""
+class McNemarRecord(JsonRecord):
+    """Problems by right or wrong in both sides, at one 0/1 sample per problem."""
 
-    both_right: int
-    base_only: int
-    tuned_only: int
-    both_wrong: int
-    p_two_sided: float
-    p_regression: float
+    both_right: Count = Field(description="problems right in both")
+    base_only: Count = Field(description="problems right in base only")
+    tuned_only: Count = Field(description="problems right in tuned only")
+    both_wrong: Count = Field(description="problems wrong in both")
+    p_two_sided: Share = Field(description="exact two-sided p value")
+    p_regression: Share = Field(description="exact one-sided p value of a drop")
 
 
 def sign_flip(differences: Floats) -> SignFlip:
@@ -93,7 +94,7 @@ def binomial_p(losses: int, discordant: int) -> tuple[float, float]:
     return min(1.0, 2 * at_least(max(losses, discordant - losses))), at_least(losses)
 
 
-def mcnemar(base: Scores, tuned: Scores) -> McNemar | None:
+def mcnemar(base: Scores, tuned: Scores) -> McNemarRecord | None:
     """Return the table of two runs with one scored 0/1 sample per problem, or None for any other shape."""
     single = all(s.is_binary and s.values.shape[1] == 1 and s.excluded == 0 for s in (base, tuned))
     if not single:
@@ -101,7 +102,14 @@ def mcnemar(base: Scores, tuned: Scores) -> McNemar | None:
     b, t = base.values[:, 0] == 1, tuned.values[:, 0] == 1
     base_only, tuned_only = int((b & ~t).sum()), int((~b & t).sum())
     two_sided, regression = binomial_p(base_only, base_only + tuned_only)
-    return McNemar(int((b & t).sum()), base_only, tuned_only, int((~b & ~t).sum()), two_sided, regression)
+    return McNemarRecord(
+        both_right=int((b & t).sum()),
+        base_only=base_only,
+        tuned_only=tuned_only,
+        both_wrong=int((~b & ~t).sum()),
+        p_two_sided=two_sided,
+        p_regression=regression,
+    )
 
 
 def _all_sums(units: Floats) -> Floats:

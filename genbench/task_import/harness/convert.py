@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -15,7 +15,7 @@ from genbench.task_import.harness.defects import known_defects
 from genbench.task_import.harness.definition import Definition
 from genbench.task_import.harness.levels import Classified, sample_metrics, scored_refusal
 from genbench.task_import.harness.plan import Plan, decoding_of, make_plan, with_classes
-from genbench.task_import.harness.rendering import render_rows
+from genbench.task_import.harness.rendering import Rendering, render_rows
 from genbench.task_import.sources import Source, Split, load_split
 from genbench.tasks.imported import FrozenFile, Lock, Origin, RowsOrigin
 from genbench.tasks.kinds import LIKELIHOOD
@@ -24,6 +24,10 @@ from genbench.verifiers.foreign.foreign_score import code_digest
 _ASK_CHOICE = (
     "Reason step by step. Exactly one option is right: end with a line 'Answer: X', where X is {letters}."
 )
+_SCRIPT = Path(__file__).parents[1] / "programs" / "lm_eval_rows.py"
+_MOST_REFUSED = 20
+"""Rows that could not be made of which the lock file keeps the reason."""
+Tell = Callable[[str], None]
 
 
 def frozen_rows(
@@ -143,9 +147,6 @@ def generated_row(row: Mapping[str, Any], source: Row, where: str) -> dict[str, 
     return {"id": row["id"], "context": prompt, "reference": reference, "options": options}
 
 
-_SCRIPT = Path(__file__).parents[1] / "programs" / "lm_eval_rows.py"
-
-
 @dataclass(frozen=True, slots=True)
 class CodeRows:
     """The rows that lm-eval made by place, the rows that filters look at, and the origin of the rows."""
@@ -200,10 +201,6 @@ def _split_names(definition: Definition, plan: Plan) -> list[str]:
     return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
-_MOST_REFUSED = 20
-"""Rows that could not be made of which the lock file keeps the reason."""
-
-
 def lock_of(
     found: Classified,
     plan: Plan,
@@ -256,15 +253,35 @@ def origin_of(definition: Definition, source: Source) -> Origin:
     """Return the origin of a definition for its lock file."""
     metadata = definition.config.get("metadata")
     version = metadata.get("version") if isinstance(metadata, dict) else None
-    return Origin(
-        framework=source.framework,
-        version=source.version,
-        commit=source.commit,
-        files=tuple(str(path.relative_to(definition.root)) for path in definition.files),
-        digest=definition.digest,
-        task_version=None if version is None else str(version),
-        licence=source.licence,
-    )
+    files = [str(path.relative_to(definition.root)) for path in definition.files]
+    return source.origin(files, definition.digest, version)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What a user asks of an import.
+
+    Args:
+        output: the folder that gets the files.
+        data_dir: a mirror of datasets instead of the hub.
+        tasks_dir: the folder of definitions that a name is looked up in. None: that of the installed lm-eval.
+        shots: the number of exemplars, instead of the definition's own.
+        headline: the filter that makes the score.
+        skip_code: the lists, `filter_list` or `metric_list`, of which entries with Python functions are left
+            out, if others remain.
+        foreign: the Python that may run the task's own code once to make its rows. None: no code runs.
+        generate: whether tasks with choices become tasks that generate their answer.
+    """
+
+    output: Path
+    data_dir: Path | None = None
+    tasks_dir: Path | None = None
+    shots: int | None = None
+    headline: str | None = None
+    generate: bool = False
+    skip_code: frozenset[str] = frozenset()
+    foreign: ForeignPython | None = None
+    tell: Tell = field(default=lambda line: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,15 +293,7 @@ class Converted:
 
 
 def convert(
-    found: Classified,
-    source: Source,
-    *,
-    data_dir: Path | None,
-    shots: int | None = None,
-    headline: str | None = None,
-    generate: bool = False,
-    left_out: Sequence[str] = (),
-    foreign: ForeignPython | None = None,
+    found: Classified, source: Source, options: ImportOptions, left_out: Sequence[str] = ()
 ) -> Converted:
     """Return the rows and the lock of a definition.
 
@@ -294,25 +303,38 @@ def convert(
     Raises:
         GenbenchError: it needs something that is not available here, or its rows cannot be read or rendered.
     """
-    generates = generate and found.output == "multiple_choice"
-    by_code = foreign is not None and found.level in ("2", "2c")
-    plan = make_plan(found, 0 if generates else shots, rows_given=by_code)
-    plan = _with_headline(plan, headline)
+    if found.level == "3" and options.foreign is not None:
+        return _scored_by_code(found, source, options, options.foreign, left_out)
+    generates = options.generate and found.output == "multiple_choice"
+    shots = 0 if generates else options.shots
+    by_code = options.foreign is not None and found.level in ("2", "2c")
+    plan = _with_headline(make_plan(found, shots, rows_given=by_code), options.headline)
     plan = replace(plan, changes=(*plan.changes, *left_out))
-    if by_code and foreign is not None:
-        own = 0 if generates else shots
-        made = rows_by_code(found.definition, plan, foreign, data_dir, own)
-        rows = frozen_rows(plan, made.rows, made.rendered)
-        if generates:
-            plan, rows = _generating(plan, rows, made.rows)
-        lock = lock_of(found, plan, source, origins=made.origins, rows=rows, refused={})
-        return Converted(lock.model_copy(update={"door": 2}), rows)
+    if by_code and options.foreign is not None:
+        made = rows_by_code(found.definition, plan, options.foreign, options.data_dir, shots)
+        source_rows, origins, refused = made.rows, made.origins, {}
+        rows = frozen_rows(plan, source_rows, made.rendered)
+    else:
+        source_rows, origins, rendering = _rendered(plan, options.data_dir)
+        refused = {str(place): rendering.refused[place] for place in sorted(rendering.refused)}
+        rows = frozen_rows(plan, source_rows, rendering.rows)
+    if generates:
+        plan, rows = _generating(plan, rows, source_rows)
+    lock = lock_of(found, plan, source, origins=origins, rows=rows, refused=refused)
+    return Converted(lock.model_copy(update={"door": 2 if by_code else 1}), rows)
+
+
+def _rendered(plan: Plan, data_dir: Path | None) -> tuple[list[Row], list[RowsOrigin], Rendering]:
+    """Return the rows of the asked split, the origins of all rows that were read, and the rendered rows."""
     asked = load_split(plan.split, data_dir)
     origins = [asked.origin]
     exemplars: Sequence[Row] = plan.samples
-    if plan.shot_split is not None:
-        exemplars, others = _exemplars(plan, asked.rows, data_dir)
-        origins += others
+    if plan.shot_split == plan.split:
+        exemplars = asked.rows
+    elif plan.shot_split is not None:
+        others = load_split(plan.shot_split, data_dir)
+        exemplars = others.rows
+        origins.append(others.origin)
     rendering = render_rows(
         plan.config,
         asked.rows,
@@ -320,19 +342,7 @@ def convert(
         same_split=plan.leaves_out_asked,
         patterns=plan.patterns,
     )
-    rows = frozen_rows(plan, asked.rows, rendering.rows)
-    if generates:
-        plan, rows = _generating(plan, rows, asked.rows)
-    refused = {str(place): rendering.refused[place] for place in sorted(rendering.refused)}
-    return Converted(lock_of(found, plan, source, origins=origins, rows=rows, refused=refused), rows)
-
-
-def _exemplars(plan: Plan, asked: list[Row], data_dir: Path | None) -> tuple[list[Row], list[RowsOrigin]]:
-    assert plan.shot_split is not None
-    if plan.shot_split == plan.split:
-        return asked, []
-    found = load_split(plan.shot_split, data_dir)
-    return found.rows, [found.origin]
+    return asked.rows, origins, rendering
 
 
 def _with_headline(plan: Plan, headline: str | None) -> Plan:
@@ -362,20 +372,14 @@ def _generating(
     return replace(plan, name=name, output="generate_until", changes=changes, verifier_options=None), made
 
 
-def convert_scored(
+def _scored_by_code(
     found: Classified,
     source: Source,
-    foreign: ForeignPython,
-    *,
-    data_dir: Path | None,
-    shots: int | None = None,
-    headline: str | None = None,
-    left_out: Sequence[str] = (),
+    options: ImportOptions,
+    python: ForeignPython,
+    left_out: Sequence[str],
 ) -> Converted:
     """Return the rows and the lock of a task that its own code scores.
-
-    Args:
-        left_out: what of the definition was left out, in words.
 
     Raises:
         GenbenchError: it does not generate its answers, its code scores only all samples together, or its
@@ -386,8 +390,8 @@ def convert_scored(
     if why is not None:
         raise InputError(f"{found.reason} (level {found.level}); {why}")
     metrics = sample_metrics(definition.config) or ["exact_match"]
-    plan = make_plan(found, shots, rows_given=True, scored_by_code=True)
-    made = rows_by_code(definition, plan, foreign, data_dir, shots, docs=True)
+    plan = make_plan(found, options.shots, rows_given=True, scored_by_code=True)
+    made = rows_by_code(definition, plan, python, options.data_dir, options.shots, docs=True)
     rows = [
         {
             "id": str(place),
@@ -398,7 +402,7 @@ def convert_scored(
     ]
     decoding, changes = decoding_of(definition.config)
     folders = sorted({str(path.parent.relative_to(definition.root)) for path in definition.files})
-    options: dict[str, Any] = {
+    verifier: dict[str, Any] = {
         "root": str(definition.root.resolve()),
         "definition": str(definition.path.relative_to(definition.root)),
         "folders": folders,
@@ -406,8 +410,8 @@ def convert_scored(
         "metrics": metrics,
         "until": decoding["stop"],
     }
-    if headline is not None:
-        options["headline"] = headline
+    if options.headline is not None:
+        verifier["headline"] = options.headline
     plan = replace(
         plan,
         decoding=decoding,
@@ -420,5 +424,5 @@ def convert_scored(
         ),
     )
     lock = lock_of(found, plan, source, origins=made.origins, rows=rows, refused={})
-    update = {"door": 3, "verifier": "foreign_score", "verifier_options": options}
+    update = {"door": 3, "verifier": "foreign_score", "verifier_options": verifier}
     return Converted(lock.model_copy(update=update), rows)

@@ -16,6 +16,7 @@ from typing import Any
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.registry import load_object
 from genbench.types import Answer, Case, Finding
+from genbench.verifiers.base import BaseVerifier
 
 INVALID = "[invalid]"
 """What lm-eval's filters return if a pattern does not match, unless the definition has another fallback."""
@@ -173,14 +174,11 @@ class Matcher:
         return (text.lower() if self._lower else text).translate(self._table).rstrip("\0")
 
 
-_VERSION = "1"
-_TIME_LIMIT_S = 10.0
-"""Seconds for one answer. Patterns of strangers can take hours on a long one."""
 _SHOWN = 2000
 _CORPUS = "genbench.verifiers.foreign.corpus_counts:counts_of"
 
 
-class FilteredMatchVerifier:
+class FilteredMatchVerifier(BaseVerifier):
     """Compares an answer with the targets of an imported task, once for each of its filters.
 
     A reference is `{"golds": [texts], "choices": [texts]}`. The first filter, or the one that `headline`
@@ -195,6 +193,11 @@ class FilteredMatchVerifier:
         limit_s: seconds for one answer.
     """
 
+    name = "filtered_match"
+    rules = "1"
+    limit_s = 10.0
+    """Seconds for one answer. Patterns of strangers can take hours on a long one."""
+
     def __init__(
         self,
         filters: Sequence[Mapping[str, Any]] = (),
@@ -203,9 +206,9 @@ class FilteredMatchVerifier:
         headline: str | None = None,
         *,
         corpus: Sequence[str] = (),
-        limit_s: float = _TIME_LIMIT_S,
+        limit_s: float = limit_s,
     ) -> None:
-        self._until, self._limit_s = tuple(until), limit_s
+        self._until, self.limit_s = tuple(until), limit_s
         self._filters = {str(block["name"]): _steps(block) for block in filters} or {"none": []}
         if headline is not None and headline not in self._filters:
             raise ConfigError(f"headline '{headline}' is no filter; filters: {', '.join(self._filters)}")
@@ -223,23 +226,23 @@ class FilteredMatchVerifier:
         extra = ""
         if self._corpus:
             extra = f", sacrebleu {load_object('sacrebleu:__version__')}"
-        return f"filtered_match {_VERSION}{extra}"
+        return f"filtered_match {self.rules}{extra}"
 
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return self._limit_s
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
+    def read(self, reference: Any) -> tuple[list[str], list[str]]:
+        """Return the accepted texts of a reference and the texts of its choices.
 
         Raises:
-            DataError: it has no target.
+            DataError: it is no such reference.
         """
-        golds_of(reference)
+        golds = reference.get("golds") if isinstance(reference, dict) else None
+        if not isinstance(golds, list) or not golds or not all(isinstance(gold, str) for gold in golds):
+            raise DataError(f'reference {reference!r:.100}: want {{"golds": [texts], "choices": [texts]}}')
+        choices = reference.get("choices") or []
+        return golds, [str(choice) for choice in choices]
 
     def verify(self, case: Case) -> Finding:
         """Return 1 if what the headline filter extracts equals a target, with the same for other filters."""
-        golds, choices = golds_of(case.reference)
+        golds, choices = self.read(case.reference)
         text = self.cut(case.answer)
         found = {name: _through(steps, text, choices) for name, steps in self._filters.items()}
         scores = {
@@ -265,9 +268,6 @@ class FilteredMatchVerifier:
                 text = text.partition(stop)[0]
         return text
 
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
-
 
 def _steps(block: Mapping[str, Any]) -> list[Step]:
     """Return the steps of one filter. Those that choose among samples are left to k and the metric.
@@ -288,16 +288,3 @@ def _through(steps: Sequence[Step], text: str, choices: Sequence[str]) -> str | 
         found = step(text, choices)
         text = INVALID if found is None else found
     return None if text.lower() == INVALID else text
-
-
-def golds_of(reference: Any) -> tuple[list[str], list[str]]:
-    """Return the accepted texts of a reference and the texts of its choices.
-
-    Raises:
-        DataError: it is no such reference.
-    """
-    golds = reference.get("golds") if isinstance(reference, dict) else None
-    if not isinstance(golds, list) or not golds or not all(isinstance(gold, str) for gold in golds):
-        raise DataError(f'reference {reference!r:.100}: want {{"golds": [texts], "choices": [texts]}}')
-    choices = reference.get("choices") or []
-    return golds, [str(choice) for choice in choices]

@@ -10,14 +10,13 @@ from typing import Any
 from genbench.errors import ConfigError, DataError
 from genbench.sandbox.foreign import ForeignProcess, foreign_python
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 
-_VERSION = "1"
-_TIME_LIMIT_S = 60.0
 _SHOWN = 2000
 _SCRIPT = Path(__file__).with_name("lm_eval_scores.py")
 
 
-class ForeignScoreVerifier:
+class ForeignScoreVerifier(BaseVerifier):
     """Scores an answer with lm-eval's `process_results` of a task, after the task's filters.
 
     lm-eval runs in a process of its own in bubblewrap. If it raises, the status is `verifier_error`.
@@ -39,6 +38,10 @@ class ForeignScoreVerifier:
         ConfigError: the code may not run, was changed after the import, or cannot be found.
     """
 
+    name = "foreign_score"
+    rules = "1"
+    limit_s = 60.0
+
     def __init__(
         self,
         *,
@@ -51,7 +54,7 @@ class ForeignScoreVerifier:
         until: Sequence[str] = (),
         headline: str | None = None,
         trust_task_code: bool = False,
-        limit_s: float = _TIME_LIMIT_S,
+        limit_s: float = limit_s,
     ) -> None:
         if trust_task_code is not True:
             raise ConfigError(
@@ -66,7 +69,7 @@ class ForeignScoreVerifier:
                 f"{digest[:16]}: it is missing or was changed; import the task again"
             )
         self._digest, self._metrics = digest, tuple(metrics)
-        self._until, self._headline, self._limit_s = tuple(until), headline, limit_s
+        self._until, self._headline, self.limit_s = tuple(until), headline, limit_s
         self._process: ForeignProcess | None = None
         self._framework = ""
 
@@ -74,11 +77,7 @@ class ForeignScoreVerifier:
     def version(self) -> str:
         """Start the code's process. Return the version of lm-eval and the digest of the task's code."""
         self._started()
-        return f"foreign_score {_VERSION}, lm-eval {self._framework}, code {self._digest[:12]}"
-
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return self._limit_s
+        return f"foreign_score {self.rules}, lm-eval {self._framework}, code {self._digest[:12]}"
 
     def check(self, reference: Any) -> None:
         """Look at a reference before any sample is drawn.

@@ -13,15 +13,14 @@ from typing import Any
 
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.choice.verifier import accepts, read_reference
 
-_LAST_NUMBER_VERSION = "1"
-_TIME_LIMIT_S = 5.0
 _NUMBER = re.compile(r"\d++\.?+\d*+")
 _VOTE_CHARS = 300
 
 
-class LastNumberVerifier:
+class LastNumberVerifier(BaseVerifier):
     """Compares the last number after the last occurrence of a prefix with the reference, as text.
 
     This is how simple-evals scores MGSM (mgsm_eval.py). Commas are dropped, a sign is not read, trailing
@@ -31,26 +30,29 @@ class LastNumberVerifier:
     A reference is ``{"number": "18", "prefix": "Answer"}``. An empty prefix means the whole response.
     """
 
-    @property
-    def version(self) -> str:
-        """Return the version of the rule."""
-        return f"last_number {_LAST_NUMBER_VERSION}"
+    name = "last_number"
+    rules = "1"
 
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
+    def read(self, reference: Any) -> tuple[str, str]:
+        """Return (number, prefix).
 
         Raises:
-            DataError: it has no number or no prefix.
+            DataError: the reference has no number or no prefix.
         """
-        _read_reference(reference)
+        if not isinstance(reference, dict) or not {"number", "prefix"} <= reference.keys():
+            raise DataError(
+                f'last_number reference {reference!r}: want {{"number": "18", "prefix": "Answer"}}'
+            )
+        number = str(reference["number"]).replace(",", "").strip()
+        if not re.fullmatch(r"\d+(?:\.\d+)?", number):
+            raise DataError(
+                f"last_number reference {reference!r}: the number is {number!r}, wanted digits without a sign"
+            )
+        return number, str(reference["prefix"])
 
     def verify(self, case: Case) -> Finding:
         """Return 1 if the number is the reference's, else 0, or "no_answer" if there is none."""
-        wanted, prefix = _read_reference(case.reference)
+        wanted, prefix = self.read(case.reference)
         _, found, after = case.answer.text.rpartition(prefix) if prefix else ("", "", case.answer.text)
         numbers = _NUMBER.findall(after.replace(",", "")) if found or not prefix else []
         if not numbers:
@@ -60,34 +62,13 @@ class LastNumberVerifier:
             float(number == _plain(wanted)), extracted=number[:_VOTE_CHARS], detail={"prefix": prefix}
         )
 
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
-
 
 def _plain(number: str) -> str:
     """Return a number without trailing zeros after its point."""
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-def _read_reference(reference: Any) -> tuple[str, str]:
-    """Return (number, prefix).
-
-    Raises:
-        DataError: the reference has no number or no prefix.
-    """
-    if not isinstance(reference, dict) or not {"number", "prefix"} <= reference.keys():
-        raise DataError(f'last_number reference {reference!r}: want {{"number": "18", "prefix": "Answer"}}')
-    number = str(reference["number"]).replace(",", "").strip()
-    if not re.fullmatch(r"\d+(?:\.\d+)?", number):
-        raise DataError(
-            f"last_number reference {reference!r}: the number is {number!r}, wanted digits without a sign"
-        )
-    return number, str(reference["prefix"])
-
-
-_LETTERS_VERSION = "1"
-
-
+# The first step of MMLU-Pro's evaluator: "The answer is (C)".
 _ANSWER_IS = re.compile(r"answer is \(?([A-J])\)?")
 _ANSWER_COLON = re.compile(r"[aA]nswer:(?=\s*([A-J]))")
 _SINGLE_LETTER = re.compile(r"\b[A-J]\b")
@@ -147,13 +128,16 @@ RULES: Mapping[str, Callable[[str], Reading]] = MappingProxyType(
 """The extraction of each protocol, by its name."""
 
 
-class LetterVerifier:
+class LetterVerifier(BaseVerifier):
     """Tells whether the letter that a published extraction reads is the reference's.
 
     References are those of the choice verifier. An answer without a letter is wrong, with the status
     "no_answer": nothing is drawn at random. The part "with_guess" is what a random option would score on
     average, for comparison with numbers that count one.
     """
+
+    name = "letters"
+    rules = "1"
 
     def __init__(self, rule: str) -> None:
         if rule not in RULES:
@@ -163,19 +147,11 @@ class LetterVerifier:
     @property
     def version(self) -> str:
         """Return the version of the extraction, with its name."""
-        return f"letters {_LETTERS_VERSION} ({self._rule})"
+        return f"letters {self.rules} ({self._rule})"
 
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
-
-        Raises:
-            DataError: it is malformed.
-        """
-        read_reference(reference)
+    def read(self, reference: Any) -> tuple[str, tuple[str, ...]]:
+        """Return (letters of the right options, option texts), as the choice verifier does."""
+        return read_reference(reference)
 
     def verify(self, case: Case) -> Finding:
         """Return 1 if the letter is the reference's, else 0 or "no_answer".
@@ -183,7 +159,7 @@ class LetterVerifier:
         Raises:
             DataError: the reference is malformed.
         """
-        accepted, options = read_reference(case.reference)
+        accepted, options = self.read(case.reference)
         found = RULES[self._rule](case.answer.text)
         if found is None:
             return Finding(0.0, "no_answer", parts={"with_guess": len(accepted) / len(options)})

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
+
+from genbench.json_record import Count, JsonRecord, Share
 
 STRICT, LOOSE = "strict", "loose"
 
@@ -35,15 +37,14 @@ def part(mode: str, turn: int, place: int, instruction: str) -> str:
     return f"{mode}/{turn}/{place}/{instruction}"
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """The results of one kind of instruction over all samples and turns."""
+class InstructionKind(JsonRecord):
+    """How often one kind of instruction was followed."""
 
-    instruction: str
-    """An instruction id, or its group: the part before the colon."""
-    n: int
-    strict: float
-    loose: float
+    instruction: str = Field(description="the kind of instruction, such as `change_case:english_capital`")
+    n: Count = Field(description="instructions of this kind in all samples")
+    strict: Share = Field(description="share of the instructions that were followed")
+    loose: Share = Field(description="share that was followed under the loose reading")
+    defect: str | None = Field(default=None, description="what the official checker gets wrong")
 
 
 def turns_of(samples: Iterable[Parts]) -> int:
@@ -101,7 +102,7 @@ def mean_of_turns(problems: Sequence[Sequence[Parts]]) -> float:
     return float(np.mean([accuracies(tallies(problems, turn).sum(axis=0)) for turn in range(turns)]))
 
 
-def by_kind(samples: Iterable[Parts], groups: bool = False) -> list[Kind]:
+def by_kind(samples: Iterable[Parts], groups: bool = False) -> list[InstructionKind]:
     """Return the results of each instruction id (or each group of ids), in the order of the ids."""
     counted: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for name, value in ((name, value) for parts in samples for name, value in parts.items()):
@@ -109,7 +110,10 @@ def by_kind(samples: Iterable[Parts], groups: bool = False) -> list[Kind]:
         row = counted[instruction.partition(":")[0] if groups else instruction]
         row[0] += mode == STRICT
         row[1 if mode == STRICT else 2] += value
-    return [Kind(kind, int(n), strict / n, loose / n) for kind, (n, strict, loose) in sorted(counted.items())]
+    return [
+        InstructionKind(instruction=kind, n=int(n), strict=strict / n, loose=loose / n)
+        for kind, (n, strict, loose) in sorted(counted.items())
+    ]
 
 
 DEFECTS: Mapping[str, str] = MappingProxyType(

@@ -11,8 +11,10 @@ import re
 import unicodedata
 from itertools import islice, pairwise
 
-from genbench.verifiers.instructions.rule import Fault, NoKwargs, Rule, Rules, Text, equal, quoted
+from genbench.verifiers.instructions.rule import Fault, RuleTable, Text, equal, quoted
 from genbench.verifiers.instructions.word_lists import EDGE, unmarked
+
+RULES = RuleTable()
 
 MULTIPLES = ["14", "21", "28", "35", "42", "49"]
 NUMBER = re.compile(r"\d+")
@@ -37,13 +39,15 @@ def ascii_only(text: str) -> str:
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
 
 
-def multiples(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:multiples")
+def multiples(text: Text) -> Fault:
     """Require the multiples of 7 from 14 to 49, in order, as the only numbers."""
     found = NUMBER.findall(text.raw.replace(",", ", "))
     return None if found == MULTIPLES else f"the numbers are not {', '.join(MULTIPLES)}"
 
 
-def mcq_count_length(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:mcq_count_length")
+def mcq_count_length(text: Text) -> Fault:
     """Require four questions of five options each, every question longer than the one before."""
     if not text.raw.startswith("Question"):
         return "does not begin with 'Question'"
@@ -63,7 +67,8 @@ def mcq_count_length(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def reverse_newline(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:reverse_newline")
+def reverse_newline(text: Text) -> Fault:
     """Require lines in descending order. Whether they are countries is not checked (defect B12)."""
     lines = [line for raw in text.lines if (line := raw.strip(EDGE))]
     start = next((place for place, line in enumerate(lines) if "Zimbabwe" in line), None)
@@ -78,7 +83,8 @@ def reverse_newline(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def word_reverse(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:word_reverse")
+def word_reverse(text: Text) -> Fault:
     """Require one sentence that names the bald eagle, with its words in reverse order."""
     backwards = " ".join(reversed(unmarked(text.lower.strip()).split()))
     if "bald eagle" not in backwards:
@@ -87,12 +93,14 @@ def word_reverse(text: Text, _: NoKwargs) -> Fault:
     return None if single else "read backwards, it is not one sentence"
 
 
-def character_reverse(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:character_reverse")
+def character_reverse(text: Text) -> Fault:
     """Look for the bald eagle with its letters in reverse order."""
     return None if "elgae dlab" in text.lower else "no 'elgae dlab'"
 
 
-def sentence_alphabet(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:sentence_alphabet")
+def sentence_alphabet(text: Text) -> Fault:
     """Require 26 sentences that begin with the letters of the alphabet in order."""
     if fault := equal(len(text.sentences), 26, "sentences"):
         return fault
@@ -102,7 +110,8 @@ def sentence_alphabet(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def european_capitals_sort(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:european_capitals_sort")
+def european_capitals_sort(text: Text) -> Fault:
     """Require the capitals of the official list in its order, separated by commas."""
     found = [piece.strip() for piece in ascii_only(text.raw).split(",") if piece.strip()]
     if fault := equal(len(found), len(CAPITALS), "capitals"):
@@ -113,7 +122,8 @@ def european_capitals_sort(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def date_format_list(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:date_format_list")
+def date_format_list(text: Text) -> Fault:
     """Require dates. Month 0 and day 0 are accepted, and the facts are not checked (defect B10)."""
     for piece in text.stripped.split(","):
         match = DATE.fullmatch(piece.strip())
@@ -129,25 +139,14 @@ def _days(month: int) -> int:
     return 29 if month == 2 else 30 if month in (4, 6, 9, 11) else 31
 
 
-ANSWER_RULES: Rules = (
-    Rule("custom:multiples", NoKwargs, multiples),
-    Rule("custom:mcq_count_length", NoKwargs, mcq_count_length),
-    Rule("custom:reverse_newline", NoKwargs, reverse_newline),
-    Rule("custom:word_reverse", NoKwargs, word_reverse),
-    Rule("custom:character_reverse", NoKwargs, character_reverse),
-    Rule("custom:sentence_alphabet", NoKwargs, sentence_alphabet),
-    Rule("custom:european_capitals_sort", NoKwargs, european_capitals_sort),
-    Rule("custom:date_format_list", NoKwargs, date_format_list),
-)
-
-
 CITY_COLUMNS = ["ID", "Country", "City", "Year", "Count"]
 PRODUCT_COLUMNS = ("ProductID", "Category", "Brand", "Price", "Stock")
 STUDENT_COLUMNS = ("StudentID", "Subject", "Grade", "Semester", "Score")
 MARK = re.compile(r"[^\w\s]")
 
 
-def csv_city(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:csv_city")
+def csv_city(text: Text) -> Fault:
     """Require a table of a header and seven records. Values are not checked."""
     table = _records(text.raw, records=8)
     if isinstance(table, str):
@@ -157,7 +156,8 @@ def csv_city(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def csv_special_character(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:csv_special_character")
+def csv_special_character(text: Text) -> Fault:
     """Require one quoted field with a mark in it. What follows that field is not checked (defect B11)."""
     if not _is_header(text, PRODUCT_COLUMNS, r",[ \t]*"):
         return f"the header is not {', '.join(PRODUCT_COLUMNS)}"
@@ -172,7 +172,8 @@ def csv_special_character(text: Text, _: NoKwargs) -> Fault:
     return "no quoted field with a special character"
 
 
-def csv_quotes(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("custom:csv_quotes")
+def csv_quotes(text: Text) -> Fault:
     """Require quotes around every field, those of the header included (defect B11)."""
     if not _is_header(text, STUDENT_COLUMNS, r"\t *"):
         return f"the header is not {', '.join(STUDENT_COLUMNS)} between tabs"
@@ -211,10 +212,3 @@ def _is_header(text: Text, columns: tuple[str, ...], separator: str) -> bool:
 
 def _holds_mark(field: str) -> bool:
     return field.startswith('"') and MARK.search(field, 1, max(1, field.rfind('"'))) is not None
-
-
-TABLE_RULES: Rules = (
-    Rule("custom:csv_city", NoKwargs, csv_city),
-    Rule("custom:csv_special_character", NoKwargs, csv_special_character),
-    Rule("custom:csv_quotes", NoKwargs, csv_quotes),
-)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import re
 import string
 from collections import defaultdict, deque
-from typing import Annotated
 
 from emoji import is_emoji
-from pydantic import Field
 
 from genbench.verifiers.instructions.rule import (
     Fault,
-    Kwargs,
-    NoKwargs,
-    Rule,
-    Rules,
+    NonEmpty,
+    RuleTable,
     Text,
     Trimmed,
     compared,
     quoted,
 )
 from genbench.verifiers.instructions.word_lists import EDGE, unmarked
+
+RULES = RuleTable()
 
 CLOSES = {")": "(", "]": "[", "}": "{"}
 LETTERED = re.compile(r"\W*[aA]\W*[bB]\W*[cC]")
@@ -30,7 +28,8 @@ QUOTED_QUOTE = "'\"'"
 NOT_QUOTES = string.digits + string.punctuation.replace('"', "")
 
 
-def parentheses(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:parentheses")
+def parentheses(text: Text) -> Fault:
     """Require five levels of matching brackets. A wrong closing bracket starts the count again."""
     stack: list[str] = []
     deepest = 0
@@ -48,7 +47,8 @@ def parentheses(text: Text, _: NoKwargs) -> Fault:
     return "brackets are not nested five deep"
 
 
-def quotes(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:quotes")
+def quotes(text: Text) -> Fault:
     """Require three levels of alternating quotes. An apostrophe is a quote too."""
     stack: list[str] = []
     deepest = 0
@@ -65,16 +65,11 @@ def quotes(text: Text, _: NoKwargs) -> Fault:
     return "quotes are not nested three deep"
 
 
-class Options(Kwargs):
-    """The kwargs of `format:options`."""
-
-    options: Trimmed
-
-
-def options(text: Text, want: Options) -> Fault:
+@RULES.rule("format:options")
+def options(text: Text, options: Trimmed) -> Fault:
     """Require one of the options: lettered ones exactly, others up to case and outer marks (defect B13)."""
-    choices = [choice.strip() for choice in want.options.split(_separator(want.options))]
-    if LETTERED.match(want.options):
+    choices = [choice.strip() for choice in options.split(_separator(options))]
+    if LETTERED.match(options):
         right = text.raw in choices
     else:
         right = text.raw.strip(EDGE).lower() in {choice.strip(EDGE).lower() for choice in choices}
@@ -85,7 +80,8 @@ def _separator(options: str) -> str:
     return next((separator for separator in ("/", "or") if separator in options), ",")
 
 
-def quote_unquote(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:quote_unquote")
+def quote_unquote(text: Text) -> Fault:
     """Require something after every quotation. Curly quotes are not seen (defect B2)."""
     body = "".join(text.raw.replace(QUOTED_QUOTE, "").split())
     return quotation_fault(body)
@@ -98,7 +94,8 @@ def quotation_fault(body: str) -> Fault:
     return "the text ends with a quotation" if body.strip(NOT_QUOTES).endswith('"') else None
 
 
-def title_case(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:title_case")
+def title_case(text: Text) -> Fault:
     """Require title case of each token.
 
     "Don't" is a fault because of its token "n't". "iPhone" and "NASA" are not faults.
@@ -110,37 +107,30 @@ def title_case(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def output_template(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:output_template")
+def output_template(text: Text) -> Fault:
     """Look for the three headings of the template."""
     missing = [part for part in TEMPLATE if part not in text.raw]
     return f"no {', '.join(map(quoted, missing))}" if missing else None
 
 
-def no_whitespace(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:no_whitespace")
+def no_whitespace(text: Text) -> Fault:
     """Refuse any blank."""
     blank = next((char for char in text.raw if char.isspace()), None)
     return f"holds the blank {blank!r}" if blank else None
 
 
-CHARACTER_RULES: Rules = (
-    Rule("format:parentheses", NoKwargs, parentheses),
-    Rule("format:quotes", NoKwargs, quotes),
-    Rule("format:options", Options, options),
-    Rule("format:quote_unquote", NoKwargs, quote_unquote),
-    Rule("format:title_case", NoKwargs, title_case),
-    Rule("format:output_template", NoKwargs, output_template),
-    Rule("format:no_whitespace", NoKwargs, no_whitespace),
-)
-
-
-def newline(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:newline")
+def newline(text: Text) -> Fault:
     """Require one word on each line. Blank lines and marks do not count."""
     body = unmarked(text.raw).strip()
     lines, words = sum(1 for line in body.split("\n") if line), len(body.split())
     return None if lines == words else f"{words} words on {lines} lines, one word a line wanted"
 
 
-def emoji(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:emoji")
+def emoji(text: Text) -> Fault:
     """Require an emoji at the end of each sentence, or where the splitter puts it: before the next one."""
     sentences = [unmarked(sentence).strip() for sentence in text.sentences]
     for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
@@ -151,7 +141,8 @@ def emoji(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def line_indent(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:line_indent")
+def line_indent(text: Text) -> Fault:
     """Require each line to be indented more than the one before. Some blank lines stay in (defect B6)."""
     return indent_fault(_without_most_blanks(text.lines))
 
@@ -184,18 +175,14 @@ def _without_most_blanks(lines: list[str]) -> list[str]:
     return [line for place, line in enumerate(lines) if place not in removed]
 
 
-class Separator(Kwargs):
-    """The kwargs of `format:list`."""
-
-    sep: Annotated[str, Field(min_length=1)]
-
-
-def listed(text: Text, want: Separator) -> Fault:
+@RULES.rule("format:list")
+def listed(text: Text, sep: NonEmpty) -> Fault:
     """Look for the separator anywhere, not only at line starts (defect B13)."""
-    return compared(text.raw.count(want.sep), "at least", 2, f"list items marked {quoted(want.sep)}")
+    return compared(text.raw.count(sep), "at least", 2, f"list items marked {quoted(sep)}")
 
 
-def thesis(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:thesis")
+def thesis(text: Text) -> Fault:
     """Require an italic statement with text after it. `<em>` is cut as if it were `<i>` (defect B8)."""
     start = _find_first(text.raw, ("<i>", "<em>"))
     if start < 0:
@@ -214,7 +201,8 @@ def _find_first(text: str, tags: tuple[str, str]) -> int:
     return text.find(tags[0]) if tags[0] in text else text.find(tags[1])
 
 
-def sub_bullets(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:sub-bullets")
+def sub_bullets(text: Text) -> Fault:
     """Require dashes under stars. A text without stars follows, and bold stars count (defect B5)."""
     for piece in text.raw.split("*")[1:]:
         if "-" not in piece:
@@ -222,7 +210,8 @@ def sub_bullets(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def no_bullets_bullets(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("format:no_bullets_bullets")
+def no_bullets_bullets(text: Text) -> Fault:
     """Require sentences, then bullets. A blank line ends the sentences too (defect B7)."""
     sentences = bullets = 0
     closed = False
@@ -238,14 +227,3 @@ def no_bullets_bullets(text: Text, _: NoKwargs) -> Fault:
         found = len(text.tools.sentences(line.strip())) if sentences < 2 else bool(line.strip())
         sentences, closed = sentences + found, found == 0
     return compared(bullets, "at least", 2, "bullets")
-
-
-LINE_RULES: Rules = (
-    Rule("format:newline", NoKwargs, newline),
-    Rule("format:emoji", NoKwargs, emoji),
-    Rule("format:line_indent", NoKwargs, line_indent),
-    Rule("format:list", Separator, listed),
-    Rule("format:thesis", NoKwargs, thesis),
-    Rule("format:sub-bullets", NoKwargs, sub_bullets),
-    Rule("format:no_bullets_bullets", NoKwargs, no_bullets_bullets),
-)

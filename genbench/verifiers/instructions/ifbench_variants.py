@@ -10,9 +10,23 @@ import re
 from collections.abc import Callable
 from datetime import date
 
-from genbench.verifiers.instructions import ifbench_counts, ifbench_custom, ifbench_format, ifbench_words
-from genbench.verifiers.instructions.rule import Fault, NoKwargs, Rule, Rules, Text, compared, quoted
+from genbench.verifiers.instructions import ifbench_counts, ifbench_custom, ifbench_format
+from genbench.verifiers.instructions.rule import (
+    Count,
+    Fault,
+    NonEmpty,
+    Ordinal,
+    Percentage,
+    RuleTable,
+    Text,
+    Trimmed,
+    compared,
+    quoted,
+)
 from genbench.verifiers.instructions.word_lists import CONJUNCTIONS, EDGE, NAMES, unmarked, words
+
+IFBENCH_FIXED = RuleTable()
+IFBENCH_2025_07 = RuleTable()
 
 DOT, STOP = "\ue000", "\ue001"
 """Private-use characters: a dot that ends nothing, and the end of a sentence."""
@@ -55,15 +69,17 @@ ITALICS = re.compile(r"<(/?)(i|em)>")
 NAPOLEON = (date(1769, 8, 15), date(1821, 5, 5))
 
 
-def conjunctions(text: Text, want: ifbench_counts.AtLeastSmallN) -> Fault:
+@IFBENCH_FIXED.rule("count:conjunctions")
+def conjunctions(text: Text, small_n: Count) -> Fault:
     """Count different conjunctions. Case and marks make no difference."""
     found = {word for token in text.lower.split() if (word := token.strip(EDGE)) in CONJUNCTIONS}
-    return compared(len(found), "at least", want.small_n, "different conjunctions")
+    return compared(len(found), "at least", small_n, "different conjunctions")
 
 
-def overlap(text: Text, want: ifbench_counts.Overlap) -> Fault:
+@IFBENCH_FIXED.rule("ratio:overlap")
+def overlap(text: Text, reference_text: str, percentage: Percentage) -> Fault:
     """Compare trigrams of words."""
-    return ifbench_counts.overlap_fault(_trigrams(text.raw), _trigrams(want.reference_text), want)
+    return ifbench_counts.overlap_fault(_trigrams(text.raw), _trigrams(reference_text), percentage)
 
 
 def _trigrams(text: str) -> set[tuple[str, ...]]:
@@ -71,9 +87,10 @@ def _trigrams(text: str) -> set[tuple[str, ...]]:
     return set(zip(words, words[1:], words[2:], strict=False))
 
 
-def sentence_words(text: Text, want: NoKwargs) -> Fault:
+@IFBENCH_FIXED.rule("ratio:sentence_words")
+def sentence_words(text: Text) -> Fault:
     """Require three sentences of equal length that share no word."""
-    if fault := ifbench_counts.sentence_words(text, want):
+    if fault := ifbench_counts.sentence_words(text):
         return fault
     seen: set[str] = set()
     for sentence in text.sentences:
@@ -84,29 +101,34 @@ def sentence_words(text: Text, want: NoKwargs) -> Fault:
     return None
 
 
-def quote_unquote_fixed(text: Text, _: NoKwargs) -> Fault:
+@IFBENCH_FIXED.rule("format:quote_unquote")
+def quote_unquote_fixed(text: Text) -> Fault:
     """Require something after every quotation. Curly double quotes are quotes."""
     straight = text.raw.translate(STRAIGHTENED).replace(ifbench_format.QUOTED_QUOTE, "")
     return ifbench_format.quotation_fault("".join(straight.split()))
 
 
-def line_indent(text: Text, _: NoKwargs) -> Fault:
+@IFBENCH_FIXED.rule("format:line_indent")
+def line_indent(text: Text) -> Fault:
     """Require each line to be indented more than the one before. Blank lines do not matter."""
     return ifbench_format.indent_fault([line for line in text.lines if line.strip()])
 
 
-def listed(text: Text, want: ifbench_format.Separator) -> Fault:
+@IFBENCH_FIXED.rule("format:list")
+def listed(text: Text, sep: NonEmpty) -> Fault:
     """Count lines that begin with the separator."""
-    found = sum(1 for line in text.lines if line.lstrip().startswith(want.sep.strip()))
-    return compared(found, "at least", 2, f"list items marked {quoted(want.sep)}")
+    found = sum(1 for line in text.lines if line.lstrip().startswith(sep.strip()))
+    return compared(found, "at least", 2, f"list items marked {quoted(sep)}")
 
 
-def options(text: Text, want: ifbench_format.Options) -> Fault:
+@IFBENCH_FIXED.rule("format:options")
+def options(text: Text, options: Trimmed) -> Fault:
     """Require one of the options, without regard to outer blanks."""
-    return ifbench_format.options(text.of(text.stripped), want)
+    return ifbench_format.options(text.of(text.stripped), options)
 
 
-def thesis(text: Text, _: NoKwargs) -> Fault:
+@IFBENCH_FIXED.rule("format:thesis")
+def thesis(text: Text) -> Fault:
     """Require an italic statement that is closed by its own tag, with text after it."""
     opened: re.Match[str] | None = None
     for tag in ITALICS.finditer(text.raw):
@@ -119,7 +141,8 @@ def thesis(text: Text, _: NoKwargs) -> Fault:
     return "no statement in italics (<i> or <em>) with text after it"
 
 
-def sub_bullets(text: Text, _: NoKwargs) -> Fault:
+@IFBENCH_FIXED.rule("format:sub-bullets")
+def sub_bullets(text: Text) -> Fault:
     """Require a `-` line below each `*` bullet, before the next one."""
     bullets, bare = 0, False
     for line in text.lines:
@@ -135,10 +158,11 @@ def sub_bullets(text: Text, _: NoKwargs) -> Fault:
     return "the last bullet has no sub-bullet" if bare else None
 
 
-def no_bullets_bullets(text: Text, want: NoKwargs) -> Fault:
+@IFBENCH_FIXED.rule("format:no_bullets_bullets")
+def no_bullets_bullets(text: Text) -> Fault:
     """Require sentences that end in a full stop, then bullets. Blank lines do not matter."""
     lines = [line for line in text.lines if line.strip()]
-    if fault := ifbench_format.no_bullets_bullets(text.of("\n".join(lines)), want):
+    if fault := ifbench_format.no_bullets_bullets(text.of("\n".join(lines))):
         return fault
     prose = [line.strip() for line in lines if not line.strip().startswith("*")]
     for sentence in (sentence for line in prose for sentence in text.tools.sentences(line)):
@@ -147,15 +171,17 @@ def no_bullets_bullets(text: Text, want: NoKwargs) -> Fault:
     return None
 
 
-def repeat_span_fixed(text: Text, want: ifbench_counts.RepeatSpan) -> Fault:
+@IFBENCH_FIXED.rule("repeat:repeat_span")
+def repeat_span_fixed(text: Text, prompt_to_repeat: NonEmpty, n_start: Count, n_end: Count) -> Fault:
     """Compare a span of words. Both ends are included."""
-    words = want.prompt_to_repeat.split()[want.n_start : want.n_end + 1]
+    words = prompt_to_repeat.split()[n_start : n_end + 1]
     return ifbench_counts.span_fault(text, " ".join(words))
 
 
-def date_format_list(text: Text, want: NoKwargs) -> Fault:
+@IFBENCH_FIXED.rule("custom:date_format_list")
+def date_format_list(text: Text) -> Fault:
     """Require dates in Napoleon's life that exist in the calendar."""
-    if fault := ifbench_custom.date_format_list(text, want):
+    if fault := ifbench_custom.date_format_list(text):
         return fault
     for piece in (piece.strip() for piece in text.stripped.split(",")):
         if not _is_in_life(piece):
@@ -170,22 +196,6 @@ def _is_in_life(piece: str) -> bool:
         return False
 
 
-IFBENCH_FIXED: Rules = (
-    Rule("count:conjunctions", ifbench_counts.AtLeastSmallN, conjunctions),
-    Rule("ratio:overlap", ifbench_counts.Overlap, overlap),
-    Rule("ratio:sentence_words", NoKwargs, sentence_words),
-    Rule("format:quote_unquote", NoKwargs, quote_unquote_fixed),
-    Rule("format:line_indent", NoKwargs, line_indent),
-    Rule("format:list", ifbench_format.Separator, listed),
-    Rule("format:options", ifbench_format.Options, options),
-    Rule("format:thesis", NoKwargs, thesis),
-    Rule("format:sub-bullets", NoKwargs, sub_bullets),
-    Rule("format:no_bullets_bullets", NoKwargs, no_bullets_bullets),
-    Rule("repeat:repeat_span", ifbench_counts.RepeatSpan, repeat_span_fixed),
-    Rule("custom:date_format_list", NoKwargs, date_format_list),
-)
-
-
 PERSONS = tuple(NAMES.pattern.removeprefix(r"\b(?:").removesuffix(r")\b").split("|"))
 PRONOUNS = words(
     "i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she "
@@ -194,62 +204,70 @@ PRONOUNS = words(
 STRAIGHTENED_2025_07 = str.maketrans("“”", '""')
 
 
-def person_names(text: Text, want: ifbench_counts.AtLeastN) -> Fault:
+@IFBENCH_2025_07.rule("count:person_names")
+def person_names(text: Text, N: Count) -> Fault:
     """Match inside other words too."""
     found = sum(1 for name in PERSONS if name in text.raw)
-    return compared(found, "at least", want.N, "different names of the list")
+    return compared(found, "at least", N, "different names of the list")
 
 
-def pronouns(text: Text, want: ifbench_counts.AtLeastN) -> Fault:
+@IFBENCH_2025_07.rule("count:pronouns")
+def pronouns(text: Text, N: Count) -> Fault:
     """Count pronouns of the paper's list. Words are tokens between blanks without marks."""
     found = sum(1 for word in unmarked(text.lower).split() if word in PRONOUNS)
-    return compared(found, "at least", want.N, "pronouns")
+    return compared(found, "at least", N, "pronouns")
 
 
-def keyword(text: Text, want: ifbench_words.KeywordInSentence) -> Fault:
+@IFBENCH_2025_07.rule("sentence:keyword")
+def keyword(text: Text, word: Trimmed, N: Ordinal) -> Fault:
     """Match inside other words too."""
-    if len(text.sentences) < want.N:
-        return f"{len(text.sentences)} sentences, so none has number {want.N}"
-    found = want.word.lower() in text.sentences[want.N - 1].lower()
-    return None if found else f"sentence {want.N} does not hold {quoted(want.word)}"
+    if len(text.sentences) < N:
+        return f"{len(text.sentences)} sentences, so none has number {N}"
+    found = word.lower() in text.sentences[N - 1].lower()
+    return None if found else f"sentence {N} does not hold {quoted(word)}"
 
 
-def keywords_specific_position(text: Text, want: ifbench_words.KeywordAtPlace) -> Fault:
+@IFBENCH_2025_07.rule("words:keywords_specific_position")
+def keywords_specific_position(text: Text, keyword: Trimmed, n: Ordinal, m: Ordinal) -> Fault:
     """Require the keyword at a place. Marks are words, and the case of letters counts."""
-    if len(text.sentences) < want.n:
-        return f"{len(text.sentences)} sentences, so none has number {want.n}"
-    tokens = text.tools.tokens(text.sentences[want.n - 1])
-    if len(tokens) < want.m:
-        return f"sentence {want.n} has {len(tokens)} words, so none has number {want.m}"
-    found = tokens[want.m - 1]
-    return None if found == want.keyword else f"word {want.m} of sentence {want.n} is {quoted(found)}"
+    if len(text.sentences) < n:
+        return f"{len(text.sentences)} sentences, so none has number {n}"
+    tokens = text.tools.tokens(text.sentences[n - 1])
+    if len(tokens) < m:
+        return f"sentence {n} has {len(tokens)} words, so none has number {m}"
+    found = tokens[m - 1]
+    return None if found == keyword else f"word {m} of sentence {n} is {quoted(found)}"
 
 
-def words_position(text: Text, want: ifbench_words.KeywordAtEnds) -> Fault:
+@IFBENCH_2025_07.rule("words:words_position")
+def words_position(text: Text, keyword: Trimmed) -> Fault:
     """Require the keyword at both places. A final mark is a word, and the case of letters counts."""
     tokens = text.tokens
     if len(tokens) < 2:
         return "too few words"
-    right = tokens[1] == tokens[-2] == want.keyword
+    right = tokens[1] == tokens[-2] == keyword
     return None if right else f"the second words are {quoted(tokens[1])} and {quoted(tokens[-2])}"
 
 
-def repeat_change(text: Text, want: ifbench_counts.RepeatChange) -> Fault:
+@IFBENCH_2025_07.rule("repeat:repeat_change")
+def repeat_change(text: Text, prompt_to_repeat: NonEmpty) -> Fault:
     """Compare everything after the first character, not after the first word."""
-    if text.raw == want.prompt_to_repeat:
+    if text.raw == prompt_to_repeat:
         return "the request is repeated without a change"
-    same = text.raw[1:] == want.prompt_to_repeat[1:]
+    same = text.raw[1:] == prompt_to_repeat[1:]
     return None if same else "more than the first character of the request is changed"
 
 
-def repeat_span_2025_07(text: Text, want: ifbench_counts.RepeatSpan) -> Fault:
+@IFBENCH_2025_07.rule("repeat:repeat_span")
+def repeat_span_2025_07(text: Text, prompt_to_repeat: NonEmpty, n_start: Count, n_end: Count) -> Fault:
     """Compare words without the last one. The official code drew a random start for n_start 0."""
-    span = want.prompt_to_repeat.split()[want.n_start : want.n_end]
+    span = prompt_to_repeat.split()[n_start:n_end]
     same = text.stripped.lower().split() == [word.lower() for word in span]
     return None if same else f"{quoted(text.stripped)}, {quoted(' '.join(span))} wanted"
 
 
-def title_case(text: Text, _: NoKwargs) -> Fault:
+@IFBENCH_2025_07.rule("format:title_case")
+def title_case(text: Text) -> Fault:
     """Require title case. A single small letter is accepted."""
     for token in text.tokens:
         first, rest = token[0], token[1:]
@@ -258,20 +276,8 @@ def title_case(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def quote_unquote_2025_07(text: Text, _: NoKwargs) -> Fault:
+@IFBENCH_2025_07.rule("format:quote_unquote")
+def quote_unquote_2025_07(text: Text) -> Fault:
     """Require something after every quotation. Curly double quotes are quotes."""
     straight = text.raw.translate(STRAIGHTENED_2025_07).replace(ifbench_format.QUOTED_QUOTE, "")
     return ifbench_format.quotation_fault("".join(straight.split()))
-
-
-IFBENCH_2025_07: Rules = (
-    Rule("count:person_names", ifbench_counts.AtLeastN, person_names),
-    Rule("count:pronouns", ifbench_counts.AtLeastN, pronouns),
-    Rule("sentence:keyword", ifbench_words.KeywordInSentence, keyword),
-    Rule("words:keywords_specific_position", ifbench_words.KeywordAtPlace, keywords_specific_position),
-    Rule("words:words_position", ifbench_words.KeywordAtEnds, words_position),
-    Rule("repeat:repeat_change", ifbench_counts.RepeatChange, repeat_change),
-    Rule("repeat:repeat_span", ifbench_counts.RepeatSpan, repeat_span_2025_07),
-    Rule("format:title_case", NoKwargs, title_case),
-    Rule("format:quote_unquote", NoKwargs, quote_unquote_2025_07),
-)

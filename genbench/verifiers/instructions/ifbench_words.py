@@ -12,17 +12,16 @@ import syllapy  # type: ignore[import-untyped]
 from genbench.verifiers.instructions.rule import (
     Count,
     Fault,
-    Kwargs,
-    NoKwargs,
     Ordinal,
-    Rule,
-    Rules,
+    RuleTable,
     Text,
     Trimmed,
     compared,
     quoted,
 )
 from genbench.verifiers.instructions.word_lists import EDGE, unmarked
+
+RULES = RuleTable()
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 CONSONANT_PAIR = re.compile(r"[bcdfghjklmnpqrstvwxyz]{2}")
@@ -34,7 +33,8 @@ def plain_words(text: Text) -> list[str]:
     return unmarked(text.lower).split()
 
 
-def alphabet(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:alphabet")
+def alphabet(text: Text) -> Fault:
     """Require initials in alphabetical order, with `a` after `z`."""
     initials = [word[0].lower() for word in unmarked(text.raw).split()]
     if not initials or initials[0] not in ALPHABET:
@@ -47,7 +47,8 @@ def alphabet(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def vowel(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:vowel")
+def vowel(text: Text) -> Fault:
     """Require one paragraph with at most three different vowels."""
     if "\n" in text.stripped:
         return "more than one paragraph"
@@ -55,7 +56,8 @@ def vowel(text: Text, _: NoKwargs) -> Fault:
     return f"the vowels {', '.join(found)}, at most 3 wanted" if len(found) > 3 else None
 
 
-def consonants(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:consonants")
+def consonants(text: Text) -> Fault:
     """Require two consonants in a row in each word."""
     for token in text.lower.split():
         if not CONSONANT_PAIR.search(token):
@@ -63,13 +65,15 @@ def consonants(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def palindrome(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:palindrome")
+def palindrome(text: Text) -> Fault:
     """Count palindromes of at least five letters."""
     found = sum(1 for word in plain_words(text) if len(word) >= 5 and word == word[::-1])
     return compared(found, "at least", 10, "palindromes of five letters or more")
 
 
-def prime_lengths(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:prime_lengths")
+def prime_lengths(text: Text) -> Fault:
     """Require each word's length to be a prime below 100."""
     for word in unmarked(text.raw).split():
         if len(word) not in PRIMES:
@@ -77,27 +81,24 @@ def prime_lengths(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def start_verb(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:start_verb", tagger=True)
+def start_verb(text: Text) -> Fault:
     """Require a verb as first word."""
     tag = text.tools.first_tag(text.tokens) if text.tokens else "nothing"
     return None if "VB" in tag else f"the first word is tagged {tag}, not as a verb"
 
 
-class Repeats(Kwargs):
-    """The kwargs of `words:repeats`."""
-
-    small_n: Count
-
-
-def repeats(text: Text, want: Repeats) -> Fault:
+@RULES.rule("words:repeats")
+def repeats(text: Text, small_n: Count) -> Fault:
     """Require that no word comes more often than wanted."""
     word, times = max(Counter(plain_words(text)).items(), key=lambda pair: pair[1], default=("", 0))
-    if times <= want.small_n:
+    if times <= small_n:
         return None
-    return f"{quoted(word)} comes {times} times, at most {want.small_n} wanted"
+    return f"{quoted(word)} comes {times} times, at most {small_n} wanted"
 
 
-def odd_even_syllables(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:odd_even_syllables")
+def odd_even_syllables(text: Text) -> Fault:
     """Require odd and even syllables by turns. Words with digits have none, which is even."""
     words = plain_words(text)
     counts = [syllapy.count(word) for word in words]
@@ -110,7 +111,8 @@ def odd_even_syllables(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def no_consecutive(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:no_consecutive")
+def no_consecutive(text: Text) -> Fault:
     """Require different initials of neighbouring words."""
     words = plain_words(text)
     for first, second in pairwise(words):
@@ -119,20 +121,8 @@ def no_consecutive(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-WORD_RULES: Rules = (
-    Rule("words:alphabet", NoKwargs, alphabet),
-    Rule("words:vowel", NoKwargs, vowel),
-    Rule("words:consonants", NoKwargs, consonants),
-    Rule("words:palindrome", NoKwargs, palindrome),
-    Rule("words:prime_lengths", NoKwargs, prime_lengths),
-    Rule("words:start_verb", NoKwargs, start_verb, tagger=True),
-    Rule("words:repeats", Repeats, repeats),
-    Rule("words:odd_even_syllables", NoKwargs, odd_even_syllables),
-    Rule("words:no_consecutive", NoKwargs, no_consecutive),
-)
-
-
-def last_first(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:last_first")
+def last_first(text: Text) -> Fault:
     """Require each sentence to begin with the last word of the one before."""
     for first, second in pairwise(text.sentences):
         ending, beginning = first.rstrip(EDGE).split(), second.lstrip(EDGE).split()
@@ -143,7 +133,8 @@ def last_first(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-def paragraph_last_first(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("words:paragraph_last_first")
+def paragraph_last_first(text: Text) -> Fault:
     """Require each line to begin and end with the same word."""
     for line in text.lines:
         words = line.strip().lower().strip(EDGE).split()
@@ -152,64 +143,47 @@ def paragraph_last_first(text: Text, _: NoKwargs) -> Fault:
     return None
 
 
-class KeywordAtPlace(Kwargs):
-    """The kwargs of `words:keywords_specific_position`."""
-
-    keyword: Trimmed
-    n: Ordinal
-    m: Ordinal
-
-
-def keywords_specific_position(text: Text, want: KeywordAtPlace) -> Fault:
+@RULES.rule("words:keywords_specific_position")
+def keywords_specific_position(text: Text, keyword: Trimmed, n: Ordinal, m: Ordinal) -> Fault:
     """Require the keyword as word `m` of sentence `n`. Marks are not words."""
-    if len(text.sentences) < want.n:
-        return f"{len(text.sentences)} sentences, so none has number {want.n}"
-    tokens = text.tools.tokens(text.sentences[want.n - 1])
+    if len(text.sentences) < n:
+        return f"{len(text.sentences)} sentences, so none has number {n}"
+    tokens = text.tools.tokens(text.sentences[n - 1])
     spoken = (token for token in tokens if any(char.isalnum() for char in token))
-    words = list(islice(spoken, want.m))
-    if len(words) < want.m:
-        return f"sentence {want.n} has {len(words)} words, so none has number {want.m}"
-    found = words[want.m - 1]
-    if found.lower() == want.keyword.lower():
+    words = list(islice(spoken, m))
+    if len(words) < m:
+        return f"sentence {n} has {len(words)} words, so none has number {m}"
+    found = words[m - 1]
+    if found.lower() == keyword.lower():
         return None
-    return f"word {want.m} of sentence {want.n} is {quoted(found)}, {quoted(want.keyword)} wanted"
+    return f"word {m} of sentence {n} is {quoted(found)}, {quoted(keyword)} wanted"
 
 
-class KeywordAtEnds(Kwargs):
-    """The kwargs of `words:words_position`."""
-
-    keyword: Trimmed
-
-
-def words_position(text: Text, want: KeywordAtEnds) -> Fault:
+@RULES.rule("words:words_position")
+def words_position(text: Text, keyword: Trimmed) -> Fault:
     """Require the keyword as second and second-last word. A final mark is not a word."""
     tokens = text.tokens
     last = 3 if tokens and tokens[-1] in string.punctuation else 2
     if len(tokens) < last:
         return "too few words"
     for place, found in (("second", tokens[1]), ("second-last", tokens[-last])):
-        if found.lower() != want.keyword.lower():
-            return f"the {place} word is {quoted(found)}, {quoted(want.keyword)} wanted"
+        if found.lower() != keyword.lower():
+            return f"the {place} word is {quoted(found)}, {quoted(keyword)} wanted"
     return None
 
 
-class KeywordInSentence(Kwargs):
-    """The kwargs of `sentence:keyword`."""
-
-    word: Trimmed
-    N: Ordinal
-
-
-def keyword(text: Text, want: KeywordInSentence) -> Fault:
+@RULES.rule("sentence:keyword")
+def keyword(text: Text, word: Trimmed, N: Ordinal) -> Fault:
     """Look for the keyword as a whole word in sentence `N`."""
-    if len(text.sentences) < want.N:
-        return f"{len(text.sentences)} sentences, so none has number {want.N}"
-    if re.search(rf"\b{re.escape(want.word)}\b", text.sentences[want.N - 1], re.IGNORECASE):
+    if len(text.sentences) < N:
+        return f"{len(text.sentences)} sentences, so none has number {N}"
+    if re.search(rf"\b{re.escape(word)}\b", text.sentences[N - 1], re.IGNORECASE):
         return None
-    return f"sentence {want.N} does not hold {quoted(want.word)}"
+    return f"sentence {N} does not hold {quoted(word)}"
 
 
-def alliteration_increment(text: Text, _: NoKwargs) -> Fault:
+@RULES.rule("sentence:alliteration_increment")
+def alliteration_increment(text: Text) -> Fault:
     """Require each sentence to alliterate more than the one before."""
     before = -1
     for place, sentence in enumerate(text.sentences, 1):
@@ -231,30 +205,14 @@ def _alliteration(sentence: str) -> int:
     return score
 
 
-class Increment(Kwargs):
-    """The kwargs of `sentence:increment`."""
-
-    small_n: int
-
-
-def increment(text: Text, want: Increment) -> Fault:
+@RULES.rule("sentence:increment")
+def increment(text: Text, small_n: int) -> Fault:
     """Require each sentence to have `small_n` words more than the one before."""
     counts = [len(unmarked(sentence).split()) for sentence in text.sentences]
     for place in range(1, len(counts)):
-        if counts[place] != counts[place - 1] + want.small_n:
+        if counts[place] != counts[place - 1] + small_n:
             return (
                 f"sentence {place + 1} has {counts[place]} words after {counts[place - 1]}, "
-                f"{want.small_n} more wanted"
+                f"{small_n} more wanted"
             )
     return None
-
-
-POSITION_RULES: Rules = (
-    Rule("words:last_first", NoKwargs, last_first),
-    Rule("words:paragraph_last_first", NoKwargs, paragraph_last_first),
-    Rule("words:keywords_specific_position", KeywordAtPlace, keywords_specific_position),
-    Rule("words:words_position", KeywordAtEnds, words_position),
-    Rule("sentence:keyword", KeywordInSentence, keyword),
-    Rule("sentence:alliteration_increment", NoKwargs, alliteration_increment),
-    Rule("sentence:increment", Increment, increment),
-)

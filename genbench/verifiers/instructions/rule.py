@@ -1,4 +1,4 @@
-"""A rule: an id, typed kwargs, and a function that says why a text breaks it.
+"""A rule: an id, and a function that says why a text breaks it. Its further parameters are the kwargs.
 
 Each view of the text (words, sentences, language) is computed once.
 """
@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
+from inspect import signature
+from typing import Annotated, Any, Literal, Protocol, TypeVar, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 WORD = re.compile(r"\w+")
 """A word of the official code: a run of `\\w` of the standard library (nltk 3.10 differs)."""
@@ -96,25 +97,38 @@ class Kwargs(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class NoKwargs(Kwargs):
-    """An instruction that takes no kwargs."""
-
-
-K = TypeVar("K", bound=Kwargs)
-
-
 @dataclass(frozen=True, slots=True)
-class Rule(Generic[K]):
-    """One instruction id: the kwargs that it takes, and its check."""
+class Rule:
+    """One instruction id: its check, and the kwargs that it takes."""
 
     id: str
-    kwargs: type[K]
-    check: Callable[[Text, K], Fault]
+    check: Callable[..., Fault]
+    """It is called with a text and the kwargs by name."""
+    kwargs: type[Kwargs]
     tagger: bool = False
     """Whether it needs a part-of-speech tagger."""
 
 
-Rules = tuple[Rule[Any], ...]
+Check = TypeVar("Check", bound=Callable[..., Fault])
+
+
+class RuleTable(dict[str, Rule]):
+    """Rules by instruction id."""
+
+    def rule(self, id_: str, *, tagger: bool = False) -> Callable[[Check], Check]:
+        """Return a decorator that adds a check of a text under an instruction id.
+
+        The parameters after the text are the kwargs of the instruction. Their types say what is refused.
+        """
+
+        def add(check: Check) -> Check:
+            _, *names = signature(check).parameters
+            hints = get_type_hints(check, include_extras=True)
+            fields: dict[str, Any] = {name: (hints[name], ...) for name in names}
+            self[id_] = Rule(id_, check, create_model(id_, __base__=Kwargs, **fields), tagger)
+            return check
+
+        return add
 
 
 def _compiles(value: str) -> str:
@@ -136,6 +150,8 @@ def _trimmed(value: str) -> str:
 
 Count = Annotated[int, Field(ge=0)]
 Ordinal = Annotated[int, Field(ge=1)]
+NonEmpty = Annotated[str, Field(min_length=1)]
+Percentage = Annotated[float, Field(ge=0, le=100)]
 Trimmed = Annotated[str, AfterValidator(_trimmed)]
 Pattern = Annotated[str, Field(min_length=1), AfterValidator(_compiles)]
 TrimmedPattern = Annotated[str, AfterValidator(_trimmed), AfterValidator(_compiles)]

@@ -17,21 +17,10 @@ from genbench.verifiers.instructions import (
     ifbench_words,
     ifeval_variants,
 )
-from genbench.verifiers.instructions import ifeval_variants as multilingual_rules
-from genbench.verifiers.instructions.ifeval_rules import IFEVAL
-from genbench.verifiers.instructions.rule import Kwargs, Rule, Rules
+from genbench.verifiers.instructions.ifeval_rules import RULES as IFEVAL
+from genbench.verifiers.instructions.rule import Fault, Rule, RuleTable, Text
 
-IFBENCH: Rules = (
-    *ifbench_counts.COUNT_RULES,
-    *ifbench_counts.RATIO_RULES,
-    *ifbench_words.WORD_RULES,
-    *ifbench_words.POSITION_RULES,
-    *ifbench_format.CHARACTER_RULES,
-    *ifbench_format.LINE_RULES,
-    *ifbench_counts.REPEAT_RULES,
-    *ifbench_custom.ANSWER_RULES,
-    *ifbench_custom.TABLE_RULES,
-)
+IFBENCH = RuleTable(ifbench_counts.RULES | ifbench_words.RULES | ifbench_format.RULES | ifbench_custom.RULES)
 
 
 Mode = Literal["official", "fixed"]
@@ -42,8 +31,12 @@ Revision = Literal["head", "2025-07"]
 class Constraint:
     """One instruction of one prompt: its rule and its checked kwargs."""
 
-    rule: Rule[Any]
-    kwargs: Kwargs
+    rule: Rule
+    kwargs: Mapping[str, Any]
+
+    def fault(self, text: Text) -> Fault:
+        """Return why a text does not follow the instruction, or None if it does."""
+        return self.rule.check(text, **self.kwargs)
 
 
 class Rulebook:
@@ -65,16 +58,13 @@ class Rulebook:
         _one_of("revision", revision, get_args(Revision))
         if mode == "fixed" and revision != "head":
             raise ConfigError("mode 'fixed' mends the newest rules; with revision '2025-07' use 'official'")
-        rules = {rule.id: rule for rule in (*IFEVAL, *IFBENCH)}
+        self._rules: dict[str, Rule] = IFEVAL | IFBENCH
         if mode == "fixed":
-            rules |= {
-                rule.id: rule for rule in (*ifeval_variants.IFEVAL_FIXED, *ifbench_variants.IFBENCH_FIXED)
-            }
+            self._rules |= ifeval_variants.IFEVAL_FIXED | ifbench_variants.IFBENCH_FIXED
         if revision == "2025-07":
-            rules |= {rule.id: rule for rule in ifbench_variants.IFBENCH_2025_07}
+            self._rules |= ifbench_variants.IFBENCH_2025_07
         if multilingual:
-            rules |= {rule.id: rule for rule in multilingual_rules.MULTI_IF}
-        self._rules = rules
+            self._rules |= ifeval_variants.MULTI_IF
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -94,7 +84,7 @@ class Rulebook:
             raise DataError(f"{where}: unknown instruction '{item['id']}'{nearest(item['id'], self._rules)}")
         given = {key: value for key, value in item.items() if key != "id" and value is not None}
         try:
-            return Constraint(rule, rule.kwargs.model_validate(given))
+            return Constraint(rule, dict(rule.kwargs.model_validate(given)))
         except ValidationError as error:
             faults = "; ".join(
                 f"{'.'.join(map(str, fault['loc'])) or 'kwargs'}: {fault['msg']}" for fault in error.errors()

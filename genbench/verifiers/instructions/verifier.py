@@ -12,6 +12,7 @@ from typing import Any
 from genbench.data.nltk_data import FETCH_TAGGER
 from genbench.errors import ConfigError, DataError, UnavailableError
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.instructions.accuracies import LOOSE, STRICT, part
 from genbench.verifiers.instructions.ifbench_variants import sentences_2025_07
 from genbench.verifiers.instructions.rule import Text
@@ -63,22 +64,17 @@ def require_tools(constraints: Sequence[Constraint], tools: Toolbox) -> None:
 
 
 def _outcome(constraint: Constraint, texts: Sequence[Text], tools: Toolbox) -> Outcome:
-    rule, kwargs = constraint.rule, constraint.kwargs
+    rule = constraint.rule
     if rule.tagger and not tools.has_tagger:
         return Outcome(rule.id, None, None, NO_TAGGER)
     if not texts:
         return Outcome(rule.id, False, False, "the answer is blank")
-    why = rule.check(texts[0], kwargs)
-    loose = why is None or any(rule.check(text, kwargs) is None for text in texts[1:])
+    why = constraint.fault(texts[0])
+    loose = why is None or any(constraint.fault(text) is None for text in texts[1:])
     return Outcome(rule.id, why is None, loose, why)
 
 
-RULES_VERSION = "1"
-"""Raised whenever a rule of this package changes a verdict."""
-TIME_LIMIT_S = 60.0
-
-
-class ConstraintVerifier:
+class ConstraintVerifier(BaseVerifier):
     """Checks the instructions of each turn on the answer to that turn, strictly and loosely.
 
     The reference is a list of instructions, ``[{"id": "punctuation:no_comma"}, {"id": …, kwarg: …}]``, or
@@ -96,6 +92,10 @@ class ConstraintVerifier:
             put on this machine. Without a tagger words:start_verb is unavailable.
         constraints: instructions that every answer must follow in addition to its own.
     """
+
+    name = "ifeval"
+    rules = "1"
+    limit_s = 60.0
 
     def __init__(
         self,
@@ -118,25 +118,26 @@ class ConstraintVerifier:
         self._headline = headline
         self._everywhere = everywhere(self._book, constraints)
         tongue = ", multilingual" if multilingual else ""
-        self.version = f"ifeval {RULES_VERSION} ({mode}, {revision}{tongue}); {self._tools.name}"
+        self._variant = f"({mode}, {revision}{tongue})"
+
+    @property
+    def version(self) -> str:
+        """Return the version of the rules, their variant, and the tools that the texts are read with."""
+        return f"{self.name} {self.rules} {self._variant}; {self._tools.name}"
 
     def check(self, reference: Any) -> None:
-        """Read a reference without verifying anything.
+        """Look at a reference before any sample is drawn.
 
         Raises:
             DataError: an unknown instruction id, or kwargs that it does not take.
             UnavailableError: an instruction needs a tagger, and there is none.
         """
-        for constraints in self._turns(reference):
+        for constraints in self.read(reference):
             require_tools(constraints, self._tools)
-
-    def time_limit_s(self, case: Case) -> float:
-        """Return the wall seconds for one answer."""
-        return TIME_LIMIT_S
 
     def verify(self, case: Case) -> Finding:
         """Return the score of the headline, and each instruction's result as a part."""
-        turns = self._turns(case.reference)
+        turns = self.read(case.reference)
         answers = [answer.text for answer in case.answers] + [""] * len(turns)
         found = [
             outcomes(answer, constraints, self._tools)
@@ -144,10 +145,12 @@ class ConstraintVerifier:
         ]
         return finding(found, self._headline, blank=not any(answer.strip() for answer in answers))
 
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
+    def read(self, reference: Any) -> list[tuple[Constraint, ...]]:
+        """Return the constraints of each turn.
 
-    def _turns(self, reference: Any) -> list[tuple[Constraint, ...]]:
+        Raises:
+            DataError: an unknown instruction id, or kwargs that it does not take.
+        """
         return [
             tuple(
                 self._book.constraint(item, f"turn {turn}, instruction {at}") for at, item in enumerate(items)

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.registry import load_object
 from genbench.types import Answer, Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.extraction.final_answer import Stated, final_answer
 from genbench.verifiers.extraction.statements import is_phrase, value_in_phrase
 from genbench.verifiers.math.comparison import decide, refuted
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _CHARS = 200
 """A longer text is no number with a unit."""
+# "3e8", "3.0 \cdot 10^8", "1,234".
 _NUMBER = re.compile(
     r"(?P<number>[+-]?\s*(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3}"
     r"|\s*(?:\\cdot|\\times|\*|×)\s*10\s*\^\s*(?:\{\s*[+-]?\d{1,3}\s*\}|[+-]?\d{1,3}))?)(?P<unit>.*)",
@@ -50,6 +52,7 @@ _FACTOR = rf"(?:{_SYMBOL}{_POWER})"
 _PRODUCT = rf"{_FACTOR}(?:(?:\s*(?:\\cdot|\\times|\*|·|/|\bper\b)\s*|\s+){_FACTOR})*+"
 _QUOTIENT = rf"\\frac\s*\{{\s*(?:{_PRODUCT}|1)\s*\}}\s*\{{\s*{_PRODUCT}\s*\}}"
 _PART = rf"(?:{_QUOTIENT}|(?:1\s*)?/?\s*{_PRODUCT})"
+# "m/s^2", "\frac{m}{s}", "kg \cdot m", "1/s", "(km per hour)".
 _UNIT = re.compile(rf"\s*(?:\\?[,;]\s*)?\(?\[?\s*{_PART}(?:\s*(?:\\cdot\s*)?{_PART})?\s*\]?\)?\s*\.?\s*")
 _WRAPPER = re.compile(r"\\(?:text|mathrm|mbox|textrm|rm|operatorname)\s*\{([^{}]*)\}")
 _SPACING = re.compile(r"\\[,;:! ]|~|\\q?quad")
@@ -176,9 +179,7 @@ def near_number(
 
 Extract = Literal["boxed", "stated", "any"]
 
-_VERSION = "5"
 _LIBRARIES = ("math-verify", "latex2sympy2-extended", "sympy")
-_TIME_LIMIT_S = 10.0
 _LOADING_S = 30.0
 """Added while computer algebra is still to be imported: 1.8 CPU seconds, far longer on a busy machine."""
 _ALGEBRA = "genbench.verifiers.math.algebra:Equivalence"
@@ -200,7 +201,7 @@ _ANSWERS = 4_096
 """Answers remembered: the samples of a problem repeat theirs."""
 
 
-class MathVerifier:
+class MathVerifier(BaseVerifier):
     """Whether an answer's last boxed or stated value equals the reference.
 
     Args:
@@ -214,6 +215,10 @@ class MathVerifier:
     and with a `tolerance` or `relative_tolerance` of its own.
     """
 
+    name = "math"
+    rules = "5"
+    limit_s = 10.0
+
     def __init__(
         self,
         extract: Extract = "any",
@@ -222,10 +227,7 @@ class MathVerifier:
         relative_tolerance: float = 0.0,
         units: bool = False,
     ) -> None:
-        if extract not in get_args(Extract):
-            raise ConfigError(
-                f"math verifier: extract is '{extract}'{nearest(str(extract), get_args(Extract))}"
-            )
+        self.require_known("extract", extract, Extract)
         self._extract = extract
         self._tolerance = option_tolerance(tolerance, relative_tolerance)
         self._units = units
@@ -238,11 +240,11 @@ class MathVerifier:
     def version(self) -> str:
         """Return the version of the rules, and those of the libraries that read and compare expressions."""
         libraries = " ".join(f"{name} {version(name)}" for name in _LIBRARIES)
-        return f"math {_VERSION}; {libraries}"
+        return f"math {self.rules}; {libraries}"
 
     def time_limit_s(self, case: Case) -> float:
         """Return the seconds for one answer. The first one may also load the algebra."""
-        return _TIME_LIMIT_S + (_LOADING_S if self._algebra is None else 0.0)
+        return self.limit_s + (_LOADING_S if self._algebra is None else 0.0)
 
     def check(self, reference: Any) -> None:
         """Look at a reference before any sample is drawn.

@@ -11,7 +11,8 @@ from typing import Any
 
 from genbench.errors import DataError
 from genbench.types import Case, Finding
-from genbench.verifiers.language.negation import doubts_value
+from genbench.verifiers.base import BaseVerifier
+from genbench.verifiers.language.negation import doubts_value, is_denied
 from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
 
 Grid = tuple[tuple[int, ...], ...]
@@ -20,6 +21,7 @@ Grid = tuple[tuple[int, ...], ...]
 _ROW = r"\[\s*+\d{1,3}+(?:\s*+,\s*+\d{1,3}+)*+\s*+,?+\s*+\]"
 _JSON_GRID = re.compile(rf"\[\s*+{_ROW}(?:\s*+,\s*+{_ROW})*+\s*+,?+\s*+\]")
 """A list of lists of numbers. Every repetition is possessive, so that no text takes more than linear time."""
+# "1 2 3", "| 1 | 2 |", "123".
 _TEXT_ROW = re.compile(r"[ \t|]*+(\d++(?:[ \t,|]++\d{1,3}+)*+)[ \t,|]*+")
 _SEPARATED = re.compile(r"[ \t,|]")
 _FEWEST_LINES = 2
@@ -85,21 +87,14 @@ def _cells(line: str) -> tuple[int, ...] | None:
     return tuple(map(int, tokens))
 
 
-_VERSION = "4"
-_TIME_LIMIT_S = 5.0
 _AFTER = 3_000
 """Characters after a grid that may take it back."""
 _BEFORE = 100
 """Characters before a grid that may deny it."""
-_DENIED = re.compile(
-    r"(?:\bnot|\bhardly|n['’]t|\bnever|\brather than|\binstead of|\bexcept)"
-    r"(?:\s++(?:be|equal|give))?[\s:*`]*+$",
-    re.IGNORECASE,
-)
 _VOTE_CHARS = 4_000
 
 
-class GridVerifier:
+class GridVerifier(BaseVerifier):
     """Tells whether the last grid of an answer is the reference's.
 
     A reference is a list of rows of whole numbers. The score is 1 if shape and all cells are equal. The part
@@ -107,26 +102,27 @@ class GridVerifier:
     `format_error`.
     """
 
-    @property
-    def version(self) -> str:
-        """Return the version of the rules by which grids are read."""
-        return f"grid {_VERSION}"
+    name = "grid"
+    rules = "4"
 
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
+    def read(self, reference: Any) -> Grid:
+        """Return the grid of a reference.
 
         Raises:
             DataError: it is no rectangle of whole numbers from 0 on.
         """
-        _read_reference(reference)
+        rows = reference if isinstance(reference, list | tuple) else ()
+        lengths = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
+        if len(lengths) != 1 or 0 in lengths or not all(_is_cell(cell) for row in rows for cell in row):
+            raise DataError(
+                f"grid reference {str(reference)[:200]}: want a list of rows of equal length, of whole"
+                " numbers from 0 on"
+            )
+        return tuple(tuple(row) for row in rows)
 
     def verify(self, case: Case) -> Finding:
         """Return 1 if the last grid of the answer is the reference, else 0."""
-        wanted = _read_reference(case.reference)
+        wanted = self.read(case.reference)
         text = without_strikethrough(case.answer.text)
         if not text.strip():
             return Finding(0.0, "no_answer", parts={"cells": 0.0})
@@ -142,14 +138,11 @@ class GridVerifier:
         share = right_cells(wanted, found.cells)
         return Finding(float(found.cells == wanted), extracted=vote, detail=shapes, parts={"cells": share})
 
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
-
 
 def _withheld(text: str, found: FoundGrid) -> str | None:
     """Return why a grid is not given as the answer: it is denied, or taken back. None if it is given."""
     before = text[max(0, found.start - _BEFORE) : found.start]
-    if _DENIED.search(before) or doubts_value(before):
+    if is_denied(before, "grid") or doubts_value(before):
         return "negated"
     return "retracted" if is_withdrawn(text[found.end : found.end + _AFTER]) else None
 
@@ -169,22 +162,6 @@ def right_cells(wanted: Grid, found: Grid) -> float:
 def _shape(grid: Grid) -> str:
     """Return ROWSxCOLUMNS, with every length that a row has."""
     return f"{len(grid)}x{'/'.join(map(str, sorted({len(row) for row in grid})))}"
-
-
-def _read_reference(reference: Any) -> Grid:
-    """Return the grid of a reference.
-
-    Raises:
-        DataError: it is no rectangle of whole numbers from 0 on.
-    """
-    rows = reference if isinstance(reference, list | tuple) else ()
-    lengths = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
-    if len(lengths) != 1 or 0 in lengths or not all(_is_cell(cell) for row in rows for cell in row):
-        raise DataError(
-            f"grid reference {str(reference)[:200]}: want a list of rows of equal length, of whole numbers"
-            " from 0 on"
-        )
-    return tuple(tuple(row) for row in rows)
 
 
 def _is_cell(value: Any) -> bool:

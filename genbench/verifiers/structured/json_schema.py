@@ -15,12 +15,12 @@ from referencing import Registry
 
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.instructions.ifeval_rules import unfenced
 from genbench.verifiers.instructions.rulebook import Constraint, Mode, Rulebook
 from genbench.verifiers.instructions.toolbox import open_toolbox
 from genbench.verifiers.instructions.verifier import (
-    RULES_VERSION,
-    TIME_LIMIT_S,
+    ConstraintVerifier,
     Outcome,
     finding,
     outcomes,
@@ -44,7 +44,7 @@ class Wanted:
         return Wanted(own.validator or self.validator, self.whole + own.whole, self.fields + own.fields)
 
 
-class JsonSchemaVerifier:
+class JsonSchemaVerifier(BaseVerifier):
     """Checks one JSON answer: schema, instructions on the whole text, instructions on single fields.
 
     `schema`, `fields` and `constraints` may be given here for all rows, or by a row as its reference, an
@@ -61,6 +61,10 @@ class JsonSchemaVerifier:
         mode, punkt_dir, tagger_dir: as for `ifeval`, but mended rules are the default: no
             published number depends on these tasks.
     """
+
+    name = "json_schema"
+    rules = ConstraintVerifier.rules
+    limit_s = ConstraintVerifier.limit_s
 
     def __init__(
         self,
@@ -81,27 +85,28 @@ class JsonSchemaVerifier:
             self._everywhere = wanted(self._book, given, "verifier")
         except DataError as error:
             raise ConfigError(str(error)) from None
+        self._mode = mode
+
+    @property
+    def version(self) -> str:
+        """Return the version of the rules, and those of the libraries that decide."""
         library = f"jsonschema {version('jsonschema')}"
-        self.version = f"json_schema {RULES_VERSION} ({mode}); {library}; {self._tools.name}"
+        return f"{self.name} {self.rules} ({self._mode}); {library}; {self._tools.name}"
 
     def check(self, reference: Any) -> None:
-        """Read a reference without verifying anything.
+        """Look at a reference before any sample is drawn.
 
         Raises:
             DataError: a bad schema, an unknown instruction id, or kwargs that it does not take.
             UnavailableError: an instruction needs a tagger, and there is none.
         """
-        want = self._wanted(reference)
+        want = self.read(reference)
         for constraints in (want.whole, *(constraints for _, constraints in want.fields)):
             require_tools(constraints, self._tools)
 
-    def time_limit_s(self, case: Case) -> float:
-        """Return the wall seconds for one answer."""
-        return TIME_LIMIT_S
-
     def verify(self, case: Case) -> Finding:
         """Return 1 if the answer is valid and follows every instruction, with each result as a part."""
-        want, text = self._wanted(case.reference), case.answer.text
+        want, text = self.read(case.reference), case.answer.text
         value, unreadable = parsed(unfenced(text) if self._allow_fence else text)
         fault = unreadable or (schema_fault(want.validator, value) if want.validator else None)
         found = [Outcome(VALID, fault is None, fault is None, fault)]
@@ -113,16 +118,14 @@ class JsonSchemaVerifier:
         judged = finding([found], "strict", blank=not text.strip())
         return replace(judged, reason="format_error") if unreadable and judged.reason == "wrong" else judged
 
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
-
-    def _wanted(self, reference: Any) -> Wanted:
+    def read(self, reference: Any) -> Wanted:
+        """Return what the verifier and a row want of an answer. None is a row that wants nothing more."""
         if reference is None:
             return self._everywhere
         return self._everywhere.and_also(wanted(self._book, reference, "reference"))
 
     def _of_field(self, path: str, value: Any, constraints: Sequence[Constraint]) -> Iterator[Outcome]:
-        """Return 1 if the answer is valid and follows every instruction. Each result is a part."""
+        """Yield the outcome of each instruction on a field. All its values must follow it."""
         texts = [item if isinstance(item, str) else json.dumps(item) for item in at_path(value, path)]
         judged = [outcomes(text, constraints, self._tools) for text in texts]
         for place, constraint in enumerate(constraints):

@@ -10,6 +10,7 @@ from typing import Any
 
 from genbench.errors import DataError
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
 
 _BRACES = re.compile(r"[{}]")
@@ -70,8 +71,6 @@ def _pairs(text: str) -> list[_Pair]:
     return [pair for _, pairs in opened for pair in pairs]
 
 
-_VERSION = "2"
-_TIME_LIMIT_S = 5.0
 _AFTER = 3_000
 """Characters after the object that may take it back."""
 _KEY = "solution"
@@ -83,7 +82,7 @@ Cells = Mapping[tuple[str, str], str]
 """Values by row and column, in one spelling."""
 
 
-class TableVerifier:
+class TableVerifier(BaseVerifier):
     """Tells whether the table in the last JSON object of an answer is the reference's.
 
     A reference is ``{row: {column: value}}``. The object must have the rows under the key "solution" or be
@@ -93,26 +92,28 @@ class TableVerifier:
     the rows, is a `format_error`.
     """
 
-    @property
-    def version(self) -> str:
-        """Return the version of the rules by which tables are read."""
-        return f"table {_VERSION}"
+    name = "table"
+    rules = "2"
 
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
+    def read(self, reference: Any) -> Cells:
+        """Return the cells of a reference.
 
         Raises:
             DataError: it is no object of rows with values, or two names are one after normalisation.
         """
-        _read_reference(reference)
+        want = "want {row: {column: value}} with a text or a number in every cell"
+        if not isinstance(reference, dict) or not reference:
+            raise DataError(f"table reference {str(reference)[:200]}: {want}")
+        cells = _cells(reference)
+        if any(not isinstance(row, dict) or not row for row in reference.values()) or len(cells) != sum(
+            len(row) for row in reference.values()
+        ):
+            raise DataError(f"table reference {str(reference)[:200]}: {want}, and no name twice")
+        return cells
 
     def verify(self, case: Case) -> Finding:
         """Return 1 if every cell of the reference is right, else 0."""
-        wanted = _read_reference(case.reference)
+        wanted = self.read(case.reference)
         text = without_strikethrough(case.answer.text)
         if not text.strip():
             return Finding(0.0, "no_answer", parts={"cells": 0.0})
@@ -135,9 +136,6 @@ class TableVerifier:
             parts={"cells": right / len(wanted)},
         )
 
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
-
 
 def _format_error(why: str) -> Finding:
     return Finding(0.0, "format_error", detail={"why": why}, parts={"cells": 0.0})
@@ -157,20 +155,3 @@ def _cells(table: Any) -> dict[tuple[str, str], str]:
 
 def _spelling(text: str) -> str:
     return _SEPARATORS.sub(" ", text).strip().casefold()
-
-
-def _read_reference(reference: Any) -> Cells:
-    """Return the cells of a reference.
-
-    Raises:
-        DataError: it is no object of rows with values, or two names are one after normalisation.
-    """
-    want = "want {row: {column: value}} with a text or a number in every cell"
-    if not isinstance(reference, dict) or not reference:
-        raise DataError(f"table reference {str(reference)[:200]}: {want}")
-    cells = _cells(reference)
-    if any(not isinstance(row, dict) or not row for row in reference.values()) or len(cells) != sum(
-        len(row) for row in reference.values()
-    ):
-        raise DataError(f"table reference {str(reference)[:200]}: {want}, and no name twice")
-    return cells

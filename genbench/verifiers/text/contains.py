@@ -6,17 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from genbench.errors import ConfigError, DataError, nearest
+from genbench.errors import DataError
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.references import acceptable_texts
 
 Match = Literal["words", "substring"]
 Need = Literal["all", "any"]
 
-_VERSION = "1"
-_TIME_LIMIT_S = 10.0
 _SHOWN = 300
 _CONTROL = re.compile(r"[\x00-\x1f]+")
+# "a, b; c", "1. a 2. b", "a and b": how many items a model lists.
 _ITEM = re.compile(r"[,;\n]|\s\d{1,3}[.)]\s|\band\b")
 _MOST_READ = 1_000_000
 """Characters of an answer that are read. RULER's longest answers have 128 tokens."""
@@ -30,7 +30,7 @@ class _Wanted:
     need: Need
 
 
-class ContainsVerifier:
+class ContainsVerifier(BaseVerifier):
     """Counts the wanted texts that are in an answer. Upper and lower case are the same.
 
     The score is the share that is found ("all"), or 1 if any of them is found ("any"). The part `exact` is 1
@@ -45,32 +45,18 @@ class ContainsVerifier:
     A reference is a text, a list of texts, or ``{"texts": [...], "need": "any"}``.
     """
 
+    name = "contains"
+    rules = "1"
+    limit_s = 10.0
+
     def __init__(self, match: Match = "words", *, need: Need = "all") -> None:
-        for name, value, known in (("match", match, Match), ("need", need, Need)):
-            if value not in get_args(known):
-                raise ConfigError(f"contains verifier: {name} is '{value}'{nearest(value, get_args(known))}")
+        self.require_known("match", match, Match)
+        self.require_known("need", need, Need)
         self._match, self._need = match, need
-
-    @property
-    def version(self) -> str:
-        """Return the version of the rule."""
-        return f"contains {_VERSION}"
-
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
-
-        Raises:
-            DataError: it has no text, or an empty one, which every answer contains.
-        """
-        self._wanted(reference)
 
     def verify(self, case: Case) -> Finding:
         """Return the share of the wanted texts, or "no_answer" if the answer is empty."""
-        wanted = self._wanted(case.reference)
+        wanted = self.read(case.reference)
         answer = _CONTROL.sub("\n", case.answer.text[:_MOST_READ]).strip()
         if not answer:
             return Finding(0.0, "no_answer", parts={"exact": 0.0, "more": 0.0})
@@ -86,27 +72,21 @@ class ContainsVerifier:
             parts={"exact": float(share == 1), "more": float(items > most)},
         )
 
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
-
     def _has(self, answer: str, text: str) -> bool:
         if self._match == "substring":
             return text in answer
         at = answer.find(text)
         while at >= 0:
-            end = at + len(text)
-            before = at == 0 or not (answer[at - 1].isalnum() and text[0].isalnum())
-            after = end == len(answer) or not (answer[end].isalnum() and text[-1].isalnum())
-            if before and after:
+            if is_whole_word(answer, at, at + len(text)):
                 return True
             at = answer.find(text, at + 1)
         return False
 
-    def _wanted(self, reference: Any) -> _Wanted:
+    def read(self, reference: Any) -> _Wanted:
         """Return what is wanted.
 
         Raises:
-            DataError: as `check`.
+            DataError: it has no text, or an empty one, which every answer contains.
         """
         need: Any = self._need
         texts = reference
@@ -118,3 +98,13 @@ class ContainsVerifier:
         if not all(found):
             raise DataError(f"contains reference {reference!r:.200}: an empty text is in every answer")
         return _Wanted(found, need)
+
+
+def is_whole_word(text: str, start: int, end: int) -> bool:
+    """Return whether a stretch of a text begins and ends at the border of a word: "art" in "art." does.
+
+    Signs have no borders: "3" is whole in "-3", and "-3" in "x-3".
+    """
+    before = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
+    after = end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum())
+    return before and after

@@ -7,15 +7,17 @@ import string
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from genbench.errors import ConfigError, DataError, nearest
+from genbench.errors import DataError
 from genbench.types import Answer, Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.extraction.final_answer import final_answer
 from genbench.verifiers.extraction.final_text import final_text
-from genbench.verifiers.language.negation import doubts_value
+from genbench.verifiers.language.negation import doubts_value, is_denied
 from genbench.verifiers.math.expression import read_expression
 from genbench.verifiers.references import acceptable_texts
+from genbench.verifiers.text.contains import is_whole_word
 
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
@@ -59,20 +61,12 @@ class Normaliser:
 Extract = Literal["whole", "last_line", "final", "stated"]
 Match = Literal["equal", "contains", "f1"]
 
-_VERSION = "5"
-_TIME_LIMIT_S = 5.0
 _LOADING_S = 30.0
 """Added for match f1, whose assignment of parts loads scipy with the first answer."""
 _PARTS = 200
 """An answer in more parts than this is no answer: its F1 would be below 0.05 for ten wanted parts."""
 _SHOWN = 300
 """Characters of an answer that are kept for people and for votes."""
-_DENIED = re.compile(
-    r"\b(?:not|never|hardly|neither|nor|no\s+longer|(?:is|was|are|were|do|does|did|ca|wo|would|could)n['’]?t|cannot\s+be"
-    r"|rather\s+than|instead\s+of|unlike|except|other\s+than|any(?:thing|one|body)\s+but)"
-    r"(?:\s+(?:the|a|an|in|by|be|called|named))*[\s*_\"'“(]*$",
-    re.IGNORECASE,
-)
 _DETERMINES = re.compile(
     r"\s+(?!(?:it|he|she|they|we|you|i|this|that|these|those|there|the|an?|his|her|its|their|because|since|as|and|but"
     r"|not|is|was|in|by|at|on)\b)[^\W\d_]|-[^\W\d_]",
@@ -83,7 +77,7 @@ _NEAR, _BEFORE = 40, 100
 """Characters before an alias that may deny it, and that may doubt it: "I do not think that it is"."""
 
 
-class ExactVerifier:
+class ExactVerifier(BaseVerifier):
     """Compares an answer with the texts of a reference.
 
     Args:
@@ -102,6 +96,9 @@ class ExactVerifier:
     a list: the parts of one answer. An answer gives its parts separated by semicolons.
     """
 
+    name = "exact"
+    rules = "5"
+
     def __init__(
         self,
         extract: Extract = "whole",
@@ -115,11 +112,8 @@ class ExactVerifier:
         numbers: bool = False,
         word_borders: bool = True,
     ) -> None:
-        for name, value, known in (("extract", extract, Extract), ("match", match, Match)):
-            if value not in get_args(known):
-                raise ConfigError(
-                    f"exact verifier: {name} is '{value}'{nearest(str(value), get_args(known))}"
-                )
+        self.require_known("extract", extract, Extract)
+        self.require_known("match", match, Match)
         self._extract = extract
         self._match = match
         self._normaliser = Normaliser(
@@ -128,14 +122,9 @@ class ExactVerifier:
         self._word_borders = word_borders
         self._nothing = {"em": 0.0} if match == "f1" else {}
 
-    @property
-    def version(self) -> str:
-        """Return the version of the rules of normalisation."""
-        return f"exact {_VERSION}"
-
     def time_limit_s(self, case: Case) -> float:
         """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S + (_LOADING_S if self._match == "f1" else 0.0)
+        return self.limit_s + (_LOADING_S if self._match == "f1" else 0.0)
 
     def check(self, reference: Any) -> None:
         """Look at a reference before any sample is drawn.
@@ -176,9 +165,6 @@ class ExactVerifier:
             detail["accepted"] = found[:_SHOWN]
         return Finding(float(found is not None), extracted=answer[:_SHOWN], detail=detail)
 
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
-
     def _extracted(self, answer: Answer) -> tuple[str | None, dict[str, Any]]:
         """Return the text to compare, or None, and what to record of how it was found."""
         text = answer.text
@@ -202,8 +188,8 @@ class ExactVerifier:
         while at >= 0:
             end = at + len(wanted)
             before = answer[max(0, at - _BEFORE) : at]
-            denied = _DENIED.search(before[-_NEAR:]) is not None or doubts_value(before)
-            whole = not self._word_borders or _is_word(answer, at, end)
+            denied = is_denied(before[-_NEAR:], "text") or doubts_value(before)
+            whole = not self._word_borders or is_whole_word(answer, at, end)
             determines = wanted.casefold() == "no" and _DETERMINES.match(answer, end) is not None
             if whole and not denied and not determines:
                 return True
@@ -220,13 +206,6 @@ class ExactVerifier:
             return Finding(0.0, extracted=answer[:_SHOWN], detail=detail | refused, parts=self._nothing)
         found = overlap(parts, references)
         return Finding(found.f1, extracted=answer[:_SHOWN], detail=detail, parts={"em": found.exact})
-
-
-def _is_word(text: str, start: int, end: int) -> bool:
-    """Return whether a stretch of a text begins and ends at the border of a word."""
-    before = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
-    after = end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum())
-    return before and after
 
 
 def _references_in_parts(reference: Any) -> list[list[str]]:

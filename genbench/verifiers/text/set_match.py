@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from genbench.errors import ConfigError, DataError, nearest
+from genbench.errors import ConfigError, DataError
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 
 Find = Literal["last_line", "last"]
 
-_VERSION = "1"
-_TIME_LIMIT_S = 10.0
 _SHOWN = 300
 _MOST_ITEMS = 100_000
 _LISTED = re.compile(r"\s*\[([^\[\]]*)\]")
 _QUOTES = "\"'`*“”‘’ \t"
 
 
-class SetVerifier:
+class SetVerifier(BaseVerifier):
     """Compares the list after a marker with the wanted items. The score is the F1 of the two sets.
 
     Without wanted items an empty list scores 1, and any item scores 0. The parts are `exact`, `precision` and
@@ -33,35 +32,21 @@ class SetVerifier:
     A reference is a list of texts or numbers. It may be empty.
     """
 
+    name = "set"
+    rules = "1"
+    limit_s = 10.0
+
     def __init__(
         self, marker: str = "Final Answer:", *, find: Find = "last_line", ignore_case: bool = False
     ) -> None:
-        if find not in get_args(Find):
-            raise ConfigError(f"set verifier: find is '{find}'{nearest(find, get_args(Find))}")
+        self.require_known("find", find, Find)
         if not isinstance(marker, str) or not marker.strip():
             raise ConfigError(f"set verifier: marker is {marker!r}, wanted the text in front of the list")
         self._marker, self._find, self._ignore_case = marker.strip(), find, ignore_case
 
-    @property
-    def version(self) -> str:
-        """Return the version of the rule."""
-        return f"set {_VERSION}"
-
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
-
-        Raises:
-            DataError: it is no list of texts or numbers.
-        """
-        self._wanted(reference)
-
     def verify(self, case: Case) -> Finding:
         """Return the F1 of the listed items, or "no_answer" if there is no list."""
-        wanted = self._wanted(case.reference)
+        wanted = self.read(case.reference)
         nothing = {"exact": 0.0, "precision": 0.0, "recall": 0.0}
         text = self._listed(case.answer.text)
         if text is None:
@@ -80,9 +65,6 @@ class SetVerifier:
             parts={"exact": float(found == wanted), "precision": precision, "recall": recall},
         )
 
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
-
     def _listed(self, answer: str) -> str | None:
         """Return the text between the brackets after the marker."""
         if self._find == "last_line":
@@ -95,11 +77,11 @@ class SetVerifier:
         plain = str(item).strip().strip(_QUOTES)
         return plain.lower() if self._ignore_case else plain
 
-    def _wanted(self, reference: Any) -> set[str]:
+    def read(self, reference: Any) -> set[str]:
         """Return the wanted items.
 
         Raises:
-            DataError: as `check`.
+            DataError: it is no list of texts or numbers.
         """
         if not isinstance(reference, list | tuple) or not all(
             isinstance(item, str | int) and not isinstance(item, bool) for item in reference

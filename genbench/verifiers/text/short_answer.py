@@ -7,20 +7,21 @@ from typing import Any
 
 from genbench.errors import DataError
 from genbench.types import Case, Finding
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.choice.verifier import ChoiceVerifier
 from genbench.verifiers.extraction.final_text import final_text
 from genbench.verifiers.text.exact import ExactVerifier
 
-_VERSION = "4"
-_TIME_LIMIT_S = 5.0
 _BRACKETS = re.compile(r"[\[\](){}<>]")
 _ONLY_BRACKETS = re.compile(r"[\[\](){}<>\s,]+")
+# "apple, banana", "apple -> banana".
 _SEPARATORS = re.compile(r"[\s,;]+|\s*(?:->|→)\s*")
+# "1. apple 2) banana".
 _NUMBERING = re.compile(r"(?:^|(?<=\s))\d{1,3}[.)](?=\s)")
 _VOTE_CHARS = 1_000
 
 
-class ShortAnswerVerifier:
+class ShortAnswerVerifier(BaseVerifier):
     """Grades each row in the way that its reference asks for.
 
     * ``{"letter": "C", "options": […]}`` is graded as multiple choice.
@@ -34,6 +35,9 @@ class ShortAnswerVerifier:
     The answer is the last box, else the line "Answer: …" or "The answer is …", else the last line.
     """
 
+    name = "short_answer"
+    rules = "4"
+
     def __init__(self) -> None:
         self._choice = ChoiceVerifier()
         self._exact = ExactVerifier("stated", ignore_case=True, ignore_punctuation=True, numbers=True)
@@ -41,11 +45,7 @@ class ShortAnswerVerifier:
     @property
     def version(self) -> str:
         """Return the version of the rules, and those of multiple choice and of equal texts."""
-        return f"short_answer {_VERSION}; {self._choice.version}; {self._exact.version}"
-
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
+        return f"short_answer {self.rules}; {self._choice.version}; {self._exact.version}"
 
     def check(self, reference: Any) -> None:
         """Look at a reference before any sample is drawn.

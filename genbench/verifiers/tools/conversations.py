@@ -10,19 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from genbench.errors import ConfigError, DataError, nearest
+from genbench.errors import DataError
 from genbench.tools.bfcl.world import World
 from genbench.tools.calls import Call
 from genbench.tools.loop import LoopRules, Played, Simulated, TurnLog, TurnOutcome, play
 from genbench.tools.simulated_functions import FunctionRunner, IsolatedFunctions, functions_of, read_wish
 from genbench.tools.user_talk import Talk, talk
 from genbench.types import Case, Finding, Message, Status
+from genbench.verifiers.base import BaseVerifier
 
 Mode = Literal["strict", "official"]
 
-_TOOL_LOOP_VERSION = "2"
-_TIME_LIMIT_S = 120.0
-"""Seconds for the services of BFCL, and for the start of a sandbox."""
 _RUNS = 8
 """Runs of the functions for one sample at the most: two, and each again in a turn of its own and after a
 sandbox that broke."""
@@ -38,7 +36,7 @@ class LoopError:
     reason: Status = "wrong"
 
 
-class ToolLoopVerifier:
+class ToolLoopVerifier(BaseVerifier):
     """Tells whether a conversation did with the functions what it was asked for.
 
     The calls of the model and the calls of the reference run on two fresh copies of the functions. After each
@@ -61,9 +59,13 @@ class ToolLoopVerifier:
         ConfigError: an option has another name or value.
     """
 
+    name = "tool_loop"
+    rules = "2"
+    limit_s = 120.0
+    """Seconds for the services of BFCL, and for the start of a sandbox."""
+
     def __init__(self, mode: Mode = "strict", *, runs_file: bool = False, **wish: Any) -> None:
-        if mode not in get_args(Mode):
-            raise ConfigError(f"tool_loop verifier: mode is '{mode}'{nearest(str(mode), get_args(Mode))}")
+        self.require_known("mode", mode, Mode)
         self._mode = mode
         self._runs_file = runs_file
         self._wish = read_wish(wish, "tool_loop verifier")
@@ -76,11 +78,11 @@ class ToolLoopVerifier:
         Raises:
             UnavailableError: there is no sandbox on this machine, and the functions need one.
         """
-        return f"tool_loop {_TOOL_LOOP_VERSION}" + (f", {self._runner.facts}" if self._runs_file else "")
+        return f"tool_loop {self.rules}" + (f", {self._runner.facts}" if self._runs_file else "")
 
     def time_limit_s(self, case: Case) -> float:
         """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S + _RUNS * self._wish.wall_s * ("services" not in case.reference["functions"])
+        return self.limit_s + _RUNS * self._wish.wall_s * ("services" not in case.reference["functions"])
 
     def check(self, reference: Any) -> None:
         """Run the reference's own calls before any sample is drawn.
@@ -213,13 +215,10 @@ def _shown(calls: Sequence[Call]) -> list[str]:
     return [json.dumps(call.record, ensure_ascii=False)[:_SHOWN] for call in calls]
 
 
-_USER_LOOP_VERSION = "1"
-_USER_TIME_LIMIT_S, _USER_RUNS = 120.0, 8
-
 _KEYS = ("functions", "state", "actions", "outputs", "steps", "parser")
 
 
-class UserLoopVerifier:
+class UserLoopVerifier(BaseVerifier):
     """Tells whether a conversation fulfilled the user's wish.
 
     The calls of the model and the actions of the reference run on two fresh copies of the functions. At the
@@ -233,6 +232,11 @@ class UserLoopVerifier:
         ConfigError: an option has another name or value.
     """
 
+    name = "user_loop"
+    rules = "1"
+    limit_s = 120.0
+    """Seconds for the services of BFCL, and for the start of a sandbox."""
+
     def __init__(self, **wish: Any) -> None:
         self._wish = read_wish(wish, "user_loop verifier")
         self._runner = FunctionRunner(self._wish)
@@ -244,11 +248,11 @@ class UserLoopVerifier:
         Raises:
             UnavailableError: there is no sandbox on this machine.
         """
-        return f"user_loop {_USER_LOOP_VERSION}, {self._runner.facts}"
+        return f"user_loop {self.rules}, {self._runner.facts}"
 
     def time_limit_s(self, case: Case) -> float:
         """Return the seconds after which the verifier is stopped."""
-        return _USER_TIME_LIMIT_S + _USER_RUNS * self._wish.wall_s
+        return self.limit_s + _RUNS * self._wish.wall_s
 
     def check(self, reference: Any) -> None:
         """Run the reference's actions before any sample is drawn.

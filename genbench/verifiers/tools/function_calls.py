@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from genbench.errors import ConfigError, DataError, nearest
+from genbench.errors import DataError
 from genbench.tools.call_lists import (
     LANGUAGES,
     Language,
@@ -19,14 +19,13 @@ from genbench.tools.calls import Call, CallError, Parsed
 from genbench.tools.documents import tool_name
 from genbench.tools.families import AUTO, check_family, parse
 from genbench.types import Case, Finding, Status
+from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.tools.call_check import CallRules, Count
 
 Mode = Literal["strict", "official", "lenient"]
 Expect = Literal["calls", "none", "some"]
 OFFICIAL_FORMS = ("auto", "prompt", "template")
 
-_VERSION = "1"
-_TIME_LIMIT_S = 10.0
 _SHOWN = 2_000
 
 
@@ -85,7 +84,7 @@ class CallVerdict:
     reason: Status = "wrong"
 
 
-class FunctionCallVerifier:
+class FunctionCallVerifier(BaseVerifier):
     """Tells whether an answer calls the functions that it should call.
 
     Three ways of reading are scored. All are parts of the verdict, and `mode` says which one is the score.
@@ -100,34 +99,22 @@ class FunctionCallVerifier:
         parser: the family of `strict` (see tools/families.py), or `auto`.
     """
 
+    name = "function_calls"
+    rules = "1"
+    limit_s = 10.0
+
     def __init__(self, mode: Mode = "strict", *, parser: str = AUTO) -> None:
-        if mode not in get_args(Mode):
-            raise ConfigError(
-                f"function_calls verifier: mode is '{mode}'{nearest(str(mode), get_args(Mode))}"
-            )
+        self.require_known("mode", mode, Mode)
         check_family(parser)
         self._mode, self._parser = mode, parser
 
-    @property
-    def version(self) -> str:
-        """Return the version of the parsers and of the rules by which calls are compared."""
-        return f"function_calls {_VERSION}"
-
-    def time_limit_s(self, case: Case) -> float:
-        """Return the seconds after which the verifier is stopped."""
-        return _TIME_LIMIT_S
-
-    def check(self, reference: Any) -> None:
-        """Look at a reference before any sample is drawn.
-
-        Raises:
-            DataError: it has another shape.
-        """
-        CallReference.read(reference)
+    def read(self, reference: Any) -> CallReference:
+        """Return the reference of a case."""
+        return CallReference.read(reference)
 
     def verify(self, case: Case) -> Finding:
         """Return the score of the answer under `mode`, and all three as parts."""
-        wanted, text = CallReference.read(case.reference), case.answer.text
+        wanted, text = self.read(case.reference), case.answer.text
         found = {
             "strict": self._strict(wanted, text, case.answer.truncated),
             "official": official(wanted, text),
@@ -145,9 +132,6 @@ class FunctionCallVerifier:
             detail=detail,
             parts={name: float(item.error is None) for name, item in found.items()},
         )
-
-    def close(self) -> None:
-        """Do nothing: the verifier has no resources."""
 
     def _strict(self, wanted: CallReference, text: str, truncated: bool) -> CallVerdict:
         if not text.strip():

@@ -22,7 +22,6 @@ from genbench.analysis.adaptive.plan import (
     begun,
     confirmation,
     look_words,
-    night_record,
     paired_at,
     rules_of,
 )
@@ -90,7 +89,7 @@ def played(base: Side, lost: int = 0) -> tuple[AdaptiveRecord, dict[str, Paired]
         }
         data = {name: paired_at(base.tasks[name], scores[name]) for name in NAMES}
         samples = {name: sum(map(len, scores[name].values())) for name in NAMES}
-        looks.append(night_record(state.look(data), samples))
+        looks.append(state.look(data, samples))
     done = AdaptiveState(reached=state.reached, decisions=state.decisions, looks=tuple(looks), is_over=True)
     return AdaptiveRecord(plan=plan, state=done), data
 
@@ -183,7 +182,7 @@ def test_a_run_that_is_not_over_is_not_compared() -> None:
 def test_verdicts_that_changed_after_the_look_are_a_warning() -> None:
     record, data = played(base_side())
     assert changed_words(record, data) == []
-    other = {**data, "sums": replace(data["sums"], difference=0.5)}
+    other = {**data, "sums": data["sums"].model_copy(update={"difference": 0.5})}
     (line,) = changed_words(record, other)
     assert line.startswith("sums: verdicts of tuned or base changed")
 

@@ -9,7 +9,7 @@ import pytest
 from genbench.analysis.results.build import drift_words, too_many_unscored
 from genbench.analysis.results.judge_figures import judged_record
 from genbench.analysis.results.table import VerdictTable
-from genbench.stats.estimates import Estimate
+from genbench.stats.estimates import EstimateRecord
 from genbench.store.manifest import CanaryRecord, JudgeRecord
 from genbench.types import Problem, SampleId, Status, Verdict
 from tests.known import known
@@ -28,7 +28,7 @@ JUDGE = JudgeRecord(
     engine={},
     canary=None,
 )
-LEAD = Estimate("avg@1", 0.6, 5, 1, ci=(0.2, 0.9))
+LEAD = EstimateRecord.without_value("avg@1", 5, 1, "").model_copy(update={"value": 0.6, "ci": (0.2, 0.9)})
 
 
 def verdict(problem: int, score: float | None, status: Status = "wrong", **more: Any) -> Verdict:

@@ -120,7 +120,7 @@ def test_engines_that_share_are_leased_and_others_are_made(job: MakeJob) -> None
     (make,) = engine_makers(job().model.settings, keeper).values()
     assert make() is not make() and not isinstance(make(), EngineLease)
     shared = VllmSettings(
-        Path("m"), Path("m"), None, "bfloat16", False, 64, 8, 64, {}, share=True, replicas=2
+        Path("m"), Path("m"), None, "bfloat16", False, 8, 64, {}, max_model_len=64, share=True, replicas=2
     )
     made = engine_makers(shared, keeper)
     assert list(made) == ["replica 0", "replica 1"]

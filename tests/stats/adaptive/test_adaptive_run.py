@@ -21,7 +21,7 @@ WORSE = np.tile([-0.5, -0.4], 100)
 def pair(differences: Floats) -> Paired:
     """Return a comparison with these differences, as far as the rule uses it."""
     clusters, p = cluster(differences), sign_flip(differences).p_regression
-    return Paired(
+    return Paired.of(
         len(differences), 64, 4, difference=clusters.mean, p_regression=p, clusters=clusters, worst=clusters
     )
 

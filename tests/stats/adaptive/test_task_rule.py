@@ -30,7 +30,7 @@ def pair(differences: Floats) -> Paired:
     """Return a comparison with these differences, as far as the rule uses it."""
     clusters = cluster(differences)
     p = sign_flip(differences).p_regression
-    return Paired(
+    return Paired.of(
         len(differences),
         K_BASE,
         1,

@@ -92,7 +92,7 @@ def passed(losses: tuple[float, ...], collapse: bool, nights: int = 600) -> floa
             share = loss / (2 / 3)
             q = np.where(rng.random(120) < share, 0.0, p) if collapse else p * (1 - share)
             differences = cluster(rng.binomial(8, q) / 8 - rng.binomial(64, p) / 64)
-            tasks[str(at)] = Paired(120, 64, 8, clusters=differences, worst=differences)
+            tasks[str(at)] = Paired.of(120, 64, 8, clusters=differences, worst=differences)
         granted += together(tasks, margins(tasks), MARGIN).is_non_inferior
     return granted / nights
 

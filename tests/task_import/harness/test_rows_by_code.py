@@ -11,7 +11,7 @@ import pytest
 
 from genbench.errors import DataError, InputError
 from genbench.sandbox.foreign import ForeignPython, foreign_python, run_foreign
-from genbench.task_import.harness.convert import convert, rows_by_code
+from genbench.task_import.harness.convert import ImportOptions, convert, rows_by_code
 from genbench.task_import.harness.definition import read_tree
 from genbench.task_import.harness.levels import classify
 from genbench.task_import.harness.plan import make_plan
@@ -93,7 +93,7 @@ def test_the_switch_and_the_interpreter_are_both_needed() -> None:
 def test_a_python_without_the_tool_says_so(definitions: Path, mirror: Path) -> None:
     found = classify(read_tree(definitions).tasks["sums_rows"])
     with pytest.raises(DataError, match="No module named"):
-        convert(found, source_of(definitions), data_dir=mirror, foreign=PYTHON)
+        convert(found, source_of(definitions), ImportOptions(Path(), mirror, foreign=PYTHON))
     plan = make_plan(found, rows_given=True)
     with pytest.raises(DataError, match="No module named"):
         rows_by_code(found.definition, plan, PYTHON, mirror, None)

@@ -16,10 +16,10 @@ import pytest
 from genbench.errors import InputError
 from genbench.pipeline import RunOptions, run
 from genbench.sandbox.foreign import ForeignPython
-from genbench.task_import.harness.convert import convert_scored
+from genbench.task_import.harness.convert import ImportOptions, convert
 from genbench.task_import.harness.definition import read_tree
 from genbench.task_import.harness.levels import classify
-from genbench.task_import.importer import ImportOptions, import_tasks
+from genbench.task_import.importer import import_tasks
 from genbench.task_import.sources import source_of
 
 STAND_IN = {
@@ -118,7 +118,7 @@ def test_code_of_choices_and_of_all_samples_is_refused(definitions: Path) -> Non
     found = classify(read_tree(definitions).tasks["more"])
     python, source = ForeignPython(Path(sys.executable)), source_of(definitions)
     with pytest.raises(InputError, match=r"aggregation is !function utils\.mean"):
-        convert_scored(found, source, python, data_dir=None)
+        convert(found, source, ImportOptions(Path(), foreign=python))
     choices = replace(found.definition, config=found.definition.config | {"output_type": "multiple_choice"})
     with pytest.raises(InputError, match="cannot be used"):
-        convert_scored(classify(choices), source, python, data_dir=None)
+        convert(classify(choices), source, ImportOptions(Path(), foreign=python))

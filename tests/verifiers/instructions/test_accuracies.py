@@ -7,7 +7,7 @@ import pytest
 
 from genbench.verifiers.instructions.accuracies import (
     ACCURACIES,
-    Kind,
+    InstructionKind,
     accuracies,
     by_kind,
     mean_of_turns,
@@ -79,8 +79,11 @@ def test_turns_are_counted_apart_and_averaged() -> None:
 
 def test_the_table_counts_every_place_of_a_kind() -> None:
     samples = [sample for samples in ROWS for sample in samples]
-    assert by_kind(samples) == [Kind(WORDS, 2, 0.5, 1.0), Kind(COMMA, 4, 0.5, 0.75)]
+    assert by_kind(samples) == [
+        InstructionKind(instruction=WORDS, n=2, strict=0.5, loose=1.0),
+        InstructionKind(instruction=COMMA, n=4, strict=0.5, loose=0.75),
+    ]
     assert by_kind(samples, groups=True) == [
-        Kind("length_constraints", 2, 0.5, 1.0),
-        Kind("punctuation", 4, 0.5, 0.75),
+        InstructionKind(instruction="length_constraints", n=2, strict=0.5, loose=1.0),
+        InstructionKind(instruction="punctuation", n=4, strict=0.5, loose=0.75),
     ]

@@ -92,7 +92,7 @@ def seconds(constraint: Constraint, answer: str, tools: Toolbox) -> float:
     """Processor time of one check of a text that the tools have not seen."""
     text = Text(answer, tools)
     started = time.process_time()
-    constraint.rule.check(text, constraint.kwargs)
+    constraint.fault(text)
     return time.process_time() - started
 
 
@@ -132,7 +132,7 @@ def test_no_checker_is_slow_on_a_hostile_answer(name: str, tools: Toolbox) -> No
 @pytest.mark.parametrize("name", ANSWERS)
 def test_no_mended_checker_is_slow_on_a_hostile_answer(name: str, tools: Toolbox) -> None:
     tools.language("the profiles are read before the clock runs")
-    mended = {rule.id for rule in (*ifeval_variants.IFEVAL_FIXED, *ifbench_variants.IFBENCH_FIXED)}
+    mended = {*ifeval_variants.IFEVAL_FIXED, *ifbench_variants.IFBENCH_FIXED}
     assert slow_checks(Rulebook("fixed"), ANSWERS[name], tools, mended) == {}
 
 
@@ -149,5 +149,5 @@ def test_no_older_checker_is_slow_on_a_hostile_answer(name: str) -> None:
 @pytest.mark.parametrize("name", ["kana", "sentence ends", "question marks"])
 def test_no_multilingual_checker_is_slow_on_a_hostile_answer(name: str, tools: Toolbox) -> None:
     tools.language("the profiles are read before the clock runs")
-    rules = {rule.id for rule in ifeval_variants.MULTI_IF}
+    rules = set(ifeval_variants.MULTI_IF)
     assert slow_checks(Rulebook(multilingual=True), ANSWERS[name], tools, rules) == {}

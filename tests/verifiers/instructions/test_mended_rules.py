@@ -74,12 +74,12 @@ def test_the_mended_rule_judges_otherwise(
 
 
 def test_every_mended_rule_stands_in_the_table() -> None:
-    mended = {rule.id for rule in (*ifeval_variants.IFEVAL_FIXED, *ifbench_variants.IFBENCH_FIXED)}
+    mended = {*ifeval_variants.IFEVAL_FIXED, *ifbench_variants.IFBENCH_FIXED}
     assert mended - {row[0] for row in ROWS} == {"change_case:english_lowercase"}
 
 
 def test_reports_can_name_the_defect_of_every_rule_that_is_mended() -> None:
-    mended = {rule.id for rule in (*ifeval_variants.IFEVAL_FIXED, *ifbench_variants.IFBENCH_FIXED)}
+    mended = {*ifeval_variants.IFEVAL_FIXED, *ifbench_variants.IFBENCH_FIXED}
     assert set(DEFECTS) == mended
     assert set(UNMENDED) < set(Rulebook().ids) - mended
 
@@ -102,7 +102,7 @@ def test_mended_rules_still_follow_plain_cases(judge: Judge) -> None:
 
 
 def test_a_keyword_that_is_no_pattern_is_refused_in_official_mode_only() -> None:
-    item = {"id": "keywords:existence", "keywords": ["(sic"]}
+    item: dict[str, Any] = {"id": "keywords:existence", "keywords": ["(sic"]}
     assert Rulebook("fixed").constraint(item, "row")
     with pytest.raises(Exception, match="use mode 'fixed', which takes it literally"):
         Rulebook("official").constraint(item, "row")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from genbench.verifiers.instructions import ifbench_counts
-from genbench.verifiers.instructions.rule import NoKwargs, Text
+from genbench.verifiers.instructions.rule import Text
 from genbench.verifiers.instructions.toolbox import Toolbox
 
 
@@ -20,24 +22,22 @@ from genbench.verifiers.instructions.toolbox import Toolbox
     ],
 )
 def test_the_first_word_alone_changes(tools: Toolbox, text: str, fault: str | None) -> None:
-    want = ifbench_counts.RepeatChange(prompt_to_repeat="Give me a joke")
-    found = ifbench_counts.repeat_change(Text(text, tools), want)
+    want: dict[str, Any] = {"prompt_to_repeat": "Give me a joke"}
+    found = ifbench_counts.repeat_change(Text(text, tools), **want)
     # Other blanks are a change of the request, though no word differs.
     assert found == fault
 
 
 def test_the_fixed_sentence_is_repeated_up_to_case_and_blanks(tools: Toolbox) -> None:
-    assert ifbench_counts.repeat_simple(Text(f"  {ifbench_counts.ONLY.upper()}\n", tools), NoKwargs()) is None
-    assert ifbench_counts.repeat_simple(Text(f"Sure: {ifbench_counts.ONLY}", tools), NoKwargs()) is not None
+    assert ifbench_counts.repeat_simple(Text(f"  {ifbench_counts.ONLY.upper()}\n", tools)) is None
+    assert ifbench_counts.repeat_simple(Text(f"Sure: {ifbench_counts.ONLY}", tools)) is not None
 
 
 def test_a_span_is_of_characters_with_both_ends(tools: Toolbox) -> None:
-    want = ifbench_counts.RepeatSpan(prompt_to_repeat="Explain it", n_start=2, n_end=5)
+    want: dict[str, Any] = {"prompt_to_repeat": "Explain it", "n_start": 2, "n_end": 5}
     assert (
-        ifbench_counts.repeat_span(
-            Text(" LAIN", tools), ifbench_counts.RepeatSpan(prompt_to_repeat="Explain it", n_start=3, n_end=6)
-        )
+        ifbench_counts.repeat_span(Text(" LAIN", tools), prompt_to_repeat="Explain it", n_start=3, n_end=6)
         is None
     )
-    assert ifbench_counts.repeat_span(Text("plai", tools), want) is None
-    assert ifbench_counts.repeat_span(Text("pla", tools), want) == "'pla', 'plai' wanted"
+    assert ifbench_counts.repeat_span(Text("plai", tools), **want) is None
+    assert ifbench_counts.repeat_span(Text("pla", tools), **want) == "'pla', 'plai' wanted"

@@ -10,7 +10,6 @@ from pydantic import TypeAdapter, ValidationError
 from genbench.verifiers.instructions.rule import (
     Count,
     Kwargs,
-    NoKwargs,
     Ordinal,
     Pattern,
     Trimmed,
@@ -59,5 +58,4 @@ def test_a_pattern_that_does_not_compile_says_what_to_do() -> None:
 
 def test_unknown_kwargs_are_refused() -> None:
     with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
-        NoKwargs.model_validate({"n": 1})
-    assert issubclass(NoKwargs, Kwargs)
+        Kwargs.model_validate({"n": 1})

@@ -1,0 +1,156 @@
+"""Commands that show a run: its table, its progress, its samples, its report."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import genbench
+from genbench.cli.app import app, examples
+from genbench.cli.options import AllowOption, JsonOption, RunsArgument, check_mode
+from genbench.cli.output import print_json, print_lines, print_record, print_results, say_written
+
+if TYPE_CHECKING:
+    from genbench.reports.browse import ProblemRow, Row, SampleFilter, SampleRow
+
+
+@app.command(
+    epilog=examples(
+        "genbench report runs/n/base runs/n/tuned", "genbench report runs/n/tuned --format md -o comment.md"
+    ),
+)
+def report(
+    runs: RunsArgument,
+    format_: Annotated[str, typer.Option("--format", help="html, md (for a pull request) or json.")] = "html",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write. Default for md and json: stdout."),
+    ] = None,
+    allow: AllowOption = [],  # noqa: B006
+) -> None:
+    """Write the report of one or more runs.
+
+    HTML is written as report.html, with samples.parquet. Markdown and JSON are printed.
+    """
+    from genbench.reports.write import report_text
+    from genbench.store.json_files import replace
+
+    if format_ == "html":
+        say_written([f"report: {genbench.report(runs, output, allow=allow).page}"], to_stderr=False)
+        return
+    text = report_text(runs, format_, allow=allow)
+    if output is None:
+        print(text)
+    else:
+        replace(output, text.encode())
+        say_written([f"report: {output}"], to_stderr=False)
+
+
+@app.command(
+    epilog=examples(
+        "genbench show runs/q/tuned",
+        "genbench show runs/q/tuned arithmetic a-17",
+        "genbench show runs/q/base arithmetic --status truncated",
+        "genbench show runs/q/base arithmetic --with runs/q/tuned --flip gained",
+        "genbench show runs/q --progress",
+    ),
+)
+def show(
+    context: typer.Context,
+    run_dir: Annotated[
+        Path, typer.Argument(help="The folder of one run: RUN_DIR/<model>. With --progress also RUN_DIR.")
+    ],
+    task: Annotated[str | None, typer.Argument(help="Show the problems of this task.")] = None,
+    problem: Annotated[str | None, typer.Argument(help="Show the samples of this problem.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Only samples of this status: wrong, truncated …")
+    ] = None,
+    sample: Annotated[int | None, typer.Option(help="Only the sample with this index.")] = None,
+    min_tokens: Annotated[int | None, typer.Option(help="Only samples of at least this many tokens.")] = None,
+    with_: Annotated[
+        Path | None,
+        typer.Option("--with", help="A second run, in a second column if the terminal is wide enough."),
+    ] = None,
+    flip: Annotated[
+        str | None, typer.Option(help="gained or lost: only what --with scores higher, or lower.")
+    ] = None,
+    progress: Annotated[
+        bool, typer.Option("--progress", help="Show the progress of a run, which may be running.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a run: its table, the problems of a task, or samples.
+
+    With --with, a second run is shown next to it. With --progress, samples, tokens per second, time left and
+    the process that writes the run are shown, from another terminal.
+    """
+    from genbench.pipeline import latest_results
+    from genbench.reports.browse import SampleFilter, sample_rows, task_rows
+    from genbench.reports.terminal.show import (
+        sample_pairs_text,
+        samples_text,
+        status_text,
+        task_pairs_text,
+        task_text,
+    )
+
+    check_mode(context, "--progress", progress, shared=("run_dir", "as_json"))
+    if progress:
+        print_record(genbench.status(run_dir), status_text, as_json)
+        return
+    if task is None:
+        results = latest_results(run_dir)
+        print_results({results.model: results}, {results.model: run_dir}, as_json)
+        return
+    if flip is not None and with_ is None:
+        raise typer.BadParameter("goes with --with RUN", param_hint="--flip")
+    wanted = SampleFilter(status, sample, min_tokens, flip)
+
+    def problems(run: Path, kept: SampleFilter) -> list[ProblemRow]:
+        return task_rows(run, task, kept)
+
+    def samples(run: Path, kept: SampleFilter) -> list[SampleRow]:
+        return sample_rows(run, task, problem or "", kept)
+
+    def columns(pairs: Sequence[tuple[SampleRow, SampleRow | None]]) -> Iterable[str]:
+        return sample_pairs_text(pairs, (str(run_dir), str(with_)), shutil.get_terminal_size().columns)
+
+    if problem is None:
+        _print_rows(run_dir, with_, wanted, problems, task_text, task_pairs_text, as_json)
+    else:
+        _print_rows(run_dir, with_, wanted, samples, samples_text, columns, as_json)
+
+
+def _print_rows(
+    run: Path,
+    second: Path | None,
+    wanted: SampleFilter,
+    read: Callable[[Path, SampleFilter], list[Row]],
+    text: Callable[[Sequence[Row]], Iterable[str]],
+    pairs_text: Callable[[Sequence[tuple[Row, Row | None]]], Iterable[str]],
+    as_json: bool,
+) -> None:
+    """Print the rows of a run that pass, or next to them those of a second run."""
+    from genbench.reports.browse import paired
+
+    if second is None:
+        rows = read(run, wanted)
+        if as_json:
+            print_json([row.to_json() for row in rows])
+        else:
+            print_lines(text(rows))
+        return
+    pairs = paired(run, second, read, wanted)
+    if as_json:
+        print_json(
+            [
+                {"first": first.to_json(), "second": None if other is None else other.to_json()}
+                for first, other in pairs
+            ]
+        )
+    else:
+        print_lines(pairs_text(pairs))

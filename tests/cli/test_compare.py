@@ -1,0 +1,208 @@
+"""compare, estimate, power and noise as commands: exit codes, JSON on stdout, messages on stderr."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import Outcome
+
+Cli = Callable[..., Outcome]
+SUITE = """\
+models:
+  base: {path: ./nowhere}
+  tuned: {path: ./nowhere-else}
+decoding: {temperature: 0.6, max_tokens: 16}
+tasks:
+  - name: sums
+    kind: math
+    data: {path: rows.jsonl, fields: {id: id, question: problem, reference: answer}}
+    prompt: "{question}"
+    k: 2
+    gating: true
+"""
+
+
+def scores(path: Path, right: int, n: int = 60, task: str = "t") -> Path:
+    path.write_text(
+        "".join(
+            json.dumps({"task": task, "problem_id": str(i), "sample_index": 0, "score": float(i < right)})
+            + "\n"
+            for i in range(n)
+        )
+    )
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    monkeypatch.chdir(tmp_path)
+    return str(scores(tmp_path / "base.jsonl", 50)), str(scores(tmp_path / "tuned.jsonl", 30))
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a suite and the runs of both its models, made from ready responses."""
+    from genbench.pipeline import RunOptions, run
+
+    place = tmp_path_factory.mktemp("runs")
+    (place / "suite.yaml").write_text(SUITE)
+    rows = [{"id": f"p{i}", "problem": f"{i}+1?", "answer": str(i + 1)} for i in range(20)]
+    (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for model, shift in (("base", 2), ("tuned", 1)):
+        lines = [
+            {
+                "task": "sums",
+                "problem_id": f"p{i}",
+                "sample_index": j,
+                "text": f"\\boxed{{{i + (j or shift)}}}",
+            }
+            for i in range(20)
+            for j in range(2)
+        ]
+        (place / f"{model}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        run(
+            RunOptions(
+                suite=str(place / "suite.yaml"),
+                models=(model,),
+                run_dir=place / "out",
+                responses=place / f"{model}.jsonl",
+                quiet=True,
+            )
+        )
+    return place
+
+
+@pytest.fixture
+def place(drawn: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(drawn, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def test_without_a_gate_a_regression_exits_0(genbench: Cli, files: tuple[str, str]) -> None:
+    outcome = genbench("compare", *files)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "t: 83.3 -> 50.0 (-33.3, 95% CI [" in outcome.out
+    assert "REGRESSED" in outcome.out
+
+
+def test_the_gate_exits_1_for_a_regression_and_0_for_a_gain(genbench: Cli, files: tuple[str, str]) -> None:
+    base, tuned = files
+    assert genbench("compare", base, tuned, "--gate").code == 1
+    swapped = genbench("compare", tuned, base, "--gate", "--strict")
+    assert swapped.code == 0
+    assert "IMPROVED" in swapped.out
+
+
+def test_strict_exits_1_for_an_inconclusive_task(genbench: Cli, files: tuple[str, str]) -> None:
+    base, _ = files
+    assert genbench("compare", base, base, "--gate").code == 0
+    assert genbench("compare", base, base, "--gate", "--strict").code == 1
+
+
+def test_json_is_all_there_is_on_stdout_and_tells_the_exit_code(
+    genbench: Cli, files: tuple[str, str]
+) -> None:
+    outcome = genbench("compare", *files, "--gate", "--json")
+    record = json.loads(outcome.out)
+    assert (outcome.code, record["exit_code"]) == (1, 1)
+    task = record["tasks"]["t"]
+    assert task["difference"] == pytest.approx(-1 / 3)
+    assert {
+        "ci",
+        "p_two_sided",
+        "p_regression",
+        "p_regression_adjusted",
+        "mde",
+        "n",
+        "k_base",
+        "k_tuned",
+    } <= set(task)
+    assert {"pooled_difference", "ci", "p_regression", "verdict"} <= set(record["suite"])
+
+
+def test_what_cannot_be_compared_exits_3_with_the_difference(genbench: Cli, files: tuple[str, str]) -> None:
+    base, tuned = files
+    scores(Path(tuned), 30, n=50)
+    outcome = genbench("compare", base, tuned)
+    assert (outcome.code, outcome.out) == (3, "")
+    assert "problems.t: 10 of 60 only in base (50, 51, 52, ...)" in outcome.err
+    allowed = genbench("compare", base, tuned, "--allow", "problems")
+    assert allowed.code == 0
+    assert "let through: problems.t: 10 of 60 only in base" in allowed.out
+
+
+MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
+    "no such file": (("compare", "base.jsonl", "no.jsonl"), "no.jsonl: no such file or folder"),
+    "strict alone": (("compare", "base.jsonl", "tuned.jsonl", "--strict"), "--strict goes with --gate"),
+    "unknown gating task": (("compare", "base.jsonl", "tuned.jsonl", "--gating", "u"), "--gating u"),
+    "margin without a number": (("compare", "base.jsonl", "tuned.jsonl", "--margin", "t"), "TASK=POINTS"),
+    "margin of an unknown task": (("compare", "base.jsonl", "tuned.jsonl", "--margin", "u=3"), "--margin u"),
+    "unknown difference": (("compare", "base.jsonl", "tuned.jsonl", "--allow", "term"), "mean 'terms'"),
+    "noise of a file": (("estimate", "base.jsonl", "--noise", "tuned.jsonl"), "not a run folder"),
+    "one side": (("compare", "base.jsonl"), "wanted two, found 1"),
+    "published scores with a gate": (("compare", "--published", "--gate"), "goes without --published"),
+    "runs without published scores": (
+        ("compare", "base.jsonl", "tuned.jsonl", "--runs", "r"),
+        "goes with --published",
+    ),
+    "a seed without a second run": (("estimate", "base.jsonl", "--same-seed"), "goes with --noise"),
+    "metrics of noise": (("estimate", "a", "--noise", "b", "--metrics", "acc"), "goes without --noise"),
+    "estimate of nothing": (("estimate", "no"), "no: no such file or folder"),
+    "power of no suite": (("power", "no.yaml"), "no.yaml"),
+    "drop of nothing": (("power", "quickstart", "--detect", "0"), "--detect 0"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_bad_input_exits_2_with_a_message(genbench: Cli, files: tuple[str, str], mistake: str) -> None:
+    arguments, part = MISTAKES[mistake]
+    outcome = genbench(*arguments)
+    assert (outcome.code, outcome.out) == (2, ""), outcome
+    assert part in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.slow
+def test_two_runs_compare_with_their_suites_gating(genbench: Cli, place: Path) -> None:
+    outcome = genbench("compare", "out/base", "out/tuned", "--gate")
+    assert outcome.code == 0
+    assert "sums: 50.0 -> 100.0 (+50.0" in outcome.out
+    assert "50.0 points of it from fewer wrong answers" in outcome.out
+    back = genbench("compare", "out/tuned", "out/base", "--gate")
+    assert back.code == 1
+    assert "suite: REGRESSED" in back.out
+
+
+def test_estimate_prints_both_intervals_or_json(genbench: Cli, place: Path) -> None:
+    text = genbench("estimate", "out/base").out
+    assert "sums avg@2 = 50.0 (95% CI [" in text
+    assert "A re-run on these questions: [" in text
+    task = json.loads(genbench("estimate", "out/base", "--json").out)["tasks"]["sums"]
+    assert (task["n"], task["k"], task["metric"], task["value"]) == (20, 2, "avg@2", 0.5)
+
+
+def test_power_needs_no_model(genbench: Cli, place: Path) -> None:
+    outcome = genbench("power", "suite.yaml", "--detect", "3", "--json")
+    task = json.loads(outcome.out)["tasks"]["sums"]
+    assert (outcome.code, task["n"], task["k_tuned"], task["finds"]) == (0, 20, 2, False)
+    with_base = genbench("power", "suite.yaml", "--base", "out/base")
+    assert "measured: 20 problems x 2" in with_base.out
+
+
+def test_noise_refuses_one_seed_and_other_models(genbench: Cli, place: Path) -> None:
+    outcome = genbench("estimate", "out/base", "--noise", "out/tuned")
+    assert outcome.code == 3
+    assert "model: responses:" in outcome.err
+    assert "run_seed: 0 in both" in outcome.err
+    measured = genbench(
+        "estimate", "out/base", "--noise", "out/tuned", "--allow", "model", "--same-seed", "--json"
+    )
+    record = json.loads(measured.out)
+    assert record == json.loads((place / "out/base/noise.json").read_text())
+    assert record["tasks"]["sums"]["changed_samples"] == 0.5
