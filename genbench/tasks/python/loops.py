@@ -38,7 +38,14 @@ class FunctionCalls:
 
     @classmethod
     def read(
-        cls, task: str, functions: str, form: Form, steps: Any, parser: str, sandbox: Mapping[str, Any] | None
+        cls,
+        task: str,
+        functions: str,
+        *,
+        form: Form,
+        steps: Any,
+        parser: str,
+        sandbox: Mapping[str, Any] | None,
     ) -> FunctionCalls:
         """Read the file of the functions, and check the options of their calls.
 
@@ -231,7 +238,7 @@ def tool_loop(
     Raises:
         ConfigError: the file or the class does not exist or has no functions, or an option is wrong.
     """
-    calls = FunctionCalls.read(_TOOL_LOOP, functions, form, steps, parser, sandbox)
+    calls = FunctionCalls.read(_TOOL_LOOP, functions, form=form, steps=steps, parser=parser, sandbox=sandbox)
     options = {"runs_file": True}
     words = "conversations with {}"
     info = calls.info(_TOOL_LOOP, 2, words, system, asks_alike=True, verifier_options=options)
@@ -317,7 +324,7 @@ def user_loop(
     Raises:
         ConfigError: a file or the class does not exist, or an option is wrong.
     """
-    calls = FunctionCalls.read(_USER_LOOP, functions, form, steps, parser, sandbox)
+    calls = FunctionCalls.read(_USER_LOOP, functions, form=form, steps=steps, parser=parser, sandbox=sandbox)
     said = None if policy is None else read_option_file(_USER_LOOP, "policy", policy)
     player = _player(user)
     shown = None if player is None else player.model_dump(mode="json")
