@@ -12,7 +12,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,294 @@ from genbench.errors import InputError
 from genbench.store.json_files import encode, lines_of, replace
 
 Line = dict[str, Any]
+Records = Sequence[tuple[int, Line]]
+"""Lines of JSON Lines with their numbers."""
+_STAMP = re.compile(r"_\d{4}-\d{2}-\d{2}T[\d:.-]+$")  # samples_gsm8k_2026-01-01T00-00-00.123
+
+
+@dataclass(frozen=True, slots=True)
+class ImportChoice:
+    """The choice of what is imported from a file.
+
+    `metric` and `filter` (of lm-eval) are required if the file contains several. `task` selects a task of a
+    samples.parquet. For other files it replaces the task name that the file name gives.
+    """
+
+    task: str | None = None
+    metric: str | None = None
+    filter: str | None = None
+
+
+def import_scores(source: str | Path, output: str | Path, choice: ImportChoice | None = None) -> int:
+    """Write a score file from the samples of another tool. Return the number of its lines.
+
+    Args:
+        source: the file of the other tool.
+        output: the score file.
+        choice: what is read. None means the only metric and filter of the file.
+
+    Raises:
+        InputError: the source cannot be read, has no samples or has no known format, or `choice` does not
+            select one of its metrics and filters.
+    """
+    source, output = Path(source), Path(output)
+    try:
+        lines = list(_lines(source, choice or ImportChoice()))
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise InputError(f"{source}: cannot be read: {error}") from error
+    if not lines:
+        raise InputError(f"{source}: has no samples")
+    replace(output, b"".join(encode(line) for line in lines))
+    return len(lines)
+
+
+def _lines(source: Path, choice: ImportChoice) -> Iterable[Line]:
+    """Return the lines of the score file, by the format that the content of the source shows."""
+    if source.suffix in (".eval", ".json"):
+        return _inspect(source, choice)
+    if source.suffix == ".parquet":
+        return _of_columns(source, choice)
+    records = list(_records(source))
+    first = records[0][1] if records else {}
+    read = next((item.read for item in _JSON_LINES if item.key in first), _lm_eval)
+    return read(source, records, choice)
+
+
+def _records(source: Path) -> Iterator[tuple[int, Line]]:
+    """Yield the number and the content of each line of a file of JSON Lines.
+
+    Raises:
+        InputError: a line is no JSON object with the key of a known format.
+    """
+    with source.open("rb") as file:
+        for number, text in lines_of(file, source):
+            if not text.strip():
+                continue
+            try:
+                record = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{source}:{number}: not valid JSON: {error}") from error
+            if not isinstance(record, dict) or not {item.key for item in _JSON_LINES} & record.keys():
+                *others, last = _JSON_LINES
+                nor = ", nor ".join(f"'{item.key}', as in {item.tool}" for item in others)
+                raise InputError(
+                    f"{source}:{number}: no '{last.key}': not a samples file of {last.tool} (nor {nor})"
+                )
+            yield number, record
+
+
+def _of_columns(source: Path, choice: ImportChoice) -> Iterator[Line]:
+    """Return the lines of the score file for a Parquet file.
+
+    Raises:
+        InputError: its columns are those of no known format.
+    """
+    columns = set(pq.read_schema(source).names)
+    if {"task", "problem_id", "sample_index", "score"} <= columns:
+        return _own(source, choice)
+    if columns & {"metric", "metrics"}:
+        return _lighteval(source, choice)
+    raise InputError(
+        f"{source}: neither lighteval details ('metric') nor samples.parquet; its columns are "
+        f"{', '.join(sorted(columns))}"
+    )
+
+
+def _one_of(source: Path, what: str, found: Mapping[str, Any] | Iterable[str], wanted: str | None) -> str:
+    names = list(found)
+    if wanted is not None and wanted in names:
+        return wanted
+    if wanted is None and len(names) == 1:
+        return names[0]
+    if not names:
+        raise InputError(f"{source}: it has no {what}, wanted at least one with a number on each line")
+    listed = ", ".join(names)
+    asked = f"no {what} '{wanted}'" if wanted is not None else f"{len(names)} {what}s"
+    raise InputError(f"{source}: {asked}; it has: {listed}; choose one with --{what}")
+
+
+def _score(value: Any, where: str, metric: str) -> float | None:
+    if value is None:
+        return None
+    if not _is_number(value) or not 0 <= value <= 1:
+        raise InputError(f"{where}: '{metric}' is {value!r}, wanted a number from 0 to 1")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def _object(value: Any, where: str) -> Mapping[str, Any]:
+    """Return a JSON object of a log. None is an empty one.
+
+    Raises:
+        InputError: it is something else.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where} is {value!r:.80}, wanted a JSON object")
+    return value
+
+
+def _text(value: Any) -> str | None:
+    """Return an answer as text. Inspect allows any JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _lm_eval(source: Path, records: Records, choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for a samples file of lm-eval.
+
+    lm-eval writes each document once for each filter, with one score for each metric.
+    """
+    filters = dict.fromkeys(str(record.get("filter", "none")) for _, record in records)
+    wanted = _one_of(source, "filter", filters, choice.filter)
+    kept = [(n, record) for n, record in records if str(record.get("filter", "none")) == wanted]
+    metric = _one_of(source, "metric", _lm_eval_metrics(kept), choice.metric)
+    task = choice.task or _STAMP.sub("", source.stem.removeprefix("samples_"))
+    seen: Counter[str] = Counter()
+    for number, record in kept:
+        found = record.get("doc")
+        doc: Line = found if isinstance(found, dict) else {}
+        problem = str(doc.get("problem_id", record["doc_id"]))
+        index = doc.get("sample_index") if "problem_id" in doc else None
+        line = {
+            "task": task,
+            "problem_id": problem,
+            "sample_index": seen[problem] if index is None else index,
+            "score": _score(record.get(metric), f"{source}:{number}", metric),
+            "answer": _answer(record.get("filtered_resps")),
+        }
+        if index is None:  # a log of lm-eval itself, and not one that genbench exported
+            line["imported"] = {"from": "lm-eval", "lacks": ["k", "seeds"]}
+        seen[problem] += 1
+        yield line
+
+
+def _lm_eval_metrics(records: Records) -> dict[str, None]:
+    """Return the names of the metrics that have a number on each line.
+
+    Files of older versions do not list their metrics. Every key with a number is then taken for one.
+    """
+    names: dict[str, None] = {}
+    for _, record in records:
+        listed = record.get("metrics")
+        for name in listed if isinstance(listed, list) else record:
+            if name == "doc_id" or not isinstance(name, str):
+                continue
+            if isinstance(record.get(name), int | float) or (isinstance(listed, list) and name in record):
+                names.setdefault(name)
+    return {name: None for name in names if not any(isinstance(r.get(name), list) for _, r in records)}
+
+
+def _answer(found: Any) -> str | None:
+    """Return the extracted text, or None if there is none.
+
+    Multiple choice by likelihood has pairs in its place, which are not answers.
+    """
+    first = found[0] if isinstance(found, list) and found else found
+    return first if isinstance(first, str) else None
+
+
+def _every_eval(source: Path, records: Records, choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for samples of every_eval_ever. They record neither k nor seeds.
+
+    Raises:
+        InputError: a line has no score from 0 to 1.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    for number, record in records:
+        name, problem = str(record.get("evaluation_name")), str(record.get("sample_id"))
+        if choice.task is not None and name != choice.task:
+            continue
+        where = f"{source}:{number}"
+        score = _object(record.get("evaluation"), f"{where}: 'evaluation'").get("score")
+        if not isinstance(score, int | float) or not 0 <= score <= 1:
+            raise InputError(f"{where}: evaluation.score is {score!r:.80}, wanted a number from 0 to 1")
+        given = record.get("answer_attribution") or [{}]
+        if not isinstance(given, list):
+            raise InputError(f"{where}: 'answer_attribution' is {given!r:.80}, wanted a list")
+        yield {
+            "task": name,
+            "problem_id": problem,
+            "sample_index": seen[name, problem],
+            "score": float(score),
+            "answer": _text(_object(given[-1], f"{where}: 'answer_attribution'").get("extracted_value")),
+            "imported": {"from": "every_eval_ever", "lacks": ["k", "seeds"]},
+        }
+        seen[name, problem] += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _LineFormat:
+    """A format of JSON Lines. Every line of it has the key `key`."""
+
+    tool: str
+    key: str
+    read: Callable[[Path, Records, ImportChoice], Iterator[Line]]
+
+
+_JSON_LINES = (
+    _LineFormat("every_eval_ever", "evaluation_name", _every_eval),
+    _LineFormat("lm-eval", "doc_id", _lm_eval),
+)
+"""The first format whose key is in the first line reads the file."""
+
+
+def _lighteval(source: Path, choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for `details_<task>|<shots>_<time>.parquet` of lighteval.
+
+    The file has one row for each document, with its metrics in a struct.
+    """
+    names = pq.read_schema(source).names
+    column = "metric" if "metric" in names else "metrics"
+    wanted = [name for name in ("doc", column) if name in names]
+    rows = [
+        _lighteval_row(source, number, row, column)
+        for number, row in enumerate(
+            row for batch in read_batches(source, wanted) for row in batch.to_pylist()
+        )
+    ]
+    metrics = dict.fromkeys(name for row in rows for name, value in row[column].items() if _is_number(value))
+    metric = _one_of(source, "metric", metrics, choice.metric)
+    task = choice.task or _STAMP.sub("", source.stem.removeprefix("details_")).replace("|", "_")
+    ids = [str(row["doc"].get("id") or "") for row in rows]
+    named = all(ids) and len(set(ids)) == len(ids)
+    for number, row in enumerate(rows):
+        yield {
+            "task": task,
+            "problem_id": ids[number] if named else str(number),
+            "sample_index": 0,
+            "score": _score(row[column].get(metric), f"{source}: row {number}", metric),
+            "imported": {"from": "lighteval", "lacks": ["k", "seeds"]},
+        }
+
+
+def _lighteval_row(source: Path, number: int, row: Line, column: str) -> Line:
+    """Return a row with mappings for its document and its metrics.
+
+    Raises:
+        InputError: one of them is something else.
+    """
+    found = {name: row.get(name) or {} for name in ("doc", column)}
+    for name, value in found.items():
+        if not isinstance(value, Mapping):
+            raise InputError(f"{source}: row {number}: '{name}' is no struct; not details of lighteval")
+    return found
+
+
+def _own(source: Path, choice: ImportChoice) -> Iterator[Line]:
+    """Yield the lines of the score file for samples.parquet or a dataset of `genbench export --to hf`."""
+    columns = ["task", "problem_id", "sample_index", "score", "extracted"]
+    for batch in read_batches(source, columns):
+        for row in batch.to_pylist():
+            if choice.task is None or row["task"] == choice.task:
+                if not isinstance(row["task"], str) or not isinstance(row["problem_id"], str):
+                    raise InputError(f"{source}: 'task' and 'problem_id' must be texts")
+                yield {**{key: row[key] for key in columns[:4]}, "answer": row["extracted"]}
+
+
 _MOST_BYTES = 4 << 30
 """Bytes of all files of an Inspect log once they are unpacked."""
 _LEAST_BOMB, _MOST_RATIO = 64 << 20, 100
@@ -38,6 +326,14 @@ _HEADER = struct.Struct("<26sHH")
 _MOST_PLAIN_BYTES = 2 << 30
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Inspect's values of correct, incorrect, partial and no answer."""
+
+
+def _inspect(source: Path, choice: ImportChoice) -> list[Line]:
+    """Return the lines of the score file for a log of Inspect."""
+    head, found = read_inspect(source)
+    samples = list(found)
+    metric = _one_of(source, "metric", inspect_metrics(samples), choice.metric)
+    return list(inspect_lines(source, head, samples, metric, choice.task))
 
 
 def read_inspect(source: Path) -> tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]:
@@ -150,24 +446,6 @@ def _unpacked(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     return found
 
 
-def _object(value: Any, where: str) -> Mapping[str, Any]:
-    """Return a JSON object of a log. None is an empty one.
-
-    Raises:
-        InputError: it is something else.
-    """
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise InputError(f"{where} is {value!r:.80}, wanted a JSON object")
-    return value
-
-
-def _text(value: Any) -> str | None:
-    """Return an answer as text. Inspect allows any JSON."""
-    return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
 def inspect_metrics(samples: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the scorers of a log. A scorer with several values has one name for each, `scorer/value`.
 
@@ -234,249 +512,3 @@ def _inspect_value(value: Any, where: str) -> float | None:
     if not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InputError(f"{where}: the score is {value!r:.80}, wanted 0 to 1, or C, I, P or N")
     return float(value)
-
-
-def every_eval_lines(
-    source: Path, records: Iterable[tuple[int, Mapping[str, Any]]], task: str | None
-) -> Iterator[Line]:
-    """Yield the lines of the score file for samples of every_eval_ever. They record neither k nor seeds.
-
-    Raises:
-        InputError: a line has no score from 0 to 1.
-    """
-    seen: Counter[tuple[str, str]] = Counter()
-    for number, record in records:
-        name, problem = str(record.get("evaluation_name")), str(record.get("sample_id"))
-        if task is not None and name != task:
-            continue
-        where = f"{source}:{number}"
-        score = _object(record.get("evaluation"), f"{where}: 'evaluation'").get("score")
-        if not isinstance(score, int | float) or not 0 <= score <= 1:
-            raise InputError(f"{where}: evaluation.score is {score!r:.80}, wanted a number from 0 to 1")
-        given = record.get("answer_attribution") or [{}]
-        if not isinstance(given, list):
-            raise InputError(f"{where}: 'answer_attribution' is {given!r:.80}, wanted a list")
-        yield {
-            "task": name,
-            "problem_id": problem,
-            "sample_index": seen[name, problem],
-            "score": float(score),
-            "answer": _text(_object(given[-1], f"{where}: 'answer_attribution'").get("extracted_value")),
-            "imported": {"from": "every_eval_ever", "lacks": ["k", "seeds"]},
-        }
-        seen[name, problem] += 1
-
-
-_STAMP = re.compile(r"_\d{4}-\d{2}-\d{2}T[\d:.-]+$")
-
-
-@dataclass(frozen=True, slots=True)
-class ImportChoice:
-    """The choice of what is imported from a file.
-
-    `metric` and `filter` (of lm-eval) are required if the file contains several. `task` selects a task of a
-    samples.parquet. For other files it replaces the task name that the file name gives.
-    """
-
-    task: str | None = None
-    metric: str | None = None
-    filter: str | None = None
-
-
-def import_scores(source: str | Path, output: str | Path, choice: ImportChoice | None = None) -> int:
-    """Write a score file from the samples of another tool. Return the number of its lines.
-
-    Args:
-        source: the file of the other tool.
-        output: the score file.
-        choice: what is read. None means the only metric and filter of the file.
-
-    Raises:
-        InputError: the source cannot be read, has no samples or has no known format, or `choice` does not
-            select one of its metrics and filters.
-    """
-    source, output = Path(source), Path(output)
-    try:
-        lines = _lines(source, choice or ImportChoice())
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-        raise InputError(f"{source}: cannot be read: {error}") from error
-    if not lines:
-        raise InputError(f"{source}: has no samples")
-    replace(output, b"".join(encode(line) for line in lines))
-    return len(lines)
-
-
-def _lines(source: Path, choice: ImportChoice) -> list[Line]:
-    if source.suffix in (".eval", ".json"):
-        return _inspect(source, choice)
-    if source.suffix != ".parquet":
-        records = list(_records(source))
-        if records and "evaluation_name" in records[0][1]:
-            return list(every_eval_lines(source, records, choice.task))
-        return list(_lm_eval(source, records, choice))
-    columns = set(pq.read_schema(source).names)
-    if {"task", "problem_id", "sample_index", "score"} <= columns:
-        return list(_own(source, choice))
-    if columns & {"metric", "metrics"}:
-        return list(_lighteval(source, choice))
-    raise InputError(
-        f"{source}: neither lighteval details ('metric') nor samples.parquet; its columns are "
-        f"{', '.join(sorted(columns))}"
-    )
-
-
-def _records(source: Path) -> Iterator[tuple[int, Line]]:
-    with source.open("rb") as file:
-        for number, text in lines_of(file, source):
-            if not text.strip():
-                continue
-            try:
-                record = json.loads(text)
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"{source}:{number}: not valid JSON: {error}") from error
-            if not isinstance(record, dict) or not {"doc_id", "evaluation_name"} & record.keys():
-                raise InputError(
-                    f"{source}:{number}: no 'doc_id': not a samples file of lm-eval (nor 'evaluation_name', "
-                    "as in every_eval_ever)"
-                )
-            yield number, record
-
-
-def _inspect(source: Path, choice: ImportChoice) -> list[Line]:
-    """Return the lines of the score file for a log of Inspect."""
-    head, found = read_inspect(source)
-    samples = list(found)
-    metric = _one_of(source, "metric", inspect_metrics(samples), choice.metric)
-    return list(inspect_lines(source, head, samples, metric, choice.task))
-
-
-def _lm_eval(source: Path, records: Sequence[tuple[int, Line]], choice: ImportChoice) -> Iterator[Line]:
-    """Yield the lines of the score file for a samples file of lm-eval.
-
-    lm-eval writes each document once for each filter, with one score for each metric.
-    """
-    filters = dict.fromkeys(str(record.get("filter", "none")) for _, record in records)
-    wanted = _one_of(source, "filter", filters, choice.filter)
-    kept = [(n, record) for n, record in records if str(record.get("filter", "none")) == wanted]
-    metric = _one_of(source, "metric", _lm_eval_metrics(kept), choice.metric)
-    task = choice.task or _STAMP.sub("", source.stem.removeprefix("samples_"))
-    seen: Counter[str] = Counter()
-    for number, record in kept:
-        found = record.get("doc")
-        doc: Line = found if isinstance(found, dict) else {}
-        problem = str(doc.get("problem_id", record["doc_id"]))
-        index = doc.get("sample_index") if "problem_id" in doc else None
-        line = {
-            "task": task,
-            "problem_id": problem,
-            "sample_index": seen[problem] if index is None else index,
-            "score": _score(record.get(metric), f"{source}:{number}", metric),
-            "answer": _answer(record.get("filtered_resps")),
-        }
-        if index is None:  # a log of lm-eval itself, and not one that genbench exported
-            line["imported"] = {"from": "lm-eval", "lacks": ["k", "seeds"]}
-        seen[problem] += 1
-        yield line
-
-
-def _lm_eval_metrics(records: Sequence[tuple[int, Line]]) -> dict[str, None]:
-    """Return the names of the metrics that have a number on each line.
-
-    Files of older versions do not list their metrics. Every key with a number is then taken for one.
-    """
-    names: dict[str, None] = {}
-    for _, record in records:
-        listed = record.get("metrics")
-        for name in listed if isinstance(listed, list) else record:
-            if name == "doc_id" or not isinstance(name, str):
-                continue
-            if isinstance(record.get(name), int | float) or (isinstance(listed, list) and name in record):
-                names.setdefault(name)
-    return {name: None for name in names if not any(isinstance(r.get(name), list) for _, r in records)}
-
-
-def _answer(found: Any) -> str | None:
-    """Return the extracted text, or None if there is none.
-
-    Multiple choice by likelihood has pairs in its place, which are not answers.
-    """
-    first = found[0] if isinstance(found, list) and found else found
-    return first if isinstance(first, str) else None
-
-
-def _lighteval(source: Path, choice: ImportChoice) -> Iterator[Line]:
-    """Yield the lines of the score file for `details_<task>|<shots>_<time>.parquet` of lighteval.
-
-    The file has one row for each document, with its metrics in a struct.
-    """
-    names = pq.read_schema(source).names
-    column = "metric" if "metric" in names else "metrics"
-    wanted = [name for name in ("doc", column) if name in names]
-    rows = [
-        _lighteval_row(source, number, row, column)
-        for number, row in enumerate(
-            row for batch in read_batches(source, wanted) for row in batch.to_pylist()
-        )
-    ]
-    metrics = dict.fromkeys(name for row in rows for name, value in row[column].items() if _is_number(value))
-    metric = _one_of(source, "metric", metrics, choice.metric)
-    task = choice.task or _STAMP.sub("", source.stem.removeprefix("details_")).replace("|", "_")
-    ids = [str(row["doc"].get("id") or "") for row in rows]
-    named = all(ids) and len(set(ids)) == len(ids)
-    for number, row in enumerate(rows):
-        yield {
-            "task": task,
-            "problem_id": ids[number] if named else str(number),
-            "sample_index": 0,
-            "score": _score(row[column].get(metric), f"{source}: row {number}", metric),
-            "imported": {"from": "lighteval", "lacks": ["k", "seeds"]},
-        }
-
-
-def _lighteval_row(source: Path, number: int, row: Line, column: str) -> Line:
-    """Return a row with mappings for its document and its metrics.
-
-    Raises:
-        InputError: one of them is something else.
-    """
-    found = {name: row.get(name) or {} for name in ("doc", column)}
-    for name, value in found.items():
-        if not isinstance(value, Mapping):
-            raise InputError(f"{source}: row {number}: '{name}' is no struct; not details of lighteval")
-    return found
-
-
-def _own(source: Path, choice: ImportChoice) -> Iterator[Line]:
-    """Yield the lines of the score file for samples.parquet or a dataset of `genbench export --to hf`."""
-    columns = ["task", "problem_id", "sample_index", "score", "extracted"]
-    for batch in read_batches(source, columns):
-        for row in batch.to_pylist():
-            if choice.task is None or row["task"] == choice.task:
-                if not isinstance(row["task"], str) or not isinstance(row["problem_id"], str):
-                    raise InputError(f"{source}: 'task' and 'problem_id' must be texts")
-                yield {**{key: row[key] for key in columns[:4]}, "answer": row["extracted"]}
-
-
-def _one_of(source: Path, what: str, found: Mapping[str, Any] | Iterable[str], wanted: str | None) -> str:
-    names = list(found)
-    if wanted is not None and wanted in names:
-        return wanted
-    if wanted is None and len(names) == 1:
-        return names[0]
-    if not names:
-        raise InputError(f"{source}: it has no {what}, wanted at least one with a number on each line")
-    listed = ", ".join(names)
-    asked = f"no {what} '{wanted}'" if wanted is not None else f"{len(names)} {what}s"
-    raise InputError(f"{source}: {asked}; it has: {listed}; choose one with --{what}")
-
-
-def _score(value: Any, where: str, metric: str) -> float | None:
-    if value is None:
-        return None
-    if not _is_number(value) or not 0 <= value <= 1:
-        raise InputError(f"{where}: '{metric}' is {value!r}, wanted a number from 0 to 1")
-    return float(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float)

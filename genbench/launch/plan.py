@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from genbench.errors import InputError
@@ -58,16 +58,7 @@ class ShardPlan:
         options = RunOptions(suite=self.suite, models=models, overrides=overrides, shard=f"1/{self.shards}")
         check_options(options)
         open_suite(options)
-        return ShardPlan(
-            str(suite_path(self.suite).resolve()),
-            self.run_dir.resolve(),
-            self.shards,
-            self.gpus,
-            self.cpus,
-            self.hours,
-            self.arguments,
-            self.setup,
-        )
+        return replace(self, suite=str(suite_path(self.suite).resolve()), run_dir=self.run_dir.resolve())
 
     def draw(self, index: str) -> str:
         """Return the command of one shard for a shell.

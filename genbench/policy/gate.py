@@ -123,9 +123,8 @@ def tonight(history: TrackHistory, uid: str, policy: Policy, alpha: float) -> To
     tasks = {
         name: _gated(asked[name], pairs[name], share if name in deciding else None) for name in sorted(own)
     }
-    tasks |= {
-        name: _absent(task) for name, task in policy.tasks.items() if task.is_required and name not in own
-    }
+    absent = {name: task for name, task in policy.tasks.items() if task.is_required and name not in own}
+    tasks |= {name: _undecided(task, "missing") for name, task in absent.items()}
     known = {name: pair for name in critical if (pair := pairs[name]) is not None}
     return Tonight(tasks, _pooled(known, alpha / 2) if pools else None)
 
@@ -167,19 +166,16 @@ def _gated(asked: TaskPolicy, found: Paired | None, level: float | None) -> Gate
         failed = found.lower is None or found.lower <= -margin
     else:
         failed = level is not None and p <= level
-    return GatedTask(
+    return GatedTask.from_object(
+        found,
         tier=asked.tier,
         rule=asked.rule,
         state="failed" if failed else "held",
         n=found.n - found.left_out,
-        base=found.base,
         tonight=found.tuned,
-        difference=found.difference,
         margin=margin,
         level=level,
-        lower=found.lower,
         p=p,
-        ci=found.ci,
         gain=found.ci is not None and found.ci[0] > 0,
     )
 
@@ -191,34 +187,17 @@ def _margin(asked: TaskPolicy, base: float) -> float:
     return (asked.margin or 0.0) / 100
 
 
-def _absent(asked: TaskPolicy) -> GatedTask:
-    return _undecided(asked, "missing")
-
-
 def _undecided(asked: TaskPolicy, state: str) -> GatedTask:
     """Return the record of a task without a difference."""
     empty = dict.fromkeys(("n", "base", "tonight", "difference", "level", "lower", "p", "ci"))
-    return GatedTask.model_validate(
-        {
-            "tier": asked.tier,
-            "rule": asked.rule,
-            "state": state,
-            "margin": (asked.margin or 0.0) / 100,
-            "gain": False,
-            **empty,
-        }
-    )
+    return GatedTask.from_object(asked, state=state, margin=(asked.margin or 0.0) / 100, gain=False, **empty)
 
 
 def _pooled(tasks: Mapping[str, Paired], level: float) -> PooledTonight:
     """Return the pooled difference of the critical tasks."""
     found = pool(tasks)
-    return PooledTonight(
-        tasks=tuple(found.tasks),
-        difference=found.difference,
-        p_regression=found.p_regression,
-        level=level,
-        failed=found.p_regression <= level,
+    return PooledTonight.from_object(
+        found, tasks=tuple(found.tasks), level=level, failed=found.p_regression <= level
     )
 
 
@@ -321,14 +300,11 @@ def _changes(history: TrackHistory, night: Night, policy: Policy) -> Iterator[Ga
         tier = policy.pooled if change.task is None else policy.of(change.task, change.gating).tier
         found = nights.get(change.found_uid)
         since = first.position if first else change.found_position
-        yield GatedChange(
-            id=change.id,
-            task=change.task,
+        yield GatedChange.from_object(
+            change,
             tier=tier,
             since=first.label if first else "?",
             found=found.label if found else "?",
-            size=change.size,
-            ci=change.ci,
             counts=night.position >= since,
         )
 
@@ -343,13 +319,11 @@ def _record(
     changes: tuple[GatedChange, ...],
 ) -> NightlyGate:
     reasons = [*_run_reasons(night), *_reasons(found, changes, policy)]
-    return NightlyGate(
+    return NightlyGate.from_object(
+        night,
         format=1,
         track=history.track.name,
         run=night.uid,
-        path=night.path,
-        label=night.label,
-        model=night.model,
         base=history.base.uid if history.base else None,
         policy=policy.name,
         alpha=alpha,

@@ -25,22 +25,10 @@ from genbench.store.lock import writer_of
 
 _PASSED = frozenset(
     {
-        *(
-            "PATH",
-            "HOME",
-            "USER",
-            "LOGNAME",
-            "SHELL",
-            "LANG",
-            "LANGUAGE",
-            "TZ",
-            "TERM",
-            "TMPDIR",
-            "PYTHONPATH",
-        ),
-        *("VIRTUAL_ENV", "LD_LIBRARY_PATH", "LD_PRELOAD", "OMP_NUM_THREADS", "HTTP_PROXY", "HTTPS_PROXY"),
-        *("NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"),
-        *("OPENAI_API_KEY", "SOURCE_DATE_EPOCH"),
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR"),
+        *("PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LD_PRELOAD", "OMP_NUM_THREADS", "HTTP_PROXY"),
+        *("HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE"),
+        *("REQUESTS_CA_BUNDLE", "OPENAI_API_KEY", "SOURCE_DATE_EPOCH"),
     }
 )
 _PASSED_PREFIXES = (
@@ -226,11 +214,7 @@ def _retry(code: int, fruitless: int, waits_s: Sequence[float]) -> JobResult:
     if fruitless >= MOST_ATTEMPTS:
         return JobResult("failed", fruitless, note=f"{fruitless} attempts in a row added no sample")
     wait = waits_s[min(max(0, fruitless - 1), len(waits_s) - 1)]
-    return JobResult("again", fruitless, wait, _named(code))
-
-
-def _named(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
+    return JobResult("again", fruitless, wait, f"signal {-code}" if code < 0 else f"exit code {code}")
 
 
 def stored_bytes(run_dir: Path) -> int:
@@ -240,14 +224,11 @@ def stored_bytes(run_dir: Path) -> int:
 
 def is_marked_failed(run_dir: Path) -> bool:
     """Return whether a run below a folder has results that must not be used."""
-    return any(_failed(path) for path in _files(run_dir, "*/results.json"))
-
-
-def _failed(path: Path) -> bool:
-    try:
-        return bool(json.loads(path.read_bytes()).get("failed"))
-    except (OSError, ValueError, AttributeError):
-        return False
+    for path in _files(run_dir, "*/results.json"):
+        with suppress(OSError, ValueError, AttributeError):
+            if json.loads(path.read_bytes()).get("failed"):
+                return True
+    return False
 
 
 def other_writer(run_dir: Path) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,16 +17,10 @@ from genbench.queue.spec import PlacedSpec, spec_of, spec_text
 from genbench.store.clock import wall_seconds
 from genbench.store.continuation import now
 
-_PLAIN = (
-    *("id", "state", "track", "label", "run_dir", "priority", "slots", "max_hours", "owner", "fence"),
-    *("starts", "attempts", "cancel", "exit_code", "error", "requested_by", "created", "started", "ended"),
-)
-
 
 def job_of(row: Any) -> Job:
     """Return the job of a row."""
-    plain = {name: getattr(row, name) for name in _PLAIN}
-    return Job(**plain, spec=spec_of(row.spec), wait=_wait(row, wall_seconds()))
+    return Job.from_object(row, spec=spec_of(row.spec), wait=_wait(row, wall_seconds()))
 
 
 def is_due(row: Any, clock: float) -> bool:
@@ -57,8 +51,7 @@ def _local(moment: float) -> str:
 
 def worker_of(row: Any) -> Worker:
     """Return the worker of a row."""
-    names = ("id", "host", "pid", "slots", "devices", "state", "beat", "started")
-    return Worker(**{name: getattr(row, name) for name in names}, seen_s=round(wall_seconds() - row.seen, 1))
+    return Worker.from_object(row, seen_s=round(wall_seconds() - row.seen, 1))
 
 
 def require_job(connection: Connection, number: int) -> Any:
@@ -69,7 +62,7 @@ def require_job(connection: Connection, number: int) -> Any:
     """
     row = connection.execute(select(tables.job).where(tables.job.c.id == number)).first()
     if row is None:
-        raise InputError(f"the queue has no job {number}; see: genbench jobs")
+        raise InputError(f"the queue has no job {number}; see: genbench queue list")
     return row
 
 
@@ -77,11 +70,6 @@ def write_event(connection: Connection, number: int, who: str, what: str, detail
     """Write down what happened to a job."""
     values = {"job_id": number, "at": now(), "who": who, "what": what, "detail": detail[:4000]}
     connection.execute(insert(tables.job_event).values(values))
-
-
-def event_of(row: Any) -> JobEvent:
-    """Return the event of a row."""
-    return JobEvent(id=row.id, at=row.at, who=row.who, what=row.what, detail=row.detail)
 
 
 MOST_WAITING = 1000
@@ -141,8 +129,7 @@ def insert_job(
         InputError: the priority is out of range.
         QueueFullError: too many jobs wait.
     """
-    if not 0 <= priority <= 9:
-        raise InputError(f"priority {priority}: wanted 0 to 9")
+    _check_priority(priority)
     job, key = tables.job, placed.spec.key
     known = connection.execute(select(job.c.id).where(job.c.key == key)).scalar()
     if known is not None:
@@ -155,17 +142,16 @@ def insert_job(
         "spec": spec_text(placed.spec),
         "track": placed.track,
         "label": placed.label,
+        "slots": placed.slots,
         "run_dir": placed.run_dir(runs.resolve()),
         "priority": priority,
-        "slots": placed.slots,
         "max_hours": placed.spec.max_hours,
         "not_before": not_before,
         "requested_by": by,
         "created": now(),
         "state": "queued",
-        "owner": "",
-        "error": "",
         "cancel": False,
+        **dict.fromkeys(("owner", "error"), ""),
         **dict.fromkeys(("fence", "beat", "turn", "starts", "attempts", "stored", "wait_s"), 0),
     }
     number = connection.execute(insert(job).values(values).returning(job.c.id)).scalar_one()
@@ -235,7 +221,7 @@ def job_events(queue: Queue, number: int, after: int = 0) -> list[JobEvent]:
     event = tables.job_event
     query = select(event).where(event.c.job_id == number, event.c.id > after).order_by(event.c.id)
     with queue.read() as connection:
-        return [event_of(row) for row in connection.execute(query)]
+        return [JobEvent.from_object(row) for row in connection.execute(query)]
 
 
 def list_workers(queue: Queue) -> list[Worker]:
@@ -257,11 +243,8 @@ def cancel_job(queue: Queue, number: int, *, by: str) -> Job:
         if row.state not in LIVE:
             raise InputError(f"job {number} is {row.state}; only a job that waits or runs can be cancelled")
         over = {"state": "cancelled", "ended": now()} if row.state == "queued" else {}
-        connection.execute(
-            update(tables.job).where(tables.job.c.id == number).values({"cancel": True, **over})
-        )
-        write_event(connection, number, by, "cancelled" if over else "asked to stop")
-        return job_of(require_job(connection, number))
+        what = "cancelled" if over else "asked to stop"
+        return _changed(connection, number, {"cancel": True, **over}, by, what=what)
 
 
 def retry_job(queue: Queue, number: int, *, by: str) -> Job:
@@ -270,23 +253,13 @@ def retry_job(queue: Queue, number: int, *, by: str) -> Job:
     Raises:
         InputError: there is no such job, or it has not failed.
     """
+    fresh = {"state": "queued", "cancel": False, "error": "", "attempts": 0, "wait_s": 0}
+    fresh |= {"retry_at": None, "ended": None}
     with queue.write() as connection:
         row = require_job(connection, number)
         if row.state not in ("failed", "cancelled"):
             raise InputError(f"job {number} is {row.state}; only one that failed or was cancelled is retried")
-        fresh = {
-            "state": "queued",
-            "attempts": 0,
-            "retry_at": None,
-            "wait_s": 0,
-            "cancel": False,
-            "error": "",
-        }
-        connection.execute(
-            update(tables.job).where(tables.job.c.id == number).values(fresh | {"ended": None})
-        )
-        write_event(connection, number, by, "queued again")
-        return job_of(require_job(connection, number))
+        return _changed(connection, number, fresh, by, what="queued again")
 
 
 def set_priority(queue: Queue, number: int, priority: int, *, by: str) -> Job:
@@ -295,13 +268,24 @@ def set_priority(queue: Queue, number: int, priority: int, *, by: str) -> Job:
     Raises:
         InputError: there is no such job, or the priority is out of range.
     """
-    if not 0 <= priority <= 9:
-        raise InputError(f"priority {priority}: wanted 0 to 9")
+    _check_priority(priority)
     with queue.write() as connection:
         require_job(connection, number)
-        connection.execute(update(tables.job).where(tables.job.c.id == number).values(priority=priority))
-        write_event(connection, number, by, "priority", str(priority))
-        return job_of(require_job(connection, number))
+        return _changed(connection, number, {"priority": priority}, by, what="priority", detail=str(priority))
+
+
+def _check_priority(priority: int) -> None:
+    if not 0 <= priority <= 9:
+        raise InputError(f"priority {priority}: wanted 0 to 9")
+
+
+def _changed(
+    connection: Connection, number: int, values: Mapping[str, Any], by: str, *, what: str, detail: str = ""
+) -> Job:
+    """Change the row of a job, write down who did what, and return the job."""
+    connection.execute(update(tables.job).where(tables.job.c.id == number).values(dict(values)))
+    write_event(connection, number, by, what, detail)
+    return job_of(require_job(connection, number))
 
 
 def job_folder(job: Job) -> Path:

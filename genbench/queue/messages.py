@@ -70,11 +70,8 @@ def put_message(
         "detail": json.dumps(dict(detail or {})),
         "at": now(),
         "state": "waiting",
-        "tries": 0,
-        "next_try": 0.0,
-        "wait_s": 0.0,
-        "error": "",
-        "arrived": "",
+        **dict.fromkeys(("error", "arrived"), ""),
+        **dict.fromkeys(("tries", "next_try", "wait_s"), 0),
     }
     connection.execute(insert(table).values(values))
     return True
@@ -100,11 +97,11 @@ def due_messages(queue: Queue, clock: float, kinds: Collection[MessageKind] = FO
     waiting = (table.c.state == "waiting", table.c.kind.in_(kinds))
     query = select(table).where(*waiting).order_by(table.c.id).limit(100)
     with queue.read() as connection:
-        return [
-            _message_of(row)
-            for row in connection.execute(query)
-            if not row.next_try - row.wait_s <= clock < row.next_try
-        ]
+        return [_message_of(row) for row in connection.execute(query) if not _is_reserved(row, clock)]
+
+
+def _is_reserved(row: Any, clock: float) -> bool:
+    return bool(row.next_try - row.wait_s <= clock < row.next_try)
 
 
 def reserve_message(queue: Queue, message: Message, clock: float, wait_s: float = FIRST_WAIT_S) -> bool:
@@ -112,7 +109,7 @@ def reserve_message(queue: Queue, message: Message, clock: float, wait_s: float 
     table = tables.message
     with queue.write() as connection:
         row = connection.execute(select(table).where(table.c.id == message.id)).first()
-        if row is None or row.state != "waiting" or row.next_try - row.wait_s <= clock < row.next_try:
+        if row is None or row.state != "waiting" or _is_reserved(row, clock):
             return False
         connection.execute(
             update(table).where(table.c.id == message.id).values(wait_s=wait_s, next_try=clock + wait_s)
@@ -156,6 +153,4 @@ def note_failure(queue: Queue, number: int, error: str, clock: float) -> None:
 
 
 def _message_of(row: Any) -> Message:
-    names = ("id", "key", "kind", "track", "text", "at", "state", "tries", "error")
-    plain = {name: getattr(row, name) for name in names}
-    return Message(**plain, detail=json.loads(row.detail), arrived=tuple(row.arrived.split()))
+    return Message.from_object(row, detail=json.loads(row.detail), arrived=tuple(row.arrived.split()))

@@ -169,12 +169,8 @@ def notify_commit_status(ledger: Ledger, queue: Queue, job: Job) -> bool:
     if found is None or not re.fullmatch(r"[0-9a-f]{40}", found.git or ""):
         return False
     state, text = _decision(ledger, Path(found.path))
-    detail = {
-        "sha": found.git,
-        "state": state,
-        "context": f"genbench/{found.suite}"[:100],
-        "uid": found.uid,
-    }
+    context = f"genbench/{found.suite}"[:100]
+    detail = {"sha": found.git, "state": state, "context": context, "uid": found.uid}
     with queue.write() as connection:
         return put_message(
             connection, f"status:{found.uid}:{job.fence}", KIND, job.track, text, detail=detail

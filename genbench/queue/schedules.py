@@ -65,23 +65,24 @@ def add_schedule(
     start = (clock or wall_utc()).astimezone(UTC)
     next(firings(cron, zone, start))
     placed = checked_spec(spec.model_copy(update={"night": "2000-01-01"}))
-    values: dict[str, Any] = {
-        "name": name,
-        "cron": cron,
-        "zone": zone,
-        "spec": spec_text(spec),
-        "runs": str(runs.resolve()),
-        "priority": priority,
-        "slots": placed.slots,
-        "deadline_hours": deadline_hours,
-        "last": start.isoformat(),
-        "created_by": by,
-        "created": now(),
-    }
+    schedule = Schedule(
+        name=name,
+        cron=cron,
+        zone=zone,
+        spec=spec,
+        runs=str(runs.resolve()),
+        priority=priority,
+        slots=placed.slots,
+        deadline_hours=deadline_hours,
+        last=start.isoformat(),
+        created_by=by,
+        created=now(),
+    )
     with queue.write() as connection:
         connection.execute(delete(tables.schedule).where(tables.schedule.c.name == name))
+        values = schedule.to_json() | {"spec": spec_text(spec)}
         connection.execute(insert(tables.schedule).values(values))
-    return _schedule_of(_require(queue, name))
+    return schedule
 
 
 def remove_schedule(queue: Queue, name: str) -> None:
@@ -198,12 +199,11 @@ def _miss(connection: Connection, schedule: Schedule, firing: datetime, why: str
 def _require(queue: Queue, name: str) -> Any:
     with queue.read() as connection:
         row = connection.execute(select(tables.schedule).where(tables.schedule.c.name == name)).first()
-        names = [found.name for found in connection.execute(select(tables.schedule.c.name))]
+        names = connection.scalars(select(tables.schedule.c.name)).all()
     if row is None:
         raise InputError(f"there is no schedule '{name}'{nearest(name, names)}")
     return row
 
 
 def _schedule_of(row: Any) -> Schedule:
-    names = [name for name in Schedule.model_fields if name != "spec"]
-    return Schedule(**{name: getattr(row, name) for name in names}, spec=spec_of(row.spec))
+    return Schedule.from_object(row, spec=spec_of(row.spec))

@@ -54,97 +54,6 @@ from genbench.queue.schedules import run_schedules
 from genbench.store.continuation import now
 
 
-def close_stage(
-    queue: Queue,
-    worker: WorkerIdentity,
-    item: RunningJob,
-    *,
-    stopping: bool,
-    waits_s: Sequence[float],
-    clock: float,
-    is_last: bool,
-) -> str | None:
-    """Write what became of a job whose process has ended.
-
-    Return that in a word, or None if the job continues with its next stage.
-
-    Args:
-        stopping: whether the worker drains.
-        clock: the time of day in seconds of the epoch.
-        is_last: whether the job has no further stage.
-    """
-    outcome = _outcome(item, stopping, waits_s)
-    if item.cancelled and outcome.what != "done":
-        return _end(queue, worker, item, "cancelled", "")
-    match outcome.what:
-        case "done" if is_last:
-            return _end(queue, worker, item, "finished", _mark(item))
-        case "done":
-            return None
-        case "failed":
-            log = log_lines(item.job)
-            last = f": {log[-1]}" if log else ""
-            return _end(queue, worker, item, "failed", "\n".join([outcome.note + last, *log]))
-        case _:
-            return _give_back(queue, worker, item, outcome, clock)
-
-
-def _outcome(item: RunningJob, stopping: bool, waits_s: Sequence[float]) -> JobResult:
-    if not item.is_started:
-        return JobResult("again", item.job.attempts)
-    code = item.process.exit_code
-    if code == BAD_INPUT and other_writer(Path(item.job.run_dir)) is not None:
-        return JobResult("again", item.job.attempts, waits_s[0], "another process writes the run folder")
-    return job_result(
-        code,
-        grew=item.grew,
-        asked_to_stop=stopping or item.asked_at is not None,
-        attempts=item.job.attempts,
-        marked=item.stage == 0 and is_marked_failed(Path(item.job.run_dir)),
-        waits_s=waits_s,
-    )
-
-
-def _mark(item: RunningJob) -> str:
-    failed = is_marked_failed(Path(item.job.run_dir))
-    return "the run is marked as failed, see genbench show" if failed else ""
-
-
-def _end(queue: Queue, worker: WorkerIdentity, item: RunningJob, state: str, error: str) -> str:
-    values: dict[str, Any] = {
-        "state": state,
-        "exit_code": item.process.exit_code,
-        "error": error,
-        "ended": now(),
-        "attempts": item.job.attempts,
-    }
-    message = partial(_tell_failure, job=item.job, error=error) if state == "failed" else None
-    write_held(queue, worker, item.job, values, what=state, detail=error, also=message)
-    return state
-
-
-def _tell_failure(connection: Connection, *, job: Job, error: str) -> None:
-    """Put a message about a failed job into the outbox."""
-    first = error.partition("\n")[0]
-    text = f"{job.track or job.label}: job {job.id} of {job.label} failed: {first}"
-    put_message(connection, f"failed:{job.id}:{job.fence}", "failed", job.track, text, detail={"job": job.id})
-
-
-def _give_back(
-    queue: Queue, worker: WorkerIdentity, item: RunningJob, outcome: JobResult, clock: float
-) -> str:
-    values: dict[str, Any] = {
-        "state": "queued",
-        "attempts": outcome.attempts,
-        "exit_code": item.process.exit_code,
-        "wait_s": outcome.wait_s,
-        "retry_at": clock + outcome.wait_s if outcome.wait_s else None,
-    }
-    what = "tries again" if outcome.note else "returned"
-    write_held(queue, worker, item.job, values, what=what, detail=outcome.note)
-    return f"{what} in {outcome.wait_s:g} s ({outcome.note})" if outcome.note else what
-
-
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
     """How a worker works. All times are seconds by a monotonic clock."""
@@ -163,7 +72,7 @@ class WorkerOptions:
     stop_s: float = 120.0
     """Seconds that a job has for a clean stop."""
     waits_s: Sequence[float] = WAITS_S
-    program: tuple[str, ...] = (sys.executable, "-m", "genbench.cli")
+    program: tuple[str, ...] = (sys.executable, "-m", "genbench")
     clock: Callable[[], float] = time.time
     """The time of day. Leases do not depend on it."""
 
@@ -323,14 +232,8 @@ class Worker:
             os.environ, more=options.pass_variables, devices=item.devices if options.gpus else None
         )
         if item.process.start(command, environment) and item.stage == 0:
-            write_held(
-                self._queue,
-                self.identity,
-                job,
-                {"starts": job.starts + 1},
-                what="started",
-                detail=" ".join(command),
-            )
+            starts = {"starts": job.starts + 1}
+            write_held(self._queue, self.identity, job, starts, what="started", detail=" ".join(command))
             self._say(f"job {job.id}: {job.track or job.label} {job.label} on {','.join(item.devices)}")
 
     def _blocked(self, item: RunningJob) -> str:
@@ -346,15 +249,7 @@ class Worker:
 
     def _close(self, item: RunningJob) -> None:
         """Go on to the next stage of a job, or let go of it."""
-        over = close_stage(
-            self._queue,
-            self.identity,
-            item,
-            stopping=self._stop.is_set(),
-            waits_s=self._options.waits_s,
-            clock=self._options.clock(),
-            is_last=stage_command(item.job, item.stage + 1, self._options.program, None) is None,
-        )
+        over = self._close_stage(item)
         if over is not None:
             self._say(f"job {item.job.id}: {over}")
             if over == "finished" and self._finished is not None:
@@ -363,6 +258,65 @@ class Worker:
         else:
             item.next_stage()
             self._start(item)
+
+    def _close_stage(self, item: RunningJob) -> str | None:
+        """Write what became of a job whose process has ended.
+
+        Return that in a word, or None if the job continues with its next stage.
+        """
+        result = self._result(item)
+        if item.cancelled and result.what != "done":
+            return self._end(item, "cancelled")
+        if result.what == "again":
+            return self._give_back(item, result)
+        if result.what == "failed":
+            log = log_lines(item.job)
+            last = f": {log[-1]}" if log else ""
+            return self._end(item, "failed", "\n".join([result.note + last, *log]))
+        if stage_command(item.job, item.stage + 1, self._options.program, None) is not None:
+            return None
+        failed = is_marked_failed(Path(item.job.run_dir))
+        return self._end(item, "finished", "the run is marked as failed, see genbench show" if failed else "")
+
+    def _result(self, item: RunningJob) -> JobResult:
+        waits_s = self._options.waits_s
+        if not item.is_started:
+            return JobResult("again", item.job.attempts)
+        code = item.process.exit_code
+        if code == BAD_INPUT and other_writer(Path(item.job.run_dir)) is not None:
+            return JobResult("again", item.job.attempts, waits_s[0], "another process writes the run folder")
+        return job_result(
+            code,
+            grew=item.grew,
+            asked_to_stop=self._stop.is_set() or item.asked_at is not None,
+            attempts=item.job.attempts,
+            marked=item.stage == 0 and is_marked_failed(Path(item.job.run_dir)),
+            waits_s=waits_s,
+        )
+
+    def _end(self, item: RunningJob, state: str, error: str = "") -> str:
+        values: dict[str, Any] = {
+            "state": state,
+            "exit_code": item.process.exit_code,
+            "error": error,
+            "ended": now(),
+            "attempts": item.job.attempts,
+        }
+        message = partial(_tell_failure, job=item.job, error=error) if state == "failed" else None
+        write_held(self._queue, self.identity, item.job, values, what=state, detail=error, also=message)
+        return state
+
+    def _give_back(self, item: RunningJob, result: JobResult) -> str:
+        values: dict[str, Any] = {
+            "state": "queued",
+            "attempts": result.attempts,
+            "exit_code": item.process.exit_code,
+            "wait_s": result.wait_s,
+            "retry_at": self._options.clock() + result.wait_s if result.wait_s else None,
+        }
+        what = "tries again" if result.note else "returned"
+        write_held(self._queue, self.identity, item.job, values, what=what, detail=result.note)
+        return f"{what} in {result.wait_s:g} s ({result.note})" if result.note else what
 
     def _drain(self) -> None:
         """Stop all jobs and give them back."""
@@ -375,6 +329,13 @@ class Worker:
             for item in list(self._jobs.values()):
                 self._attend(item, now)
             time.sleep(min(0.2, self._options.tick_s))
+
+
+def _tell_failure(connection: Connection, *, job: Job, error: str) -> None:
+    """Put a message about a failed job into the outbox."""
+    first = error.partition("\n")[0]
+    text = f"{job.track or job.label}: job {job.id} of {job.label} failed: {first}"
+    put_message(connection, f"failed:{job.id}:{job.fence}", "failed", job.track, text, detail={"job": job.id})
 
 
 _MAINTENANCE_S = 20.0
@@ -416,19 +377,19 @@ class Maintenance:
     def finished(self, job: Job) -> None:
         """Write messages about a finished job: changes of its track, and its commit's status."""
         if job.track:
-            self._told(lambda: self._news(job.track))
+            self._told(lambda: self._notify_changes(job.track))
         if job.track and any(KIND in channel.kinds for channel in self._channels):
-            self._told(lambda: self._status(job))
+            self._told(lambda: self._notify_commit(job))
 
-    def _news(self, track: str) -> list[str]:
+    def _notify_changes(self, track: str) -> list[str]:
         with open_ledger(self._ledger, create=False) as ledger:
-            return [f"{track}: a message about changes"] if notify_changes(ledger, self._queue, track) else []
+            is_new = notify_changes(ledger, self._queue, track)
+        return [f"{track}: a message about changes"] if is_new else []
 
-    def _status(self, job: Job) -> list[str]:
+    def _notify_commit(self, job: Job) -> list[str]:
         with open_ledger(self._ledger, create=False) as ledger:
-            return (
-                [f"{job.track}: a commit's status"] if notify_commit_status(ledger, self._queue, job) else []
-            )
+            is_new = notify_commit_status(ledger, self._queue, job)
+        return [f"{job.track}: a commit's status"] if is_new else []
 
     def _told(self, work: Callable[[], list[str]]) -> None:
         try:

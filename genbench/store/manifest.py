@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field
 
 from genbench.data.subset import nested_subset
 from genbench.json_record import Count, JsonRecord, Share, SignedShare
+from genbench.protocols import PublishedScore
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
 from genbench.stats.adaptive.looks import NightLookRecord, TaskDecision
 from genbench.suite.track import TrackKind, TrackName
@@ -235,22 +236,6 @@ class VerifierRecord(JsonRecord):
     digest: str = Field(description="digest of name, options and version, which every verdict carries")
 
 
-class PublishedRecord(JsonRecord):
-    """A score that someone else reported."""
-
-    model: str = Field(description="the model that was measured")
-    value: Share = Field(description="score as a fraction of 1")
-    source: str = Field(description="source of the score")
-    decoding: str = Field(description="how its samples were drawn")
-    n: Count | None = Field(default=None, description="problems of the source; absent if it does not say")
-    k: Count | None = Field(default=None, description="samples of each problem; absent if it does not say")
-    mean: Literal["macro"] | None = Field(default=None, description="`macro`: mean over categories")
-    of: Literal["this model", "its family", "the suite"] = Field(
-        description="why it is shown: the name of the model under test is this one, begins with it, "
-        "or the suite says so"
-    )
-
-
 class OpponentRecord(JsonRecord):
     """The stored run with whose answers the answers are compared."""
 
@@ -309,7 +294,7 @@ class TaskRecord(JsonRecord):
     headline: str = Field(description="metric that represents the task")
     metrics: tuple[str, ...] = Field(description="all metrics")
     chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
-    published: tuple[PublishedRecord, ...] = Field(default=(), description="scores that others report")
+    published: tuple[PublishedScore, ...] = Field(default=(), description="scores that others report")
     decoding: dict[str, Any] = Field(description="sampling fields without the run seed")
     verifier: VerifierRecord = Field(description="verifier that graded the answers")
     data: dict[str, Any] = Field(default_factory=dict, description="source of the rows")

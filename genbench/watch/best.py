@@ -21,7 +21,6 @@ from genbench.ledger.database import Ledger
 from genbench.ledger.history import recent, track_names
 from genbench.queue.database import Queue
 from genbench.queue.jobs import get_job, submit
-from genbench.queue.spec import JobSpec, checked_spec
 from genbench.watch.watches import WatchedCheckpoint, WatchRules, get_watch
 
 _ALL = 1_000_000
@@ -39,7 +38,7 @@ class DrawnAgain(JsonRecord):
 
 
 class BestAgain(JsonRecord):
-    """What `genbench watch-best` prints."""
+    """What `genbench watch best` prints."""
 
     format: Literal[1] = Field(description="version of this record")
     watch: str = Field(description="name of the watch")
@@ -118,16 +117,9 @@ def _submit(
     try:
         if not folder.is_dir() or f"sha256:{folder_digest(folder)}" != item.identity:
             return None, "its files are gone or were written again"
-        spec = JobSpec(
-            suite=rules.suite,
-            checkpoint=str(folder),
-            track=f"{rules.track}-again",
-            tasks=rules.tasks,
-            overrides=(*rules.overrides, f"decoding.seed={seed}"),
-            data_dir=rules.data_dir,
-            responses=rules.responses,
-        )
-        job, _ = submit(queue, checked_spec(spec), Path(rules.runs), by=by, priority=rules.priority)
+        overrides = (*rules.overrides, f"decoding.seed={seed}")
+        placed = rules.job(folder, track=f"{rules.track}-again", overrides=overrides)
+        job, _ = submit(queue, placed, Path(rules.runs), by=by, priority=rules.priority)
     except GenbenchError as error:
         return None, str(error)
     return job.id, get_job(queue, job.id).state

@@ -19,7 +19,6 @@ from genbench.engines.checkpoint import folder_digest
 from genbench.errors import ConfigError, GenbenchError, InputError
 from genbench.queue.database import Queue
 from genbench.queue.jobs import cancel_job, insert_job
-from genbench.queue.spec import JobSpec, checked_spec
 from genbench.store.clock import wall_seconds
 from genbench.watch import watches
 from genbench.watch.readiness import incomplete_reason, known_markers, training_step
@@ -224,7 +223,7 @@ class Watcher:
             self._set(row, "queued")
         else:
             why = row.job_error.partition("\n")[0] or row.job_state
-            self._set(row, "failed", f"job {row.job_id}: {why}; genbench retry {row.job_id}")
+            self._set(row, "failed", f"job {row.job_id}: {why}; genbench queue retry {row.job_id}")
 
     def _look(self, folder: Path, path: str, row: Any, markers: frozenset[str]) -> None:
         """Look at one folder that is there."""
@@ -318,16 +317,7 @@ class Watcher:
 
     def _submit_one(self, row: Any) -> None:
         rules = self._rules
-        spec = JobSpec(
-            suite=rules.suite,
-            checkpoint=row.pin,
-            track=rules.track,
-            tasks=rules.tasks,
-            overrides=rules.overrides,
-            data_dir=rules.data_dir,
-            responses=rules.responses,
-        )
-        placed = checked_spec(spec)
+        placed = rules.job(row.pin)
         with self._queue.write() as connection:
             number, _ = insert_job(connection, placed, Path(rules.runs), by=self._by, priority=rules.priority)
             watches.change_row(connection, row.id, {"state": "queued", "reason": "", "job_id": number})

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -15,6 +16,7 @@ from genbench.errors import InputError, nearest
 from genbench.json_record import JsonRecord
 from genbench.queue import tables
 from genbench.queue.database import Queue
+from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec
 from genbench.store.clock import wall_seconds
 from genbench.store.continuation import now
 from genbench.suite.block import NAME_PATTERN
@@ -52,6 +54,17 @@ class WatchRules(JsonRecord):
     responses: str | None = Field(default=None, max_length=4096, description="ready responses to score")
     priority: int = Field(default=5, ge=0, le=9, description="priority of the jobs")
 
+    def job(self, checkpoint: Path, **more: Any) -> PlacedSpec:
+        """Return the checked job that draws a checkpoint by these rules.
+
+        Args:
+            more: what the job has instead of what the rules say.
+
+        Raises:
+            InputError: the suite is wrong, or the checkpoint is not there any more.
+        """
+        return checked_spec(JobSpec.from_object(self, checkpoint=str(checkpoint), **more))
+
 
 class WatchedCheckpoint(JsonRecord):
     """One state of a checkpoint folder. A folder that was written again has several, old to new."""
@@ -85,7 +98,7 @@ class Watch(JsonRecord):
 
 
 class WatchList(JsonRecord):
-    """What `genbench watches` prints."""
+    """What `genbench watch list` prints."""
 
     format: Literal[1] = Field(description="version of this record")
     watches: tuple[Watch, ...] = Field(description="watches by name")
@@ -201,8 +214,8 @@ def _require(connection: Connection, name: str) -> Any:
     table = tables.watch
     row = connection.execute(select(table).where(table.c.name == name)).first()
     if row is None:
-        names = [item.name for item in connection.execute(select(table.c.name))]
-        hint = nearest(name, names) or "; begin one with: genbench watch DIR --suite SUITE --track NAME"
+        names = connection.scalars(select(table.c.name)).all()
+        hint = nearest(name, names) or "; begin one with: genbench watch start DIR --suite SUITE --track NAME"
         raise InputError(f"there is no watch '{name[:100]}'{hint}")
     return row
 
@@ -212,11 +225,9 @@ def _watch_of(connection: Connection, row: Any, checkpoints: int) -> Watch:
     query = select(table).where(table.c.watch == row.name).order_by(table.c.step.desc(), table.c.id.desc())
     found = [_checkpoint_of(item) for item in connection.execute(query)]
     found.sort(key=lambda item: (item.step is not None, -(item.step or 0), -item.id))
-    return Watch(
-        name=row.name,
+    return Watch.from_object(
+        row,
         rules=WatchRules.from_json(json.loads(row.rules), "queue"),
-        created_by=row.created_by,
-        created=row.created,
         polled_s=None if row.polled is None else round(max(0.0, wall_seconds() - row.polled), 1),
         counts=dict(sorted(Counter(item.state for item in found).items())),
         checkpoints=tuple(found[:checkpoints]),
@@ -224,5 +235,4 @@ def _watch_of(connection: Connection, row: Any, checkpoints: int) -> Watch:
 
 
 def _checkpoint_of(row: Any) -> WatchedCheckpoint:
-    names = ("id", "path", "step", "state", "reason", "identity", "pin", "seen")
-    return WatchedCheckpoint(**{name: getattr(row, name) for name in names}, job=row.job_id)
+    return WatchedCheckpoint.from_object(row, job=row.job_id)

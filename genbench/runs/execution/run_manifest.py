@@ -22,7 +22,6 @@ from genbench.store.manifest import (
     Manifest,
     ModelRecord,
     OriginRecord,
-    PublishedRecord,
     ReasoningRecord,
     ScoredRecord,
     SuiteRecord,
@@ -255,10 +254,7 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
         headline=info.headline,
         metrics=tuple(task.metrics),
         chance=task.chance,
-        published=tuple(
-            PublishedRecord.model_validate(score)
-            for score in references(info.published, model, task.entry.reference)
-        ),
+        published=tuple(references(info.published, model, task.entry.reference)),
         decoding=binding,
         verifier=VerifierRecord(name=task.verifier, version=item.version, digest=item.verifier),
         data=dict(task.provenance),
