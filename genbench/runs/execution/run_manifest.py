@@ -30,6 +30,7 @@ from genbench.store.manifest import (
     TaskRecord,
     VerifierRecord,
 )
+from genbench.store.signature import seal
 from genbench.suite.config import ModelConfig
 from genbench.tasks.loaded_task import VerifiedTask
 from genbench.tasks.published import references
@@ -181,7 +182,7 @@ def open_manifest(
     if any(item.task.entry.role == "test" for item in tasks.values()):
         manifest = manifest.model_copy(update={"test_uses": manifest.test_uses + 1})
     folder.write_manifest(manifest)
-    manifests.seal_folder(folder)
+    seal(folder)
     return RunManifest(folder, manifest)
 
 
