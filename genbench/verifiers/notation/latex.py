@@ -380,25 +380,14 @@ _ASIDE = re.compile(
     r"(?<=\S)\s*\\(?:text|mbox|mathrm)\s*\{\s*[(\[]?\s*(?:about|approximately|approx|roughly)\b.*$", re.DOTALL
 )
 _CLOSED = {"(": ")", "[": "]", "{": "}"}
-_SYNONYMS = {
-    "\\leq": "\\le",
-    "\\leqslant": "\\le",
-    "\\geq": "\\ge",
-    "\\geqslant": "\\ge",
-    "\\neq": "\\ne",
-    "\\lt": "<",
-    "\\gt": ">",
-    "\\times": "\\cdot",
-    "\\ast": "*",
-    "\\lbrack": "[",
-    "\\rbrack": "]",
-    "\\lbrace": "\\{",
-    "\\rbrace": "\\}",
-    "\\varnothing": "\\emptyset",
-    "\\infin": "\\infty",
-    "\\land": "\\wedge",
-    "\\colon": ":",
-}
+_SYNONYMS = dict(
+    pair.split()
+    for pair in read_list(r"""
+        \leq \le; \leqslant \le; \geq \ge; \geqslant \ge; \neq \ne; \lt <; \gt >; \times \cdot; \ast
+        *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \infin \infty; \land
+        \wedge; \colon :
+    """)
+)
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _ARGUMENT = r"(\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z0-9])"
 # `\frac12`, `\frac1{72}`, `\frac{a}b`.
