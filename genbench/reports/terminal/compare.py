@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
-from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures, StratumDifference
+from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures
 from genbench.reports.adaptive_looks import adaptive_text, spent_words
 from genbench.reports.explanations import headline, sentence, status_words
 from genbench.reports.figures import difference_lines
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.table import aligned
 from genbench.safetext.printable import printable
+from genbench.stats.strata import StratumDifference
 from genbench.types import STATUSES
 
 _RIGHT = frozenset({"n", "base", "tuned", "change", "q"})
