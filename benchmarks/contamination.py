@@ -1,4 +1,4 @@
-"""Errors of the tests of `genbench contamination`: clean models suspected, leaks found.
+"""Errors of the tests of `genbench contamination runs`: clean models suspected, leaks found.
 
     python benchmarks/contamination.py [--nights 4000]
 

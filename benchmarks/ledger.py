@@ -287,7 +287,7 @@ def folders(ledger: Ledger, place: Path, nights: int) -> None:
         for old in place.glob("killed.sqlite3*"):
             old.unlink()
         shutil.copy(notes, place / "killed.notes.jsonl")
-        command = [sys.executable, "-m", "genbench.cli", "ledger", "rebuild", "--ledger", str(target)]
+        command = [sys.executable, "-m", "genbench", "ledger", "rebuild", "--ledger", str(target)]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         while process.poll() is None and added_so_far(target) < (number + 1) * nights // 5:
             time.sleep(0.01)

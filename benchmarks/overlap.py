@@ -1,4 +1,4 @@
-"""Speed, memory and finds of `genbench overlap` on training files that this script makes.
+"""Speed, memory and finds of `genbench contamination text` on training files that this script makes.
 
     python benchmarks/overlap.py [--megabytes 300] [--data-dir MIRROR]
 

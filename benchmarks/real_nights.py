@@ -4,9 +4,9 @@
 
 Every night has a checkpoint of its own, mixed from the weights of the tiny pair: most of `tuned`, a little
 more or less each night. In the nights DROP the mix is poorer, and after them it is mended. One vLLM engine
-answers the requests of `genbench prompts` for each checkpoint, after a reload of its weights, so that the
-engine starts once. Then each night is scored, added to a ledger, and the trend is asked for, as a cron line
-would. A stopped command continues.
+answers the requests of `genbench check --prompts` for each checkpoint, after a reload of its weights, so that
+the engine starts once. Then each night is scored, added to a ledger, and the trend is asked for, as a cron
+line would. A stopped command continues.
 
 One task gates, so there is one series with a budget of one alarm a year: its threshold is 3.11. With 100
 problems, a drop of about 9 points in one night reaches it. Prints a table, and whether there was one change,

@@ -170,7 +170,7 @@ def watched(folder: Path, *arguments: str) -> Watched:
     """Runs one command of genbench to its end and samples its memory."""
     started = time.monotonic()
     process = psutil.Popen(
-        [sys.executable, "-m", "genbench.cli", *arguments], cwd=folder, stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "genbench", *arguments], cwd=folder, stdout=subprocess.DEVNULL
     )
     found = Watched(0.0, 0.0, 0, [])
     cpu: dict[int, float] = {}

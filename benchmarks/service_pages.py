@@ -60,7 +60,7 @@ def main() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "genbench.cli", "serve", f"--port={port}"]
+    command = [sys.executable, "-m", "genbench", "serve", f"--port={port}"]
     server = subprocess.Popen([*command, f"--ledger={place / 'ledger.sqlite3'}", f"--runs={place / 'runs'}"])
     try:
         url = f"http://127.0.0.1:{port}"

@@ -48,7 +48,7 @@ def suite_page() -> str:
     schema = SuiteConfig.model_json_schema()
     parts = [
         "# Suite schema\n\nEvery key that a suite may contain, generated from the code. "
-        "[A suite, key by key](../suites.md) explains them. `genbench schema` prints the same as JSON "
+        "[A suite, key by key](../suites.md) explains them. `genbench init --schema` prints the same as JSON "
         "schema.\n"
     ]
     parts += _model("Suite", schema)
@@ -109,13 +109,19 @@ def command_page() -> str:
         "nothing else on stdout.\n\nExit codes: 0 done, 1 failed (a gate, or too many samples excluded), "
         "2 bad input, 3 not comparable, 130 stopped by a signal or a time limit.\n"
     ]
-    for panel in PANELS:
-        for name, command in root.commands.items():
-            if command.rich_help_panel == panel:
-                inner: Mapping[str, Any] = getattr(command, "commands", {"": command})
-                for below, one in inner.items():
-                    parts += _command(f"{name} {below}".strip(), one, panel)
+    for panel, names in PANELS.items():
+        for name in names:
+            parts += _commands(name, root.commands[name], panel)
     return "\n".join(parts)
+
+
+def _commands(name: str, command: Any, panel: str) -> Iterator[str]:
+    """Yield a command, or the commands of a group."""
+    below: Mapping[str, Any] = getattr(command, "commands", {})
+    if not below or command.invoke_without_command:
+        yield from _command(name, command, panel)
+    for inner, one in below.items():
+        yield from _commands(f"{name} {inner}", one, panel)
 
 
 def _command(name: str, command: Any, panel: str) -> Iterator[str]:
@@ -131,6 +137,8 @@ def _command(name: str, command: Any, panel: str) -> Iterator[str]:
 
 def _parameter(item: Any) -> str:
     is_option = item.opts[0].startswith("-")
-    name = ", ".join(f"`{option}`" for option in item.opts) if is_option else f"`{item.name.upper()}`"
+    name = ", ".join(f"`{option}`" for option in item.opts)
+    if not is_option:
+        name = f"`{item.metavar or item.name.upper()}`"
     metavar = f" `{item.metavar}`" if is_option and item.metavar else ""
     return f"| {name}{metavar} | {_cell(item.help or '')} |"

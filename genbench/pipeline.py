@@ -70,7 +70,7 @@ def _write_report(
         )
     output = own[0].parent / "report.html" if untouched else None
     try:
-        # Plots cost a second of imports, which `check` and `prompts` need not pay.
+        # Plots cost a second of imports, which `genbench check` need not pay.
         from genbench.reports.write import write_page  # noqa: PLC0415
 
         written = write_page(folders, output, untouched=untouched)

@@ -7,53 +7,80 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from pydantic import Field
+
 from genbench.errors import EngineError
+from genbench.json_record import Count, JsonRecord, Share
 from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Request, SampleId, ScoreRequest
 
 Row = Mapping[str, Any]
 """One row of a dataset, with the columns of its hub repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class HubDataset:
-    """The source of a benchmark's rows on the Hugging Face hub.
+class HubSource(JsonRecord):
+    """Rows from the Hugging Face hub."""
+
+    repo: str
+    config: str = "default"
+    split: str = "test"
+    revision: str | None = None
+
+
+class HubDataset(HubSource):
+    """The source of a benchmark's rows on the Hugging Face hub, and which rows are the pinned ones.
 
     `revision` is a commit hash, or None if no public source pins one. Then `digest` (over `columns`
     of all rows, see data.digest) ensures that the rows are the ones that were measured.
     """
 
-    repo: str
-    config: str
-    split: str
-    columns: tuple[str, ...]
-    revision: str | None = None
-    digest: str | None = None
-    rows: int | None = None
+    columns: tuple[str, ...] = Field(description="columns that are read, in digest order")
+    digest: str | None = Field(None, description="SHA-256 over `columns` of all rows")
+    rows: int | dict[str, int] | None = Field(None, description="number of rows, or the number by config")
     gated: bool = False
-    files: tuple[str, ...] = ()
-    """JSON Lines files of the repository that make up the split, if only a loading script lists them."""
-    configs: tuple[str, ...] = ()
-    """Several configs, whose rows are joined in this order. `config` is then not used."""
-    config_column: str = ""
-    """Column that each row of several configs gets: the name of its config. The digest begins with it."""
-    by_hand: str = ""
-    """How to make the mirror, for a repository that `datasets` cannot read. Empty if it can."""
+    files: tuple[str, ...] = Field((), description="files of a split that only a loading script lists")
+    configs: tuple[str, ...] = Field(
+        (), description="several configs, which are joined in this order. `config` is then not used"
+    )
+    config_column: str = Field(
+        "config", description="column that each row of several configs gets with the name of its config"
+    )
+    by_hand: str = Field("", description="how to make the mirror, if `datasets` cannot read the repository")
+
+    @property
+    def row_count(self) -> int | None:
+        """Return the number of rows of all configs, or None if it is not pinned."""
+        if isinstance(self.rows, dict):
+            return sum(self.rows[name] for name in self.configs)
+        return self.rows
+
+    def of_configs(self, names: tuple[str, ...]) -> HubDataset:
+        """Return the dataset with some of its configs, of which no digest is pinned unless they are all."""
+        digest = self.digest if names == self.configs else None
+        return self.model_copy(update={"configs": names, "digest": digest})
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedScore:
-    """A score that someone else reports for a model. `value` is a fraction of 1."""
+ScoreOwner = Literal["this model", "its family", "the suite"]
+"""Whose a published score is that is shown next to a run."""
 
-    model: str
-    value: float
-    source: str
-    decoding: str
-    n: int | None = None
-    """Problems of the source, if it says so."""
-    k: int | None = None
-    """Samples of each problem of the source, if it says so."""
-    mean: Literal["macro"] | None = None
-    """`macro` if the score is the mean over the task's categories, and not over its problems."""
+
+class PublishedScore(JsonRecord):
+    """A score that someone else reports for a model."""
+
+    model: str = Field(description="the model that was measured")
+    value: Share = Field(description="score as a fraction of 1")
+    source: str = Field(description="source of the score")
+    decoding: str = Field(description="how its samples were drawn")
+    n: Count | None = Field(None, description="problems of the source; absent if it does not say")
+    k: Count | None = Field(None, description="samples of each problem; absent if it does not say")
+    mean: Literal["macro", "micro"] | None = Field(
+        None,
+        description="which mean of a group or of a task's categories it is; absent if it is the plain score",
+    )
+    of: ScoreOwner | None = Field(
+        None,
+        description="why it is shown: the name of the model under test is this one, begins with it, or the "
+        "suite says so; absent in the page of a task",
+    )
 
 
 @dataclass(frozen=True, slots=True)

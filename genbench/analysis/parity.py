@@ -13,9 +13,10 @@ from genbench.analysis.records import Interval
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.json_record import Count, JsonRecord, Share
+from genbench.protocols import PublishedScore
 from genbench.stats.intervals import LEVEL, normal_quantile
 from genbench.stats.macro import MeanRecord
-from genbench.store.manifest import Manifest, PublishedRecord
+from genbench.store.manifest import Manifest
 from genbench.tasks.page.model import DEFAULT_PROTOCOL
 from genbench.tasks.published import AskedModel, is_in_mode
 
@@ -109,7 +110,7 @@ def run_agreement(
 
     ready = ready_responses(results.model_identity)
 
-    def own(scores: Sequence[PublishedRecord]) -> list[PublishedRecord]:
+    def own(scores: Sequence[PublishedScore]) -> list[PublishedScore]:
         return [item for item in scores if item.of == "this model" and is_in_mode(item.decoding, model)]
 
     def stated(found: ParityRecord, is_part: bool) -> ParityRecord:
@@ -150,7 +151,7 @@ def agreement(
     name: str,
     protocol: str,
     measured: Measured | None,
-    published: PublishedRecord,
+    published: PublishedScore,
     *,
     judge: str | None = None,
 ) -> ParityRecord:

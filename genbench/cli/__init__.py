@@ -7,21 +7,38 @@ from __future__ import annotations
 
 import sys
 
-from genbench.cli import compare, exchange, judge, look, nights, run, service, setup
+from genbench.cli import (
+    compare,
+    contamination,
+    exchange,
+    launch,
+    ledger,
+    prepare,
+    queue,
+    run,
+    serve,
+    show,
+    trend,
+    watch,
+)
 from genbench.cli.app import app
 from genbench.errors import GenbenchError, lacking_extra, unusable_file
 
 __all__ = [
     "app",
     "compare",
+    "contamination",
     "exchange",
-    "judge",
-    "look",
+    "launch",
+    "ledger",
     "main",
-    "nights",
+    "prepare",
+    "queue",
     "run",
-    "service",
-    "setup",
+    "serve",
+    "show",
+    "trend",
+    "watch",
 ]
 
 

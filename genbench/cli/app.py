@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -9,15 +10,16 @@ import typer.core
 
 import genbench
 
-RUN = "Run"
-LOOK = "Look"
-DECIDE = "Decide"
-SERVICE = "Service"
-EXCHANGE = "Exchange"
-GRADERS = "Graders"
-SETUP = "Set up"
-PANELS = (SETUP, RUN, LOOK, DECIDE, SERVICE, EXCHANGE, GRADERS)
-"""Panels of `genbench --help`, in reading order."""
+PANELS: Mapping[str, Sequence[str]] = {
+    "Start here": ("init", "check", "run", "show", "compare"),
+    "Prepare": ("tasks", "doctor", "mirror", "judge"),
+    "Stored runs": ("report", "score", "merge"),
+    "Decide": ("estimate", "rank", "power", "contamination"),
+    "Every night": ("gate", "trend", "ledger"),
+    "Service and clusters": ("queue", "watch", "serve", "launch"),
+    "Other tools": ("import", "export", "sandbox"),
+}
+"""The commands of `genbench --help` in reading order, by purpose. A group is one entry."""
 
 
 def examples(*commands: str) -> str:
@@ -27,34 +29,27 @@ def examples(*commands: str) -> str:
 
 
 class PanelGroup(typer.core.TyperGroup):
-    """A group whose help lists its commands by panel, in the order of their registration."""
+    """The group of all commands. Its help lists them by panel, in the order of PANELS."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands, panel by panel."""
-        names = super().list_commands(ctx)
-        return sorted(names, key=lambda name: PANELS.index(self.panel(ctx, name)))
-
-    def panel(self, ctx: Any, name: str) -> str:
-        """Return the panel of a command. A command that names none is listed under "Run"."""
-        found = getattr(self.get_command(ctx, name), "rich_help_panel", None)
-        return found if found in PANELS else RUN
+        return [name for names in PANELS.values() for name in names if name in self.commands]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write one section per panel."""
-        names = [name for name in self.list_commands(ctx) if not self._command(ctx, name).hidden]
-        width = max(map(len, names))
-        for panel in PANELS:
-            rows = [
-                (name.ljust(width), self._command(ctx, name).get_short_help_str(formatter.width - width - 6))
-                for name in names
-                if self.panel(ctx, name) == panel
-            ]
-            if rows:
-                with formatter.section(panel):
-                    formatter.write_dl(rows)
+        width = max(map(len, self.commands))
+        for panel, names in PANELS.items():
+            with formatter.section(panel):
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), self._short_help(name, formatter.width - width - 6))
+                        for name in names
+                        if name in self.commands
+                    ]
+                )
 
-    def _command(self, ctx: Any, name: str) -> Any:
-        return self.get_command(ctx, name)
+    def _short_help(self, name: str, width: int) -> str:
+        return self.commands[name].get_short_help_str(width)
 
 
 app = typer.Typer(
@@ -70,6 +65,13 @@ app = typer.Typer(
         "genbench COMMAND --help",
     ),
 )
+
+
+def command_group(name: str, parent: typer.Typer = app) -> typer.Typer:
+    """Return a new group of commands, below `genbench` or below another group."""
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    parent.add_typer(group, name=name)
+    return group
 
 
 def _print_version(wanted: bool) -> None:

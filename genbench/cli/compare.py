@@ -8,39 +8,47 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import genbench
-from genbench.cli.app import DECIDE, app, examples
+from genbench.cli.app import app, examples
 from genbench.cli.options import (
     AllowOption,
     DataOption,
     JsonOption,
     LimitOption,
-    RunArgument,
     SetOption,
     SideArgument,
     SuiteArgument,
     TaskOption,
     TestOption,
     TrustOption,
+    check_mode,
 )
-from genbench.cli.output import print_record, terminal_width
+from genbench.cli.output import print_json, print_record, terminal_width
 
 if TYPE_CHECKING:
     from genbench.runs.stored.spot_check import AnswerCheck
 
 
 @app.command(
-    rich_help_panel=DECIDE,
     epilog=examples(
         "genbench compare runs/n/base runs/n/tuned",
         "genbench compare runs/n/base runs/n/tuned --gate --margin aime25=6",
         "genbench compare runs/n/base runs/n/tuned --details",
         "genbench compare runs/n/base runs/n/tuned --recheck 500 --data-dir mirror",
         "genbench compare base.jsonl tuned.jsonl --allow k",
+        "genbench compare --published",
+        "genbench compare --published runs/mmlu-1a2b3c4d/llama",
     ),
 )
 def compare(
-    base: SideArgument,
-    tuned: SideArgument,
+    context: typer.Context,
+    sides: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="BASE TUNED",
+            help="Run folders RUN_DIR/<model>, or score files. With --published any number of run folders or "
+            "names of parity cards; none lists all cards.",
+        ),
+    ] = None,
     task: Annotated[list[str], typer.Option("--task", help="Compare only this task. Repeatable.")] = [],  # noqa: B006
     gate: Annotated[bool, typer.Option("--gate", help="Exit with 1 if tuned REGRESSED.")] = False,
     strict: Annotated[
@@ -80,6 +88,13 @@ def compare(
     ] = 50,
     data_dir: DataOption = None,
     trust_run: TrustOption = [],  # noqa: B006
+    published: Annotated[
+        bool, typer.Option("--published", help="Compare runs with published scores, or list those.")
+    ] = False,
+    stored: Annotated[
+        Path,
+        typer.Option("--runs", help="With --published: the folder of runs from which states are read."),
+    ] = Path("runs"),
     as_json: JsonOption = False,
 ) -> None:
     """Compare two runs: differences, reasons, verdicts.
@@ -89,11 +104,22 @@ def compare(
     --gate is for one decision, such as a release: it errs on an unchanged model in 5% of comparisons. For
     every night use `genbench gate`, which keeps a budget of false alarms a year.
 
+    The published scores are those of the parity cards. A run of a whole card stores its state, and the list
+    shows it. A score agrees if the 95% interval of the difference contains zero. A run made with --responses
+    neither agrees nor differs: this engine did not draw it.
+
     Exit codes: 1 the gate failed, 2 bad input, 3 the sides cannot be compared.
     """
     from genbench.analysis.comparison.decisions import parse_margins, parse_suite_margin
     from genbench.reports.terminal.compare import compare_brief, compare_text
 
+    check_mode(context, "--published", published, own=("stored",), shared=("sides", "as_json"))
+    if published:
+        _compare_with_published(sides or [], stored, as_json)
+        return
+    if sides is None or len(sides) != 2:
+        raise typer.BadParameter(f"wanted two, found {len(sides or ())}", param_hint="BASE TUNED")
+    base, tuned = sides
     record = genbench.compare(
         base,
         tuned,
@@ -107,14 +133,41 @@ def compare(
         strict_contract=strict_contract,
         recheck=_answer_check(recheck, data_dir, trust_run),
     )
-    print_record(
-        record,
-        compare_text if details else compare_brief,
-        as_json,
-        width=terminal_width(),
-    )
+    text = compare_text if details else compare_brief
+    print_record(record, text, as_json, width=terminal_width())
     if record.exit_code:
         raise typer.Exit(record.exit_code)
+
+
+def _compare_with_published(runs: list[Path], stored: Path, as_json: bool) -> None:
+    """Print how runs compare with their cards, or the named cards, or the list of all cards."""
+    from genbench.reports.parity import (
+        card_text,
+        cards_record,
+        cards_text,
+        named_cards,
+        parity_cards,
+        parity_report,
+        parity_text,
+        stored_states,
+    )
+
+    named = named_cards(runs)
+    if named and not as_json:
+        states = stored_states(stored)
+        print("\n\n".join(card_text(card, states) for card in named))
+    elif named:
+        print_json(cards_record(named, stored))
+    elif runs:
+        found = parity_report(runs)
+        if as_json:
+            print_json(found.to_json())
+        else:
+            print(parity_text(found))
+    elif as_json:
+        print_json(cards_record(parity_cards(), stored))
+    else:
+        print(cards_text(parity_cards(), stored_states(stored)))
 
 
 def _answer_check(samples: int, data_dir: Path | None, trust_run: list[str]) -> AnswerCheck | None:
@@ -131,33 +184,55 @@ def _answer_check(samples: int, data_dir: Path | None, trust_run: list[str]) -> 
 
 
 @app.command(
-    rich_help_panel=DECIDE,
     epilog=examples(
         "genbench estimate scores.jsonl --metrics pass@1,pass@5,maj@3",
         "genbench estimate runs/n/tuned --json",
+        "genbench estimate runs/seed0/base --noise runs/seed1/base",
     ),
 )
 def estimate(
+    context: typer.Context,
     source: SideArgument,
     task: Annotated[list[str], typer.Option("--task", help="Estimate only this task. Repeatable.")] = [],  # noqa: B006
     metrics: Annotated[
         str, typer.Option(help="Estimate these metrics instead of the tasks' own: pass@1,pass@5,maj@3.")
     ] = "",
+    noise: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            help="A run of the same model at another run seed. Measures how far the score moves by itself.",
+        ),
+    ] = None,
+    same_seed: Annotated[
+        bool,
+        typer.Option(
+            "--same-seed",
+            help="With --noise: both have the same run seed. Measures only the noise of the engine.",
+        ),
+    ] = False,
+    allow: AllowOption = [],  # noqa: B006
     as_json: JsonOption = False,
 ) -> None:
     """Estimate the metrics of a run or a score file.
 
-    Every value comes with two intervals: for new problems of the kind, and for a re-run.
+    Every value comes with two intervals: for new problems of the kind, and for a re-run. The noise that
+    --noise measures is kept in both runs and shown by compare.
     """
-    from genbench.reports.terminal.estimate import estimate_text
+    from genbench.reports.terminal.estimate import estimate_text, noise_text
 
+    noise_only = ("same_seed", "allow")
+    check_mode(context, "--noise", noise is not None, own=noise_only, shared=("source", "as_json"))
+    if noise is not None:
+        measured = genbench.noise(source, noise, same_seed=same_seed, allow=allow)
+        print_record(measured, noise_text, as_json)
+        return
     asked = tuple(name.strip() for name in metrics.split(",") if name.strip())
     estimation = genbench.estimate(source, tasks=task, metrics=asked)
     print_record(estimation, estimate_text, as_json)
 
 
 @app.command(
-    rich_help_panel=DECIDE,
     epilog=examples(
         "genbench power nightly.yaml --detect 3",
         "genbench power nightly.yaml --base runs/n/base",
@@ -236,31 +311,7 @@ def power(
     print_record(record, power_text, as_json)
 
 
-@app.command(rich_help_panel=DECIDE, epilog=examples("genbench noise runs/seed0/base runs/seed1/base"))
-def noise(
-    run_a: RunArgument,
-    run_b: RunArgument,
-    same_seed: Annotated[
-        bool,
-        typer.Option(
-            "--same-seed", help="Both runs have the same run seed. Measures only the noise of the engine."
-        ),
-    ] = False,
-    allow: AllowOption = [],  # noqa: B006
-    as_json: JsonOption = False,
-) -> None:
-    """Measure how far one model's score moves by itself.
-
-    The two runs are of one model at two run seeds. The result is kept in both and shown by compare.
-    """
-    from genbench.reports.terminal.estimate import noise_text
-
-    record = genbench.noise(run_a, run_b, same_seed=same_seed, allow=allow)
-    print_record(record, noise_text, as_json)
-
-
 @app.command(
-    rich_help_panel=DECIDE,
     epilog=examples("genbench rank runs/n/base runs/n/tuned runs/n/rival --task arena_hard"),
 )
 def rank(

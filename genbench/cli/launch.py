@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genbench.cli.app import SERVICE, app, examples
+from genbench.cli.app import command_group, examples
 from genbench.cli.options import JsonOption, ModelOption, SetOption, SuiteArgument, TaskOption
 from genbench.cli.output import print_lines, print_report
 
 if TYPE_CHECKING:
     from genbench.launch.plan import ShardPlan
 
-launch_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(launch_app, name="launch", rich_help_panel=SERVICE)
+launch_app = command_group("launch")
 
 RunDirOption = Annotated[Path, typer.Option(help="Folder of the run, which all machines see.")]
 ShardsOption = Annotated[int, typer.Option(help="Parts of the run, each a job of its own.")]

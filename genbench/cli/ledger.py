@@ -1,4 +1,4 @@
-"""Commands that know earlier runs: the ledger, trends, and the gate of every night."""
+"""The index of runs by track and night: add, list, check, correct, and push to a service."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genbench.cli.app import DECIDE, app, examples
-from genbench.cli.options import DataOption, JsonOption, LedgerOption, NotesOption, RunArgument, TrustOption
-from genbench.cli.output import CountLine, print_record, say_written
+from genbench.cli.app import command_group, examples
+from genbench.cli.options import (
+    DataOption,
+    JsonOption,
+    LedgerOption,
+    NotesOption,
+    RunArgument,
+    ServerOption,
+    TrustOption,
+)
+from genbench.cli.output import CountLine, print_json, print_lines, print_record
 
 if TYPE_CHECKING:
     from genbench.ledger.database import Ledger
     from genbench.ledger.ingest import AddedRun
     from genbench.store.manifest import TrackRecord
 
-ledger_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(ledger_app, name="ledger", rich_help_panel=DECIDE)
+ledger_app = command_group("ledger")
 
 TrackArgument = Annotated[str, typer.Argument(help="Name of the track. `genbench ledger list` shows them.")]
 FoldersArgument = Annotated[
@@ -305,118 +312,33 @@ def _user() -> str:
     return "unknown"
 
 
-@app.command(
-    rich_help_panel=DECIDE,
+@ledger_app.command(
+    "push",
     epilog=examples(
-        "genbench trend nightly",
-        "genbench trend nightly --html trend.html",
-        "genbench trend nightly --since 2026-11-16 --json",
-        "genbench trend nightly --explain CHANGE --note 'longer context since Tuesday'",
-        "genbench trend nightly --dismiss CHANGE --note 'the data server was down'",
+        "genbench ledger push runs/nightly-1a2b3c4d/tuned --server https://eval.example.org",
+        "genbench ledger push runs/nightly-1a2b3c4d/tuned --server https://eval.example.org --replace",
     ),
 )
-def trend(
-    track: Annotated[str, typer.Argument(help="The track, as `genbench ledger list` names it.")],
-    ledger: LedgerOption = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Also write the page of the track.")
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NIGHT",
-            help="The sentence speaks of the time from this night (YYYY-MM-DD) or step on. Default: the last "
-            "Friday, or the checkpoint before the newest.",
-        ),
-    ] = None,
-    points: Annotated[int, typer.Option(min=2, help="Show so many of the newest runs of each task.")] = 60,
-    explain: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CHANGE",
-            help="Close this change: it is real and wanted. The level after it is the new one.",
-        ),
-    ] = None,
-    dismiss: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CHANGE", help="Close this change: it is not real. Its runs stay in the history."
-        ),
-    ] = None,
-    note: Annotated[str | None, typer.Option(help="Why, with --explain or --dismiss.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show what changed along a track of runs.
-
-    Looks for changes on every run that was not looked at before. An unchanged model is called changed once a
-    year, for any number of tasks.
-    """
-    from genbench.ledger.changes import close_change
-    from genbench.ledger.database import open_ledger
-    from genbench.reports.trend.page import write_trend_page
-    from genbench.reports.trend.text import trend_text
-    from genbench.trend.compose import trend as read_trend
-
-    if (explain is None) != (dismiss is None) and not (note or "").strip():
-        raise typer.BadParameter("say why the change is closed, with --note WHY", param_hint="--note")
-    if explain is not None and dismiss is not None:
-        raise typer.BadParameter("goes without --explain", param_hint="--dismiss")
-    if note is not None and explain is None and dismiss is None:
-        raise typer.BadParameter("goes with --explain or --dismiss", param_hint="--note")
-    with open_ledger(ledger, create=False) as opened:
-        change = explain or dismiss
-        if change is not None:
-            state: Literal["explained", "dismissed"] = "explained" if explain is not None else "dismissed"
-            close_change(opened, track, change, state, by=getpass.getuser(), note=note or "")
-        record = read_trend(opened, track, since=since, points=points)
-    print_record(record, trend_text, as_json)
-    if html is not None:
-        page = write_trend_page(record, html)
-        say_written([f"page: {page}"], as_json)
-
-
-@app.command(
-    rich_help_panel=DECIDE,
-    epilog=examples(
-        "genbench gate runs/nightly/2026-11-22-1a2b3c4d/tuned",
-        "genbench gate runs/tonight/tuned --track nightly --policy nightly",
-        "genbench gate runs/tonight/tuned --policy release.yaml --json",
-    ),
-)
-def gate(
+def ledger_push(
     run: RunArgument,
-    track: Annotated[str | None, typer.Option(help="The run's track. Default: that of its manifest.")] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="Tiers and margins. Default: the tasks that the suite declares gating are critical.",
-        ),
-    ] = None,
-    ledger: LedgerOption = None,
-    notes: NotesOption = None,
+    server: ServerOption = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Take the place of other results of the same run.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Decide on tonight's run by the base and the history.
+    """Send a finished run to the ledger of a service.
 
-    The history is that of the run's track. The run is added to the ledger. Its chance of a false alarm is the
-    track's yearly budget over the runs of a year, so that the gate can be asked every night.
-
-    Exit codes: 0 pass, 1 fail, 2 could not be asked.
+    Manifest, results and scores are sent, and no text of a model. Pushing a run again changes nothing.
     """
-    from genbench.ledger.database import open_ledger
-    from genbench.policy.config import policy_path, read_policy
-    from genbench.policy.gate import nightly_gate
-    from genbench.reports.terminal.ledger import gate_text
-    from genbench.store.folder import RunFolder
-    from genbench.trend.detect import detect_changes
+    from genbench.service.client import RemoteService
 
-    config = None
-    if policy is not None:
-        config = read_policy(policy_path(policy))
-    RunFolder(run).require_manifest()  # a typing mistake makes no ledger
-    with open_ledger(ledger, notes) as opened:
-        record = nightly_gate(opened, Path(run), track, policy=config, detect=detect_changes)
-    print_record(record, gate_text, as_json)
-    if record.exit_code:
-        raise typer.Exit(record.exit_code)
+    if server is None:
+        raise typer.BadParameter("say which service, such as https://eval.example.org", param_hint="--server")
+    record = RemoteService.of_environment(server).push(run, replace=replace)
+    if as_json:
+        print_json(record)
+    else:
+        found = record["run"]
+        place = f"{found['track']} {found['label']}" if found["track"] else "no track"
+        print_lines([f"{record['outcome']}: run {found['uid']} of {found['model']}, {place}"])

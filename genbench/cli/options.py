@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -77,3 +78,24 @@ ServerOption = Annotated[
 RunsArgument = Annotated[
     list[Path], typer.Argument(help="Run folders RUN_DIR/<model>. The others are compared with the first.")
 ]
+
+
+def check_mode(
+    context: typer.Context, mode: str, chosen: bool, *, own: Collection[str] = (), shared: Collection[str]
+) -> None:
+    """Refuse options that do not go with a mode of a command, such as `compare --published`.
+
+    Args:
+        mode: the option that chooses the mode.
+        chosen: whether it was given.
+        own: parameters that go with the mode only.
+        shared: parameters that go with the mode and without it.
+    """
+    for item in context.command.params:
+        source = context.get_parameter_source(item.name or "")
+        if source is None or source.name != "COMMANDLINE" or item.opts[0] == mode:
+            continue
+        if chosen and item.name not in {*own, *shared}:
+            raise typer.BadParameter(f"goes without {mode}", param_hint=item.opts[0])
+        if not chosen and item.name in own:
+            raise typer.BadParameter(f"goes with {mode}", param_hint=item.opts[0])

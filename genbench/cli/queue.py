@@ -7,15 +7,15 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from genbench.cli import remote
-from genbench.cli.app import SERVICE, app, examples
+from genbench.cli.app import command_group, examples
 from genbench.cli.options import (
     DataOption,
     JsonOption,
@@ -32,15 +32,18 @@ from genbench.cli.output import print_lines, print_record
 if TYPE_CHECKING:
     from genbench.queue.database import Queue
     from genbench.queue.delivery import Channel
-    from genbench.queue.records import Job, JobDetail
+    from genbench.queue.records import Job, JobDetail, JobList
     from genbench.queue.spec import JobSpec
     from genbench.queue.worker import Worker
+    from genbench.service.client import RemoteService
+
+queue_app = command_group("queue")
 
 RunsOption = Annotated[
     Path, typer.Option("--runs", metavar="DIR", help="Folder below which run folders are made.")
 ]
 PriorityOption = Annotated[int, typer.Option(min=0, max=9, help="0 to 9. Higher ones start first.")]
-JobArgument = Annotated[int, typer.Argument(min=1, help="Number of the job, see genbench jobs.")]
+JobArgument = Annotated[int, typer.Argument(min=1, help="Number of the job, see genbench queue list.")]
 TrackOption = Annotated[
     str | None, typer.Option(help="Name of the track. Default: the suite's track, or its name.")
 ]
@@ -86,16 +89,21 @@ def job_spec(
     return absolute_spec(made, Path.cwd())
 
 
-@app.command(
-    rich_help_panel=SERVICE,
+@queue_app.callback()
+def queue() -> None:
+    """Queue runs and schedules, and draw them with workers."""
+
+
+@queue_app.command(
+    "submit",
     epilog=examples(
-        "genbench submit nightly.yaml --model tuned=./ckpt --night",
-        "genbench submit sft.yaml --checkpoint out/checkpoint-500 --priority 7",
-        "genbench submit quickstart --max-hours 2",
-        "genbench submit nightly.yaml --server https://eval.example.org --night",
+        "genbench queue submit nightly.yaml --model tuned=./ckpt --night",
+        "genbench queue submit sft.yaml --checkpoint out/checkpoint-500 --priority 7",
+        "genbench queue submit quickstart --max-hours 2",
+        "genbench queue submit nightly.yaml --server https://eval.example.org --night",
     ),
 )
-def submit(
+def queue_submit(
     suite: SuiteArgument,
     model: ModelOption = [],  # noqa: B006
     checkpoint: Annotated[
@@ -131,10 +139,10 @@ def submit(
 
     if server is not None:
         local = {"--checkpoint": checkpoint, "--set": set_, "--data-dir": data_dir, "--responses": responses}
-        remote.refuse(local | {"--not-before": not_before, "--ledger": ledger})
+        _refuse_local(local | {"--not-before": not_before, "--ledger": ledger})
         day = tonight_label() if night and night_of is None else night_of
         work = {"track": track, "night": day, "tasks": task, "limit": limit, "max_hours": max_hours}
-        record = remote.submit(server, suite, model, work | {"priority": priority})
+        record = _submit_remotely(server, suite, model, work | {"priority": priority})
         print_record(record, queue_text, as_json)
         return
     spec = job_spec(
@@ -158,11 +166,13 @@ def submit(
     print_record(record, queue_text, as_json)
 
 
-@app.command(
-    rich_help_panel=SERVICE,
-    epilog=examples("genbench jobs", "genbench jobs 12", "genbench jobs --state failed --json"),
+@queue_app.command(
+    "list",
+    epilog=examples(
+        "genbench queue list", "genbench queue list 12", "genbench queue list --state failed --json"
+    ),
 )
-def jobs(
+def queue_list(
     job: Annotated[int | None, typer.Argument(min=1, help="Only this job, with its events and log.")] = None,
     state: Annotated[
         list[str], typer.Option(help="queued, running, finished, failed or cancelled. Repeatable.")
@@ -181,7 +191,7 @@ def jobs(
 
     if server is not None:
         states = job_states(state)
-        record = remote.detail(server, job) if job else remote.listed(server, states, track, newest)
+        record = _remote_detail(server, job) if job else _remote_list(server, states, track, newest)
         print_record(record, queue_text, as_json)
         return
     with _opened(ledger, create=job is None) as opened:
@@ -199,27 +209,27 @@ def jobs(
     print_record(record, queue_text, as_json)
 
 
-@app.command(rich_help_panel=SERVICE, epilog=examples("genbench cancel 12"))
-def cancel(
+@queue_app.command("cancel", epilog=examples("genbench queue cancel 12"))
+def queue_cancel(
     job: JobArgument, ledger: LedgerOption = None, server: ServerOption = None, as_json: JsonOption = False
 ) -> None:
     """Stop a job.
 
-    One that runs stops cleanly and keeps its samples. `genbench retry` continues it.
+    One that runs stops cleanly and keeps its samples. `genbench queue retry` continues it.
     """
     from genbench.queue.jobs import cancel_job
     from genbench.reports.terminal.queue import queue_text
 
     if server is not None:
-        print_record(remote.act(server, job, "cancel"), queue_text, as_json)
+        print_record(_act_remotely(server, job, "cancel"), queue_text, as_json)
         return
     with _opened(ledger) as opened:
         found = cancel_job(opened, job, by=user())
         print_record(_detail(opened, found), queue_text, as_json)
 
 
-@app.command(rich_help_panel=SERVICE, epilog=examples("genbench retry 12"))
-def retry(
+@queue_app.command("retry", epilog=examples("genbench queue retry 12"))
+def queue_retry(
     job: JobArgument, ledger: LedgerOption = None, server: ServerOption = None, as_json: JsonOption = False
 ) -> None:
     """Queue a failed or cancelled job again. Its run is continued."""
@@ -227,7 +237,7 @@ def retry(
     from genbench.reports.terminal.queue import queue_text
 
     if server is not None:
-        print_record(remote.act(server, job, "retry"), queue_text, as_json)
+        print_record(_act_remotely(server, job, "retry"), queue_text, as_json)
         return
     with _opened(ledger) as opened:
         found = retry_job(opened, job, by=user())
@@ -260,8 +270,7 @@ def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-schedule_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(schedule_app, name="schedule", rich_help_panel=SERVICE)
+schedule_app = command_group("schedule", queue_app)
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the schedule.")]
 
@@ -270,15 +279,13 @@ NameArgument = Annotated[str, typer.Argument(help="Name of the schedule.")]
 def schedule() -> None:
     """Submit a run every night.
 
-    A cron text and a time zone say when. A worker does it. `genbench jobs` lists the schedules.
+    A cron text and a time zone say when. A worker does it. `genbench queue list` lists the schedules.
     """
 
 
 @schedule_app.command(
     "add",
-    epilog=examples(
-        "genbench schedule add nightly '0 22 * * *' nightly.yaml --model tuned=./latest --zone Europe/Berlin"
-    ),
+    epilog=examples("genbench queue schedule add nightly '0 22 * * *' nightly.yaml --model tuned=./ckpt"),
 )
 def schedule_add(
     name: NameArgument,
@@ -329,7 +336,7 @@ def schedule_add(
     print_lines([f"{made.name}: first on {first.isoformat(timespec='minutes')}"])
 
 
-@schedule_app.command("remove", epilog=examples("genbench schedule remove nightly"))
+@schedule_app.command("remove", epilog=examples("genbench queue schedule remove nightly"))
 def schedule_remove(name: NameArgument, ledger: LedgerOption = None) -> None:
     """Remove a schedule. Its jobs and runs stay."""
     from genbench.queue.database import open_queue
@@ -340,13 +347,13 @@ def schedule_remove(name: NameArgument, ledger: LedgerOption = None) -> None:
     print_lines([f"{name}: removed"])
 
 
-@app.command(
-    rich_help_panel=SERVICE,
+@queue_app.command(
+    "work",
     epilog=examples(
-        "genbench worker --gpus 0-7", "genbench worker --slots 2", "genbench worker --until-empty"
+        "genbench queue work --gpus 0-7", "genbench queue work --slots 2", "genbench queue work --until-empty"
     ),
 )
-def worker(
+def queue_work(
     gpus: Annotated[
         str | None, typer.Option(metavar="LIST", help="GPUs of this worker, such as 0-3 or 0,2.")
     ] = None,
@@ -453,3 +460,79 @@ def _say(line: str) -> None:
     from genbench.safetext.printable import printable
 
     print(printable(line), file=sys.stderr, flush=True)
+
+
+def _submit_remotely(server: str, suite: str, models: Sequence[str], work: Mapping[str, Any]) -> JobDetail:
+    """Put a job into the queue of a service. Return its record.
+
+    Args:
+        suite: a suite file, which is sent, or the name of a suite of the service.
+        models: texts NAME or NAME=PATH. The paths are those of the service.
+    """
+    from genbench.queue.records import Job, JobDetail
+
+    pairs = [text.partition("=") for text in models]
+    body = {**work, "models": {name: path if equals else None for name, equals, path in pairs}}
+    file = Path(suite)
+    body |= {"suite": file.stem, "suite_text": _suite_text(file)} if file.is_file() else {"suite": suite}
+    job, created = _service(server).submit(body)
+    return JobDetail(format=1, job=Job.from_json(job, server), created=created, events=(), log=())
+
+
+def _remote_detail(server: str, number: int) -> JobDetail:
+    """Return a job of a service with its events and log."""
+    from genbench.queue.records import JobDetail
+
+    record = _service(server).get(f"/jobs/{number}/detail")
+    return JobDetail.from_json(record, server)
+
+
+def _remote_list(server: str, states: Sequence[str], track: str | None, newest: int) -> JobList:
+    """Return the newest jobs of a service, its workers and its schedules."""
+    from genbench.queue.records import JobList
+
+    remote, jobs, after = _service(server), list[Any](), None
+    query = {"state": list(states), **({"track": track} if track else {})}
+    while len(jobs) < newest:
+        limit = min(200, newest - len(jobs))
+        page = remote.get("/jobs", **query, limit=limit, **({"after": after} if after else {}))
+        jobs += page["items"]
+        after = page["next"]
+        if after is None:
+            break
+    record = {
+        "format": 1,
+        "queue": remote.url,
+        "jobs": jobs,
+        "workers": remote.get("/workers"),
+        "schedules": remote.get("/schedules"),
+    }
+    return JobList.from_json(record, server)
+
+
+def _act_remotely(server: str, number: int, what: str) -> JobDetail:
+    """Cancel or retry a job of a service. Return it with its events."""
+    _service(server).act(number, what)
+    return _remote_detail(server, number)
+
+
+def _refuse_local(options: Mapping[str, object]) -> None:
+    """Refuse options that name things of this machine, which the service cannot see."""
+    for name, value in options.items():
+        if value:
+            raise typer.BadParameter(
+                "goes without --server; write it into the suite, or submit on its host", param_hint=name
+            )
+
+
+def _service(server: str) -> RemoteService:
+    from genbench.service.client import RemoteService
+
+    return RemoteService.of_environment(server)
+
+
+def _suite_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"cannot be read: {error}", param_hint=str(file)) from error

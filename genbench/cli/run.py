@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import genbench
-from genbench.cli.app import RUN, app, examples
+from genbench.cli.app import app, examples
 from genbench.cli.options import (
     DataOption,
     JsonOption,
@@ -17,20 +16,18 @@ from genbench.cli.options import (
     ModelOption,
     RunArgument,
     SetOption,
-    SuiteArgument,
     TaskOption,
     TestOption,
     TrustOption,
+    check_mode,
 )
 from genbench.cli.output import command_line, print_report
 
 if TYPE_CHECKING:
     from genbench.pipeline import RunReport
-    from genbench.runs.requests import RequestRecord
 
 
 @app.command(
-    rich_help_panel=RUN,
     epilog=examples(
         "genbench run quickstart",
         "genbench run --model ./ckpt --task gsm8k --k 4",
@@ -41,9 +38,12 @@ if TYPE_CHECKING:
         "genbench run suite.yaml --models-from 'sft/checkpoint-*'",
         "genbench run nightly.yaml --model tuned=./checkpoints/latest --night",
         "genbench run suite.yaml --model tuned=./ckpt --against runs/base/base --adaptive",
+        "genbench run --perplexity held-out.jsonl --model ./ckpt",
+        "genbench run --perplexity ORG/DATASET --split validation --column content --model ./ckpt",
     ),
 )
 def run(
+    context: typer.Context,
     suite: Annotated[
         str | None,
         typer.Argument(help="A suite file, or the name of a shipped suite. Or give --model and --task."),
@@ -137,16 +137,45 @@ def run(
     ] = False,
     set_: SetOption = [],  # noqa: B006
     with_test: TestOption = False,
+    perplexity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="Measure the perplexity on held-out text instead: a file of documents (JSON Lines, Parquet, "
+            "CSV, or one text), a dataset ORG/NAME, or a task of documents such as wikitext.",
+        ),
+    ] = None,
+    column: Annotated[str, typer.Option(help="With --perplexity: the column of the documents.")] = "text",
+    config: Annotated[str, typer.Option(help="With --perplexity: the config of a dataset.")] = "default",
+    split: Annotated[str, typer.Option(help="With --perplexity: the split of a dataset.")] = "test",
+    window: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="With --perplexity: tokens that are scored at a time. Default: the model's context.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Sample, verify and estimate every model of a suite.
 
     Without a suite file, --model PATH and --task NAME say what is run, under the default decoding.
 
+    With --perplexity, bits per byte, and perplexities by byte, word and token are printed, with intervals
+    over documents. Documents are scored in disjoint windows, so the values depend on --window.
+
     The same command continues a run that was stopped. A finished run draws nothing again.
     """
     from genbench.pipeline import RunOptions
+    from genbench.runs.perplexity import perplexity_options
 
+    check_mode(
+        context,
+        "--perplexity",
+        perplexity is not None,
+        own=("column", "config", "split", "window"),
+        shared=("model", "models_from", "run_dir", "data_dir", "limit", "set_", "as_json"),
+    )
     options = RunOptions(
         suite=suite,
         models=tuple(model),
@@ -174,11 +203,14 @@ def run(
         finish=finish,
         interim=interim,
     )
+    if perplexity is not None:
+        options = perplexity_options(
+            perplexity, options, column=column, config=config, split=split, window=window
+        )
     _finish(genbench.run(options), as_json)
 
 
 @app.command(
-    rich_help_panel=RUN,
     epilog=examples(
         "genbench score runs/n-1a2b3c4d/tuned",
         "genbench score runs/n-1a2b3c4d/tuned --again",
@@ -211,7 +243,6 @@ def score(
 
 
 @app.command(
-    rich_help_panel=RUN,
     epilog=examples("genbench merge runs/n-1a2b3c4d", "genbench merge a/tuned b/tuned --into merged"),
 )
 def merge(
@@ -238,52 +269,3 @@ def _finish(report: RunReport, as_json: bool) -> None:
     print_report(report, as_json)
     if report.failures:
         raise typer.Exit(1)
-
-
-@app.command(
-    rich_help_panel=RUN,
-    epilog=examples(
-        "genbench prompts quickstart arithmetic", "genbench prompts suite.yaml --json > requests.jsonl"
-    ),
-)
-def prompts(
-    suite: SuiteArgument,
-    task: Annotated[str | None, typer.Argument(help="Only this task.")] = None,
-    model: ModelOption = [],  # noqa: B006
-    data_dir: DataOption = None,
-    limit: LimitOption = None,
-    set_: SetOption = [],  # noqa: B006
-    with_test: TestOption = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print every request of the run, one JSON object per line.")
-    ] = False,
-) -> None:
-    """Print the rendered prompts and their tokens.
-
-    No engine is started. With --json, another engine can answer the requests. See run --responses.
-    """
-    from genbench.pipeline import RunOptions
-
-    options = RunOptions(
-        suite=suite,
-        models=tuple(model),
-        data_dir=data_dir,
-        limit=limit if as_json or limit else 1,
-        tasks=(task,) if task else (),
-        overrides=tuple(set_),
-        with_test=with_test,
-    )
-    for record in genbench.prompts(options):
-        if as_json:
-            print(json.dumps(record.to_json(), ensure_ascii=True))
-        elif record.sample_index == 0:
-            _print_prompt(record)
-
-
-def _print_prompt(record: RequestRecord) -> None:
-    from genbench.safetext.printable import printable
-
-    where = f"{record.model} / {record.task} / {record.problem_id}"
-    print(f"── {where}: {len(record.prompt_token_ids)} tokens, seed {record.seed} of sample 0")
-    print(printable(record.prompt))
-    print(f"token ids: {list(record.prompt_token_ids)}")

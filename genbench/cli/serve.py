@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genbench.cli.app import SERVICE, app, examples
-from genbench.cli.options import LedgerOption, NotesOption
+from genbench.cli.app import app, command_group, examples
+from genbench.cli.options import LedgerOption, NotesOption, check_mode
 from genbench.cli.output import print_lines
 from genbench.cli.queue import user
 from genbench.errors import InputError
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
     from genbench.queue.database import Queue
 
-token_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 _DEMO = Path("genbench-demo")
-app.add_typer(token_app, name="token", rich_help_panel=SERVICE)
+serve_app = typer.Typer(rich_markup_mode=None)
+app.add_typer(serve_app, name="serve")
+token_app = command_group("token", serve_app)
 
 
-@app.command(
-    rich_help_panel=SERVICE,
+@serve_app.callback(
+    invoke_without_command=True,
     epilog=examples(
         "genbench serve --demo",
         "genbench serve",
@@ -37,6 +38,7 @@ app.add_typer(token_app, name="token", rich_help_panel=SERVICE)
     ),
 )
 def serve(
+    context: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8321,
     trusted_host: Annotated[
@@ -66,6 +68,7 @@ def serve(
     """Serve the pages and the API of a team.
 
     Listens on this machine only. Another address needs a token and a trusted host. Drawing needs a worker.
+    `genbench serve token` makes tokens.
     """
     from genbench.ledger.database import open_ledger
     from genbench.queue.database import open_queue
@@ -74,6 +77,9 @@ def serve(
     from genbench.service.demo import fill
     from genbench.service.tokens import known_scope
 
+    if context.invoked_subcommand is not None:
+        check_mode(context, context.invoked_subcommand, True, shared=())
+        return
     if demo:
         if ledger is not None or notes is not None:
             raise typer.BadParameter("has a ledger of its own: leave out --ledger", param_hint="--demo")
@@ -97,7 +103,7 @@ def serve(
             hosts=frozenset({"127.0.0.1", "localhost", "[::1]", *(name.lower() for name in trusted_host)}),
         )
         application = make_app(service)
-        how = f"genbench worker --ledger {ledger}" if ledger else "genbench worker"
+        how = f"genbench queue work --ledger {ledger}" if ledger else "genbench queue work"
         _require_free(host, port)
         _say(f"http://{host}:{port}/  (Ctrl-C ends it; draw jobs with: {how})")
         _listen(application, host, port)
@@ -140,7 +146,7 @@ def _check_address(host: str, trusted: list[str], queue: Queue) -> None:
         return
     if not has_tokens(queue):
         raise typer.BadParameter(
-            "others reach this address: make a token first, genbench token add NAME --scope submit",
+            "others reach this address: make a token first, genbench serve token add NAME --scope submit",
             param_hint=f"--host {host}",
         )
     if not trusted:
@@ -157,7 +163,7 @@ def token() -> None:
     """
 
 
-@token_app.command("add", epilog=examples("genbench token add ci --scope submit --days 90"))
+@token_app.command("add", epilog=examples("genbench serve token add ci --scope submit --days 90"))
 def token_add(
     name: Annotated[str, typer.Argument(help="Who or what uses it. It is the author of what it does.")],
     scope: Annotated[
@@ -175,7 +181,7 @@ def token_add(
         print_lines([add_token(queue, name, scope, days)])
 
 
-@token_app.command("list", epilog=examples("genbench token list"))
+@token_app.command("list", epilog=examples("genbench serve token list"))
 def token_list(ledger: LedgerOption = None) -> None:
     """List tokens by name, with their scope and last use."""
     from genbench.queue.database import open_queue
@@ -189,7 +195,7 @@ def token_list(ledger: LedgerOption = None) -> None:
         print_lines([f"{item.name}: {item.scope}, {state}, last used {item.used or 'never'}"])
 
 
-@token_app.command("revoke", epilog=examples("genbench token revoke ci"))
+@token_app.command("revoke", epilog=examples("genbench serve token revoke ci"))
 def token_revoke(
     name: Annotated[str, typer.Argument(help="Name of the token.")], ledger: LedgerOption = None
 ) -> None:

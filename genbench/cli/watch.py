@@ -11,21 +11,28 @@ from typing import Annotated
 
 import typer
 
-from genbench.cli.app import SERVICE, app, examples
+from genbench.cli.app import command_group, examples
 from genbench.cli.options import DataOption, JsonOption, LedgerOption, SetOption, TaskOption
 from genbench.cli.output import print_lines, print_record
 from genbench.cli.queue import PriorityOption, RunsOption, user
 
+watch_app = command_group("watch")
 
-@app.command(
-    rich_help_panel=SERVICE,
+
+@watch_app.callback()
+def watch() -> None:
+    """Draw the checkpoints of a training run as they appear."""
+
+
+@watch_app.command(
+    "start",
     epilog=examples(
-        "genbench watch out --suite sft.yaml --track sft-42",
-        "genbench watch out --suite sft.yaml --track sft-42 --every 500 --until 20000",
-        "genbench watch out --suite sft.yaml --track sft-42 --pattern 'global_step_*/actor/huggingface'",
+        "genbench watch start out --suite sft.yaml --track sft-42",
+        "genbench watch start out --suite sft.yaml --track sft-42 --every 500 --until 20000",
+        "genbench watch start out --suite sft.yaml --track s --pattern 'global_step_*/actor/huggingface'",
     ),
 )
-def watch(
+def watch_start(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that the trainer writes to.")],
     suite: Annotated[str, typer.Option(help="Suite that draws the checkpoints.")],
     track: Annotated[str, typer.Option(help="Track that the checkpoints become points of.")],
@@ -106,8 +113,8 @@ def watch(
             watcher.close()
 
 
-@app.command(rich_help_panel=SERVICE, epilog=examples("genbench watches", "genbench watches sft-42 --json"))
-def watches(
+@watch_app.command("list", epilog=examples("genbench watch list", "genbench watch list sft-42 --json"))
+def watch_list(
     name: Annotated[str | None, typer.Argument(help="Only this watch.")] = None,
     remove: Annotated[
         bool, typer.Option("--remove", help="Forget this watch and its kept files. Jobs and runs stay.")
@@ -132,10 +139,9 @@ def watches(
     print_record(WatchList(format=1, watches=tuple(found)), watch_text, as_json)
 
 
-@app.command(
-    "watch-best",
-    rich_help_panel=SERVICE,
-    epilog=examples("genbench watch-best sft-42", "genbench watch-best sft-42 --top 5 --json"),
+@watch_app.command(
+    "best",
+    epilog=examples("genbench watch best sft-42", "genbench watch best sft-42 --top 5 --json"),
 )
 def watch_best(
     name: Annotated[str, typer.Argument(help="Name of the watch.")],

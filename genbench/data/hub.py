@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,7 @@ def load_rows(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], di
         "rows": len(rows),
         "columns": list(columns),
         "digest": digest,
-        "pinned_rows": dataset.rows,
+        "pinned_rows": dataset.row_count,
         "pinned_digest": dataset.digest,
         "warning": f"{path or _name(dataset)}: {warning}" if warning else None,
     }
@@ -87,10 +86,10 @@ def _read_configs(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row]
 
 def _of_config(dataset: HubDataset, config: str) -> HubDataset:
     """Return one config of several. Some benchmarks have a repository for each, named with `{config}`."""
-    one = replace(dataset, configs=(), rows=None, digest=None)
+    one = {"configs": (), "rows": None, "digest": None}
     if "{config}" in dataset.repo:
-        return replace(one, repo=dataset.repo.replace("{config}", config))
-    return replace(one, config=config)
+        return dataset.model_copy(update=one | {"repo": dataset.repo.replace("{config}", config)})
+    return dataset.model_copy(update=one | {"config": config})
 
 
 def _downloaded(dataset: HubDataset, data_dir: Path) -> list[Path]:
@@ -175,8 +174,8 @@ def _name(dataset: HubDataset) -> str:
 
 
 def _difference(dataset: HubDataset, rows: int, digest: str) -> str | None:
-    if dataset.rows is not None and rows != dataset.rows:
-        return f"{rows} rows where {dataset.rows} are pinned"
+    if dataset.row_count is not None and rows != dataset.row_count:
+        return f"{rows} rows where {dataset.row_count} are pinned"
     if dataset.digest is not None and digest != dataset.digest:
         columns = ", ".join(dataset.columns)
         return f"digest {digest[:16]}… where {dataset.digest[:16]}… is pinned (columns {columns})"

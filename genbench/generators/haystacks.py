@@ -20,7 +20,7 @@ from genbench.generators.sizing import (
 
 Hidden = Sequence[tuple[float, str]]
 """Sentences with their depths. 0 is the beginning of the haystack, 1 is its end."""
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]*$")
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]*$")  # a word such as `end.` or `end?")`
 
 
 class Haystack(Protocol):
@@ -76,8 +76,8 @@ class Prose:
         """Return how many words fit, and their tokens."""
         sums = self._pieces.sums(counts)
         rounds, left = divmod(tokens, int(sums[-1]))
-        words = most_within(sums, left)
-        return rounds * len(self.words) + words, rounds * int(sums[-1]) + int(sums[words])
+        words, used = most_within(sums, left)
+        return rounds * len(self.words) + words, rounds * int(sums[-1]) + used
 
     def text(self, units: int, hidden: Hidden) -> str:
         """Return the first words. Each hidden sentence is between two sentences of them."""

@@ -60,8 +60,7 @@ class JsonLookupRow:
         """Return how many other pairs fit, and their tokens."""
         costs = self.pool.counted.tokens(counts)[self.order.places(self.order.size)]
         sums = np.concatenate(([0], np.cumsum(costs)))
-        units = most_within(sums, tokens)
-        return units, int(sums[units])
+        return most_within(sums, tokens)
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the question. The pair that is asked for is among the others at its depth."""

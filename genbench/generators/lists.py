@@ -99,8 +99,7 @@ class CommonWordsRow:
         words = np.concatenate(([0], np.cumsum(self.pool.counted.tokens(counts)[others]))) * seldom
         numbers = self.pool.numbers.sums(counts)[_COMMON * often :: seldom][: len(words)]
         sums = words + numbers - numbers[0]
-        units = most_within(sums, tokens)
-        return units, int(sums[units])
+        return most_within(sums, tokens)
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the worked example and the question."""

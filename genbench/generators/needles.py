@@ -126,8 +126,7 @@ class NeedleRow:
             return self.haystack.units_within(tokens, counts)
         assert self.distractors is not None
         sums = self.distractors.sums(self.seed, counts)
-        units = most_within(sums, tokens)
-        return units, int(sums[units])
+        return most_within(sums, tokens)
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the prompt: the haystack with its needles, and the question."""

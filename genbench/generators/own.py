@@ -97,13 +97,13 @@ class OwnRow:
         """
         costs = counts.of([f"{unit}\n" for unit in self.units])
         sums = np.array([0, *accumulate(costs)], dtype=np.int64)
-        units = most_within(sums, tokens)
+        units, used = most_within(sums, tokens)
         if units == len(self.units) and (tokens - int(sums[-1])) * _MOST_LEFT > tokens:
             raise DataError(
                 f"{self.where}: it has {len(self.units)} units of {int(sums[-1]):,} tokens, and the length "
                 f"has space for {tokens:,}; return more units"
             )
-        return units, int(sums[units])
+        return units, used
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the prompt: what comes first, the units with what is hidden among them, what comes last."""

@@ -81,8 +81,7 @@ class RecallRow:
         places = self._others(len(self.pool.passages))
         passages, requests = (pieces.tokens(counts)[places] for pieces in self.pool.counted)
         sums = np.concatenate(([0], np.cumsum(passages + requests + 2 * counts.per_message)))
-        units = most_within(sums, tokens)
-        return units, int(sums[units])
+        return most_within(sums, tokens)
 
     def messages(self, size: Size) -> tuple[Message, ...]:
         """Return the chat. Its last message asks for one of the replies."""

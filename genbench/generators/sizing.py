@@ -17,6 +17,14 @@ Tokens = Callable[[Sequence[str]], list[int]]
 
 _AFTER_WORD, _AFTER_LINE = "a", "a\n"
 """Texts in front of a piece. Some tokenizers add a blank to the beginning of a text, not to its pieces."""
+FILLER = (
+    "The grass is green.",
+    "The sky is blue.",
+    "The sun is yellow.",
+    "Here we go.",
+    "There and back again.",
+)
+"""The sentences of RULER's noise."""
 
 
 def nominal_tokens(texts: Sequence[str]) -> list[int]:
@@ -87,14 +95,15 @@ class CountedPieces:
         return self._counted[1]
 
 
-def most_within(sums: NDArray[np.int64], tokens: int) -> int:
-    """Return how many pieces fit.
+def most_within(sums: NDArray[np.int64], tokens: int) -> tuple[int, int]:
+    """Return how many pieces fit, and their tokens.
 
     Args:
         sums: tokens of the first 0, 1, 2 … pieces, growing.
         tokens: the tokens that are left.
     """
-    return max(0, int(np.searchsorted(sums, tokens, side="right")) - 1)
+    pieces = max(0, int(np.searchsorted(sums, tokens, side="right")) - 1)
+    return pieces, int(sums[pieces])
 
 
 def largest(fits: Callable[[int], bool], low: int, high: int) -> int:
@@ -103,16 +112,6 @@ def largest(fits: Callable[[int], bool], low: int, high: int) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)
     return low
-
-
-FILLER = (
-    "The grass is green.",
-    "The sky is blue.",
-    "The sun is yellow.",
-    "Here we go.",
-    "There and back again.",
-)
-"""The sentences of RULER's noise."""
 
 
 @dataclass(frozen=True, slots=True)

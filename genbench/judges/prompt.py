@@ -26,6 +26,7 @@ _KNOWN = (
 _MARKS = frozenset("<>[]{}|｜◁▷~")
 _ROUNDS = 8
 """Breaking one token may make another one. Each round only adds blanks, so few are needed."""
+FIELD = re.compile(r"\{(\w+)\}")
 
 
 class ControlTokens:
@@ -63,7 +64,6 @@ def tokens_of(tokenizer: Any) -> frozenset[str]:
     return frozenset(token for token in special | marks if len(token.strip()) > 1)
 
 
-FIELD = re.compile(r"\{(\w+)\}")
 _CONTROL = ControlTokens()
 
 

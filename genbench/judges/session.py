@@ -21,6 +21,9 @@ from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import OURS, Case, Finding, Question
 from genbench.verifiers.pool.process import VerifierSpec
 
+Rule = Callable[[str, Case], Awaitable[Finding]]
+"""(task, case) -> finding of the rule before the judge."""
+
 
 class ReplyCache:
     """An append-only file of replies, keyed by judge digest, problem and digest of the question.
@@ -60,10 +63,6 @@ def judgment_key(judge: str, problem_id: str, question: Question) -> str:
     """Return the key of one question to one judge: 24 hex digits."""
     facts = [judge, problem_id, [message.content for message in question.messages], dict(question.structured)]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
-
-
-Rule = Callable[[str, Case], Awaitable[Finding]]
-"""(task, case) -> finding of the rule before the judge."""
 
 
 class JudgeSession:

@@ -27,6 +27,22 @@ _REFUSED = {
     "dimensions": "'dimensions' belong to form 'rubric', which needs at least one; form '{form}' has none",
     "options": "form '{form}' has no 'options'; remove them",
 }
+_RULES = "4"
+"""Changes with the way prompts are built and with the way the shipped forms read replies."""
+_DECIDING_KEYS = frozenset(
+    {
+        "form",
+        "prompt_digest",
+        "labels",
+        "statuses",
+        "dimensions",
+        "points",
+        "reason",
+        "decoding",
+        "max_answer_chars",
+    }
+)
+"""Keys of a judge file that can change a verdict."""
 
 
 def load_form(file: JudgeFile, path: Path) -> JudgeForm:
@@ -92,24 +108,6 @@ def wrong_return(form: type[JudgeForm], path: Path, wanted: str, found: object) 
     return ConfigError(
         f"{path}: form {form.__qualname__}: {wanted}, found {found!r:.200}; mend {place_of(form)}"
     )
-
-
-_RULES = "4"
-"""Changes with the way prompts are built and with the way the shipped forms read replies."""
-_DECIDING_KEYS = frozenset(
-    {
-        "form",
-        "prompt_digest",
-        "labels",
-        "statuses",
-        "dimensions",
-        "points",
-        "reason",
-        "decoding",
-        "max_answer_chars",
-    }
-)
-"""Keys of a judge file that can change a verdict."""
 
 
 @dataclass(frozen=True, slots=True)

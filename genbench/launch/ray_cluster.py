@@ -217,7 +217,7 @@ def draw_shard(arguments: Sequence[str], folder: str) -> ShardEnd:
     with log.open("ab") as file:
         start = file.tell()
         process = subprocess.Popen(
-            [sys.executable, "-m", "genbench.cli", *arguments],
+            [sys.executable, "-m", "genbench", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,

@@ -635,7 +635,7 @@ def previous_runs(ledger: Ledger, track: str, tested: Path, most: int = MOST_PRE
     if history.base is None or history.base.path is None or not Path(history.base.path).is_dir():
         raise InputError(
             f"track {track}: the folder of its base is not there; add it with `genbench ledger add`, or name "
-            "the runs: genbench contamination BASE EARLIER... TUNED"
+            "the runs: genbench contamination runs BASE EARLIER... TUNED"
         )
     own = tested.resolve()
     if Path(history.base.path).resolve() == own:

@@ -59,7 +59,8 @@ def open_queue(ledger: str | Path | None = None, *, create: bool = True) -> Queu
         path = path.with_name(f"{path.stem}.queue.sqlite3")
         if not create and not path.exists():
             raise InputError(
-                f"{path}: no queue yet; `genbench submit` makes one, and --ledger names the ledger of another"
+                f"{path}: no queue yet; `genbench queue submit` makes one, and --ledger names the ledger of "
+                "another"
             )
         engine, shown = sqlite_engine(path), str(path)
     return Queue(engine, shown).bring_to_head()

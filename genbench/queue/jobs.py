@@ -62,7 +62,7 @@ def require_job(connection: Connection, number: int) -> Any:
     """
     row = connection.execute(select(tables.job).where(tables.job.c.id == number)).first()
     if row is None:
-        raise InputError(f"the queue has no job {number}; see: genbench jobs")
+        raise InputError(f"the queue has no job {number}; see: genbench queue list")
     return row
 
 

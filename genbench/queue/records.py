@@ -84,7 +84,7 @@ class Schedule(JsonRecord):
 
 
 class JobList(JsonRecord):
-    """What `genbench jobs` prints."""
+    """What `genbench queue list` prints."""
 
     format: Literal[1] = Field(description="version of this record")
     queue: str = Field(description="path or URL of the queue")
@@ -94,7 +94,7 @@ class JobList(JsonRecord):
 
 
 class JobDetail(JsonRecord):
-    """What `genbench jobs ID` prints, and `genbench submit`."""
+    """What `genbench queue list ID` prints, and `genbench queue submit`."""
 
     format: Literal[1] = Field(description="version of this record")
     job: Job = Field(description="the job")

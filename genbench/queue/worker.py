@@ -72,7 +72,7 @@ class WorkerOptions:
     stop_s: float = 120.0
     """Seconds that a job has for a clean stop."""
     waits_s: Sequence[float] = WAITS_S
-    program: tuple[str, ...] = (sys.executable, "-m", "genbench.cli")
+    program: tuple[str, ...] = (sys.executable, "-m", "genbench")
     clock: Callable[[], float] = time.time
     """The time of day. Leases do not depend on it."""
 

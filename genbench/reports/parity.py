@@ -91,13 +91,12 @@ def _not_yet_run(
     nothing = {"measured": None, "difference": None, "ci": None}
     for name, model in config.models.items():
         for score in references(known, model, None):
-            if score["of"] == "this model" and is_in_mode(score["decoding"], model):
-                published = {key: score[key] for key in ("source", "decoding")}
-                of_categories = {"mean": score["mean"]} if "mean" in score else {}
-                sizes = {"n": score.get("n"), "k": score.get("k")}
+            if score.of == "this model" and is_in_mode(score.decoding, model):
+                of_categories = {"mean": score.mean} if score.mean else {}
+                facts = {key: getattr(score, key) for key in ("source", "decoding", "n", "k")}
                 yield ParityRecord.model_validate(
-                    {"model": name, **about, **of_categories, "published": score["value"], **published}
-                    | sizes
+                    {"model": name, **about, **of_categories, "published": score.value}
+                    | facts
                     | nothing
                     | {"state": "not yet run"}
                 )
@@ -262,7 +261,11 @@ def cards_text(cards: Sequence[ParityCard], states: Mapping[str, ParityReport] |
         state = state_words([item.state for item in _current(card, states or {})])
         lines.append(f"{card.name.ljust(28)} {models}: {len(card.scores)} published scores, {state}")
     return "\n".join(
-        [*lines, "", "genbench run parity/CARD runs one; genbench parity RUN_DIR/MODEL compares it."]
+        [
+            *lines,
+            "",
+            "genbench run parity/CARD runs one; genbench compare --published RUN_DIR/MODEL compares it.",
+        ]
     )
 
 
@@ -313,9 +316,10 @@ def cards_markdown(cards: Sequence[ParityCard]) -> str:
     parts = [
         "# Parity\n\nA card is a suite that measures again what others report: two models with the decoding, "
         "the words and the number of samples of the source, as far as they are known. "
-        "`genbench run parity/NAME` runs one. `genbench parity RUN_DIR/MODEL` then says for each published "
-        "score whether the measured one agrees: whether the 95 % interval of the difference contains zero. "
-        "Nothing is called reproduced that was not run. [Published protocols](../protocols.md) lists the "
+        "`genbench run parity/NAME` runs one. `genbench compare --published RUN_DIR/MODEL` then says for "
+        "each published score whether the measured one agrees: whether the 95 % interval of the difference "
+        "contains zero. Nothing is called reproduced that was not run. "
+        "[Published protocols](../protocols.md) lists the "
         "tasks without a card, with the reason.\n",
         "| card | models | published scores | state |\n|---|---|---|---|",
     ]

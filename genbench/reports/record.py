@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from genbench.analysis.comparison.compare import Comparison
 from genbench.analysis.results.record import Results
 from genbench.json_record import Count, JsonRecord, Share
+from genbench.protocols import PublishedScore
 from genbench.types import Status
 
 
@@ -71,24 +72,16 @@ class ReportedRun(JsonRecord):
     )
 
 
-class PublishedScore(JsonRecord):
-    """A score that someone else reports."""
+class ReportedScore(PublishedScore):
+    """A score that someone else reports, with the task of the report that it belongs to."""
 
     task: str = Field(description="the task, or the group of tasks")
-    mean: Literal["macro", "micro"] | None = Field(
-        default=None,
-        description="which mean of a group or of a task's categories it is; absent if it is the plain score",
-    )
 
-    model: str = Field(description="the model, as its source names it")
-    value: Share = Field(description="the score")
-    source: str = Field(description="source of the score")
-    decoding: str = Field(description="decoding as far as the source states it")
-    n: Count | None = Field(default=None, description="problems of the source")
-    k: Count | None = Field(default=None, description="samples of each problem of the source")
-    of: Literal["this model", "its family", "the suite"] = Field(
-        description="why it is shown: of the model under test, of its family, or named by the suite"
-    )
+    @model_serializer(mode="wrap")
+    def _task_first(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found = handler(self)
+        first = {key: found[key] for key in ("task", "mean") if key in found}
+        return {**first, **found}
 
     @property
     def label(self) -> str:
@@ -120,7 +113,7 @@ class Report(JsonRecord):
     format: Literal[1] = Field(description="version of this record")
     title: str = Field(description="the suites of the runs")
     tasks: tuple[str, ...] = Field(description="all tasks of all runs, in order")
-    published: tuple[PublishedScore, ...] = Field(
+    published: tuple[ReportedScore, ...] = Field(
         description="scores that others report for the models, and the suite's own references"
     )
     runs: tuple[ReportedRun, ...] = Field(description="the runs, the first of which is the base")

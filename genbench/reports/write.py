@@ -33,7 +33,7 @@ from genbench.reports.page.data import (
 )
 from genbench.reports.page.html import html
 from genbench.reports.page.text_chunks import TextStore
-from genbench.reports.record import DoubtfulReference, PublishedScore, Report, ReportedComparison, ReportedRun
+from genbench.reports.record import DoubtfulReference, Report, ReportedComparison, ReportedRun, ReportedScore
 from genbench.reports.warnings import brief_notices
 from genbench.safetext.printable import one_line
 from genbench.stats.macro import MeanRecord
@@ -64,15 +64,15 @@ def report_record(runs: Sequence[GatheredRun], allow: Sequence[str] = ()) -> Rep
     return record.model_copy(update={"lead": lead(record)})
 
 
-def _published(runs: Sequence[GatheredRun]) -> list[PublishedScore]:
+def _published(runs: Sequence[GatheredRun]) -> list[ReportedScore]:
     """Return what others report, groups first and then task by task, each score once."""
-    found: dict[tuple[object, ...], PublishedScore] = {}
+    found: dict[tuple[object, ...], ReportedScore] = {}
     for run in runs:
         for name, reported in (run.results.groups | run.results.tasks).items():
             mean = {"mean": reported.mean} if isinstance(reported, GroupRecord) else {}
             for score in reported.published:
                 key = (name, score.model, score.value, score.source, score.decoding)
-                found.setdefault(key, PublishedScore(task=name, **mean, **score.to_json()))
+                found.setdefault(key, ReportedScore(task=name, **mean, **score.to_json()))
     order = _tasks(runs)
     return sorted(found.values(), key=lambda item: order.index(item.task) if item.task in order else -1)
 

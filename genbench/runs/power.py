@@ -177,14 +177,7 @@ def _foreseen_task(
 
 def _foreseen_night(tasks: Mapping[str, ForeseenTask], drops: dict[str, float]) -> ForeseenNight:
     """Return the record of one kind of night."""
-    found = foresee(tasks, drops, seed=_SEED)
-    return ForeseenNight(
-        drops=drops,
-        share=found.share,
-        regressed=found.regressed,
-        non_inferior=found.non_inferior,
-        tasks=dict(found.tasks),
-    )
+    return ForeseenNight.from_object(foresee(tasks, drops, seed=_SEED), drops=drops)
 
 
 _K_GRID = (1, 2, 4, 8, 16, 32, 64)
@@ -352,7 +345,7 @@ def plan_nights(
     budget = (alarms_per_year, nights_per_year)
     threshold = alarm_threshold(len(gating) + pooled, *budget) if gating else None
     watched = alarm_threshold(len(others), *budget) if others else None
-    noise = {name: _noise_over_nights(task.components, task) for name, task in tasks.items()}
+    noise = {name: night_noise(task.components, task.n, task.k_tuned) for name, task in tasks.items()}
     found = {}
     for name in tasks:
         limit = threshold if name in gating else watched
@@ -370,10 +363,6 @@ def plan_nights(
         tasks=found,
         pooled=line,
     )
-
-
-def _noise_over_nights(parts: ComponentsRecord, task: PlannedTask) -> NightNoise:
-    return night_noise(parts, task.n, task.k_tuned)
 
 
 def _task_over_nights(noise: NightNoise, detect: float, nights: int, threshold: float) -> TaskNights:

@@ -1,5 +1,6 @@
-"""The requests of a suite as records, for engines that run elsewhere. `genbench prompts --json` prints
-them.
+"""The requests of a suite as records, for engines that run elsewhere.
+
+`genbench check SUITE --prompts --json` prints them.
 """
 
 from __future__ import annotations

@@ -65,7 +65,9 @@ def unpack_run(data: bytes) -> dict[str, bytes]:
             return _read(bundle)
     # NotImplementedError: zipfile's error for a newer version or a kind of encryption that it lacks.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError) as error:
-        raise InputError(f"the bundle is damaged: {str(error)[:200]}; make it with genbench push") from error
+        raise InputError(
+            f"the bundle is damaged: {str(error)[:200]}; make it with genbench ledger push"
+        ) from error
 
 
 def content_digest_of(body: bytes) -> str:

@@ -30,7 +30,7 @@ class RemoteService:
 
     Args:
         url: its address, such as https://eval.example.org.
-        token: a token of `genbench token add`, or nothing.
+        token: a token of `genbench serve token add`, or nothing.
     """
 
     url: str
@@ -117,5 +117,5 @@ class RemoteService:
         except (ValueError, KeyError, TypeError):
             detail = "the answer is none of genbench's; is this the address of genbench serve?"
         if found.status_code == 401:
-            detail = f"set {TOKEN_VARIABLE} to a token that genbench token add made there"
+            detail = f"set {TOKEN_VARIABLE} to a token that genbench serve token add made there"
         raise InputError(f"{self.url}: {detail}")

@@ -197,7 +197,7 @@ def _unknown(scope: Scope, headers: Headers) -> ASGIApp:
         return RedirectResponse("/login", 303)
     if scope["path"].startswith(FORMS):
         return problem(403, "forms are sent from our own pages by somebody who has a session; see /login")
-    how = "send a token: Authorization: Bearer TOKEN (genbench token add makes one)"
+    how = "send a token: Authorization: Bearer TOKEN (genbench serve token add makes one)"
     return problem(401, how, {"WWW-Authenticate": 'Bearer realm="genbench"'})
 
 

@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field
 
 from genbench.data.subset import nested_subset
 from genbench.json_record import Count, JsonRecord, Share, SignedShare
+from genbench.protocols import PublishedScore
 from genbench.safetext.redaction import hidden, secrets_of, without_secrets
 from genbench.stats.adaptive.looks import NightLookRecord, TaskDecision
 from genbench.suite.track import TrackKind, TrackName
@@ -197,7 +198,10 @@ class OriginRecord(JsonRecord):
 
 
 class ModelRecord(JsonRecord):
-    """The model under test, with the suite's settings for it."""
+    """The model under test, with the suite's settings for it.
+
+    It has any key and any value that a suite's model may have had, so that runs of other versions are read.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -233,22 +237,6 @@ class VerifierRecord(JsonRecord):
     name: str = Field(description="name of the verifier in the suite")
     version: str = Field(description="version of everything that can change a finding")
     digest: str = Field(description="digest of name, options and version, which every verdict carries")
-
-
-class PublishedRecord(JsonRecord):
-    """A score that someone else reported."""
-
-    model: str = Field(description="the model that was measured")
-    value: Share = Field(description="score as a fraction of 1")
-    source: str = Field(description="source of the score")
-    decoding: str = Field(description="how its samples were drawn")
-    n: Count | None = Field(default=None, description="problems of the source; absent if it does not say")
-    k: Count | None = Field(default=None, description="samples of each problem; absent if it does not say")
-    mean: Literal["macro"] | None = Field(default=None, description="`macro`: mean over categories")
-    of: Literal["this model", "its family", "the suite"] = Field(
-        description="why it is shown: the name of the model under test is this one, begins with it, "
-        "or the suite says so"
-    )
 
 
 class OpponentRecord(JsonRecord):
@@ -309,7 +297,7 @@ class TaskRecord(JsonRecord):
     headline: str = Field(description="metric that represents the task")
     metrics: tuple[str, ...] = Field(description="all metrics")
     chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
-    published: tuple[PublishedRecord, ...] = Field(default=(), description="scores that others report")
+    published: tuple[PublishedScore, ...] = Field(default=(), description="scores that others report")
     decoding: dict[str, Any] = Field(description="sampling fields without the run seed")
     verifier: VerifierRecord = Field(description="verifier that graded the answers")
     data: dict[str, Any] = Field(default_factory=dict, description="source of the rows")

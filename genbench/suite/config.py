@@ -162,7 +162,7 @@ class TaskEntry(Strict):
         None,
         description="built-in task or plug-in (see `genbench tasks`), package.module:attribute, a path "
         "of a task page of your own, which ends in .yaml, or imported:PATH of a lock file (see "
-        "`genbench import-task`)",
+        "`genbench import task`)",
     )
     name: str | None = Field(None, pattern=NAME_PATTERN)
     kind: str | None = Field(

@@ -21,19 +21,11 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, cor
 
 from genbench import registry
 from genbench.errors import ConfigError
+from genbench.protocols import HubSource
 from genbench.suite.block import Strict
 
 if TYPE_CHECKING:
     from genbench.suite.config import ModelConfig
-
-
-class HubSource(Strict):
-    """Rows from the Hugging Face hub."""
-
-    repo: str
-    config: str = "default"
-    split: str = "test"
-    revision: str | None = None
 
 
 class DataSource(Strict):

@@ -18,12 +18,35 @@ from genbench.task_import.python_tasks import convert_python, python_source
 from genbench.task_import.sources import Source, installed_folder, source_of
 from genbench.tasks.imported import ENDING, Lock, write_frozen, write_lock
 
+_SHOWN = 3
+"""Rows that are shown for approval."""
+_READ = "the requests that the tool wrote were read; nothing of it was executed"
+_SUITE = """\
+# Tasks that were imported from {framework}. Each lock file says where its parts came from; the page next to
+# it says the same in words. `genbench check {name}.yaml` checks files and rows.
+#
+# The definitions' own decoding is in their lock files. For a base model, write `prompt_style: plain` under
+# the model and take stop and max_tokens from there. Chat models get the suite's max_tokens: the limits of
+# the definitions (often 256 tokens) end a reasoning trace in the middle.
+models:
+  model:
+    path: ORG/MODEL                 # or: genbench run {name}.yaml --model model=PATH
+
+decoding:
+  temperature: 0.6
+  top_p: 0.95
+  max_tokens: 32768
+  seed: 0
+
+tasks:
+"""
+
 
 class ImportedRecord(JsonRecord):
     """One task that was imported."""
 
     task: str = Field(description="name of the task in the original")
-    level: str = Field(description="1, 1c, 2, 2c, 3 or 4 (see `genbench import-task --report`)")
+    level: str = Field(description="1, 1c, 2, 2c, 3 or 4 (see `genbench import task --report`)")
     door: int = Field(description="1: definition read; 2: rows by foreign code; 3: also scored by it")
     output: str = Field(description="generate_until, multiple_choice, loglikelihood …")
     lock: str = Field(description="the lock file")
@@ -50,30 +73,91 @@ class ImportRecord(JsonRecord):
     refused: tuple[RefusedRecord, ...] = Field(description="the tasks that were not")
 
 
-_SHOWN = 3
-"""Rows that are shown for approval."""
+def import_tasks(source: str, options: ImportOptions) -> ImportRecord:
+    """Import a definition file, all definitions of a folder, or a task, group or tag by name.
 
-_READ = "the requests that the tool wrote were read; nothing of it was executed"
+    Tasks that cannot be imported are listed with the reason. Nothing is written for them.
 
-_SUITE = """\
-# Tasks that were imported from {framework}. Each lock file says where its parts came from; the page next to
-# it says the same in words. `genbench check {name}.yaml` checks files and rows.
-#
-# The definitions' own decoding is in their lock files. For a base model, write `prompt_style: plain` under
-# the model and take stop and max_tokens from there. Chat models get the suite's max_tokens: the limits of
-# the definitions (often 256 tokens) end a reasoning trace in the middle.
-models:
-  model:
-    path: ORG/MODEL                 # or: genbench run {name}.yaml --model model=PATH
+    Raises:
+        InputError: the source is unknown, or none of its tasks can be imported.
+    """
+    if source.startswith(PREFIXES):
+        found = convert_olmo(source, options.tasks_dir)
+        return _finished(found.lock.task, [write_converted(found, options.output)], [], options)
+    python = python_source(source)
+    if python is not None:
+        found = convert_python(python, options.foreign, options.data_dir)
+        return _finished(source, [write_converted(found, options.output)], [], options)
+    tree, wanted = _wanted(source, options)
+    origin = source_of(tree.root)
+    done: list[ImportedRecord] = []
+    refused: list[RefusedRecord] = []
+    for place, definition in enumerate(wanted, start=1):
+        options.tell(f"task {place} of {len(wanted)}: {definition.name}")
+        outcome = _imported(definition, origin, options)
+        if isinstance(outcome, RefusedRecord):
+            refused.append(outcome)
+        else:
+            done.append(write_converted(outcome, options.output))
+    if not done:
+        words = "\n".join(f"  {item.task}: {item.reason}" for item in refused[:20])
+        raise InputError(f"none of {len(wanted)} tasks can be imported:\n{words}")
+    return _finished(source, done, refused, options)
 
-decoding:
-  temperature: 0.6
-  top_p: 0.95
-  max_tokens: 32768
-  seed: 0
 
-tasks:
-"""
+def _finished(
+    source: str, done: list[ImportedRecord], refused: list[RefusedRecord], options: ImportOptions
+) -> ImportRecord:
+    """Write the suite that lists the tasks, and return what was done."""
+    suite = options.output / f"{_file_name(source)}.yaml"
+    group = _file_name(source) if len(done) > 1 else None
+    suite.write_text(suite_text(done, group), encoding="utf-8")
+    return ImportRecord(suite=str(suite), imported=tuple(done), refused=tuple(refused))
+
+
+def _wanted(source: str, options: ImportOptions) -> tuple[DefinitionTree, Sequence[Definition]]:
+    """Return the tree of a source and the tasks that are meant.
+
+    Raises:
+        InputError: there is no such file, folder or name.
+    """
+    path = Path(source).expanduser()
+    if path.is_file():
+        tree = read_file(path, options.tasks_dir)
+        return tree, list(tree.tasks.values()) or _of_group(path, tree, options)
+    if path.is_dir():
+        tree = read_tree(path)
+        return tree, list(tree.tasks.values())
+    root = options.tasks_dir or installed_folder()
+    if root is None:
+        raise InputError(
+            f"'{source}' is no file or folder, and no folder of definitions is known for a name: give "
+            "--tasks-dir FOLDER, or install lm-eval next to genbench (its definitions are read, not its code)"
+        )
+    options.tell(f"reading the definitions in {root}")
+    tree = read_tree(root)
+    return tree, tree.find(source)
+
+
+def _of_group(path: Path, tree: DefinitionTree, options: ImportOptions) -> list[Definition]:
+    """Return the tasks of a file that lists a group. Its members are in the same folder."""
+    whole = read_tree(options.tasks_dir or path.resolve().parent)
+    return [task for name in tree.groups for task in whole.find(name)]
+
+
+def _imported(definition: Definition, origin: Source, options: ImportOptions) -> Converted | RefusedRecord:
+    kept, left_out = without_code(definition, options.skip_code)
+    found = classify(kept)
+    try:
+        return convert(found, origin, options, left_out)
+    except GenbenchError as error:
+        return RefusedRecord(task=definition.name, level=found.level, reason=str(error))
+
+
+def _file_name(source: str) -> str:
+    name = Path(source).name.removesuffix(".yaml")
+    kept = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
+    return kept.lstrip("._-") or "imported"
 
 
 def write_converted(found: Converted, output: Path) -> ImportedRecord:
@@ -162,90 +246,3 @@ def _row_lines(found: Converted) -> Iterator[str]:
     yield "## The first rows\n"
     for prompt, reference in _examples(found):
         yield f"````text\n{prompt}\n````\n\nReference: `{reference}`\n"
-
-
-def import_tasks(source: str, options: ImportOptions) -> ImportRecord:
-    """Import a definition file, all definitions of a folder, or a task, group or tag by name.
-
-    Tasks that cannot be imported are listed with the reason. Nothing is written for them.
-
-    Raises:
-        InputError: the source is unknown, or none of its tasks can be imported.
-    """
-    if source.startswith(PREFIXES):
-        found = convert_olmo(source, options.tasks_dir)
-        return _finished(found.lock.task, [write_converted(found, options.output)], [], options)
-    python = python_source(source)
-    if python is not None:
-        found = convert_python(python, options.foreign, options.data_dir)
-        return _finished(source, [write_converted(found, options.output)], [], options)
-    tree, wanted = _wanted(source, options)
-    origin = source_of(tree.root)
-    done: list[ImportedRecord] = []
-    refused: list[RefusedRecord] = []
-    for place, definition in enumerate(wanted, start=1):
-        options.tell(f"task {place} of {len(wanted)}: {definition.name}")
-        outcome = _imported(definition, origin, options)
-        if isinstance(outcome, RefusedRecord):
-            refused.append(outcome)
-        else:
-            done.append(write_converted(outcome, options.output))
-    if not done:
-        words = "\n".join(f"  {item.task}: {item.reason}" for item in refused[:20])
-        raise InputError(f"none of {len(wanted)} tasks can be imported:\n{words}")
-    return _finished(source, done, refused, options)
-
-
-def _finished(
-    source: str, done: list[ImportedRecord], refused: list[RefusedRecord], options: ImportOptions
-) -> ImportRecord:
-    """Write the suite that lists the tasks, and return what was done."""
-    suite = options.output / f"{_file_name(source)}.yaml"
-    group = _file_name(source) if len(done) > 1 else None
-    suite.write_text(suite_text(done, group), encoding="utf-8")
-    return ImportRecord(suite=str(suite), imported=tuple(done), refused=tuple(refused))
-
-
-def _wanted(source: str, options: ImportOptions) -> tuple[DefinitionTree, Sequence[Definition]]:
-    """Return the tree of a source and the tasks that are meant.
-
-    Raises:
-        InputError: there is no such file, folder or name.
-    """
-    path = Path(source).expanduser()
-    if path.is_file():
-        tree = read_file(path, options.tasks_dir)
-        return tree, list(tree.tasks.values()) or _of_group(path, tree, options)
-    if path.is_dir():
-        tree = read_tree(path)
-        return tree, list(tree.tasks.values())
-    root = options.tasks_dir or installed_folder()
-    if root is None:
-        raise InputError(
-            f"'{source}' is no file or folder, and no folder of definitions is known for a name: give "
-            "--tasks-dir FOLDER, or install lm-eval next to genbench (its definitions are read, not its code)"
-        )
-    options.tell(f"reading the definitions in {root}")
-    tree = read_tree(root)
-    return tree, tree.find(source)
-
-
-def _of_group(path: Path, tree: DefinitionTree, options: ImportOptions) -> list[Definition]:
-    """Return the tasks of a file that lists a group. Its members are in the same folder."""
-    whole = read_tree(options.tasks_dir or path.resolve().parent)
-    return [task for name in tree.groups for task in whole.find(name)]
-
-
-def _imported(definition: Definition, origin: Source, options: ImportOptions) -> Converted | RefusedRecord:
-    kept, left_out = without_code(definition, options.skip_code)
-    found = classify(kept)
-    try:
-        return convert(found, origin, options, left_out)
-    except GenbenchError as error:
-        return RefusedRecord(task=definition.name, level=found.level, reason=str(error))
-
-
-def _file_name(source: str) -> str:
-    name = Path(source).name.removesuffix(".yaml")
-    kept = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in name)
-    return kept.lstrip("._-") or "imported"

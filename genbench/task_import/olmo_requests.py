@@ -28,6 +28,10 @@ _RULES = {
     "acc_uncond": "acc_pmi",
 }
 """oe-eval's accuracies by genbench's rules. oe-eval counts the space in front of a choice."""
+_TEXT_CHANGE = (
+    "only the log-probability of the right text is scored: bpb_gold is oe-eval's bits per byte, and answers "
+    "that it generates are not asked for"
+)
 
 
 @dataclass(slots=True)
@@ -63,12 +67,6 @@ def convert_olmo(source: str, tasks_dir: Path | None) -> Converted:
         rows, changes = _text_rows(documents), [_TEXT_CHANGE]
         output, options = "loglikelihood", {"rule": "byte_probability"}
     return Converted(_lock(path, config, rows, output=output, options=options, changes=changes), rows)
-
-
-_TEXT_CHANGE = (
-    "only the log-probability of the right text is scored: bpb_gold is oe-eval's bits per byte, and answers "
-    "that it generates are not asked for"
-)
 
 
 def _requests_file(name: str, tasks_dir: Path | None) -> Path:

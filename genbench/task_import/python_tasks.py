@@ -21,6 +21,8 @@ _SIMPLE = frozenset(
     for name in ("prompt_template", "system_message", "user_message", "multiple_choice", "generate", "chain")
 )
 """Solvers that make the prompt of one request."""
+_LICENCES = {"lighteval": "MIT", "inspect": "MIT"}
+_PROGRAMS = Path(__file__).parent / "programs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +166,6 @@ def _asked_row(row: Mapping[str, Any], verifier: str) -> dict[str, Any]:
         return {**kept, "options": options, "reference": {"letter": letters[0], "options": options, **also}}
     reference: Any = {"golds": [text.strip() for text in target]} if verifier == "filtered_match" else target
     return {**kept, "reference": {"texts": target} if verifier == "contains" else reference}
-
-
-_LICENCES = {"lighteval": "MIT", "inspect": "MIT"}
-_PROGRAMS = Path(__file__).parent / "programs"
 
 
 @dataclass(frozen=True, slots=True)

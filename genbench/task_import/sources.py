@@ -24,6 +24,8 @@ _LICENCES = (
 )
 _PARENTS = 6
 """Folders above the definitions that are searched for a licence, a repository or a package."""
+_LOADERS = ("json", "csv", "parquet", "text", "arrow")
+"""Paths that name no repository, but a reader of `datasets` for files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +104,6 @@ def _commit(folder: Path) -> str | None:
     return found.stdout.strip() or None
 
 
-_LOADERS = ("json", "csv", "parquet", "text", "arrow")
-"""Paths that name no repository, but a reader of `datasets` for files."""
-
-
 @dataclass(frozen=True, slots=True)
 class Split:
     """One split of a dataset, as the definition names it."""
@@ -139,7 +137,9 @@ def load_split(split: Split, data_dir: Path | None) -> SourceRows:
     if ".." in Path(split.repo).parts or Path(split.repo).is_absolute():
         raise InputError(f"dataset_path '{split.repo}' is no repository of the hub")
     config = split.config or "default"
-    dataset = HubDataset(split.repo, config, split.name, (), split.revision)
+    dataset = HubDataset(
+        repo=split.repo, config=config, split=split.name, columns=(), revision=split.revision
+    )
     if data_dir is not None:
         path = mirror_file(dataset, data_dir)
         rows, revision, source, licence = read_rows(path, ()), None, "mirror", "not stated"

@@ -94,6 +94,9 @@ def task_infos() -> list[TaskInfo]:
     return found
 
 
+_SCORE_KEYS = {"model", "value", "source", "decoding"}
+
+
 def info_record(info: TaskInfo) -> dict[str, Any]:
     """Return a task's facts as JSON."""
     data = info.dataset
@@ -103,7 +106,7 @@ def info_record(info: TaskInfo) -> dict[str, Any]:
         "version": info.version,
         "dataset": f"{data.repo} ({data.config}, {data.split})" if data else None,
         "revision": data.revision if data else None,
-        "rows": data.rows if data else None,
+        "rows": data.row_count if data else None,
         "digest": data.digest if data else None,
         "gated": bool(data and data.gated),
         "k": info.k,
@@ -111,10 +114,7 @@ def info_record(info: TaskInfo) -> dict[str, Any]:
         "licence": info.licence,
         "metrics": list(info.metrics),
         "chance": info.chance,
-        "published": [
-            {"model": score.model, "value": score.value, "source": score.source, "decoding": score.decoding}
-            for score in info.published
-        ],
+        "published": [score.model_dump(include=_SCORE_KEYS) for score in info.published],
     }
 
 
@@ -126,7 +126,7 @@ def tasks_text(infos: list[TaskInfo]) -> str:
             info.name,
             info.family,
             str(info.k),
-            str(info.dataset.rows or "?") if info.dataset else "-",
+            str(info.dataset.row_count or "?") if info.dataset else "-",
             info.verifier,
             (info.dataset.repo if info.dataset else "-")
             + (" (gated)" if info.dataset and info.dataset.gated else ""),
@@ -245,7 +245,7 @@ def _facts(item: KnownTask) -> Iterator[str]:
         config = f"{len(data.configs)} configs" if data.configs else data.config
         gated = ", gated" if data.gated else ""
         yield f"| data | `{data.repo}` ({config}, {data.split}{gated}) |"
-        yield f"| rows | {f'{data.rows:,}' if data.rows else 'not pinned'} |"
+        yield f"| rows | {f'{data.row_count:,}' if data.row_count else 'not pinned'} |"
         yield f"| revision | {f'`{data.revision}`' if data.revision else 'not pinned'} |"
     yield f"| licence | {info.licence} |"
     yield f"| kind | {item.kind} (verifier `{info.verifier}`) |"
@@ -306,8 +306,7 @@ def published_record(item: KnownTask) -> list[dict[str, Any]]:
 
 
 def _score(score: PublishedScore, protocol: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    facts = {"model": score.model, "value": score.value, "source": score.source, "decoding": score.decoding}
-    return {**facts, "protocol": protocol, "options": dict(options)}
+    return {**score.model_dump(include=_SCORE_KEYS), "protocol": protocol, "options": dict(options)}
 
 
 def _points(score: Mapping[str, Any]) -> str:

@@ -163,7 +163,7 @@ class LoadedTask:
         """
         if isinstance(self.task, GeneratedTask):
             return self.task.reference(problem)  # no prompt of megabytes is made for it
-        if problem.ends_early:
+        if problem.ends_early or problem.turns == 1:
             first = self.ask(problem, sample_index, ())
             return None if first is None else first.reference
         said = [*replies, *[""] * problem.turns]

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 from pydantic import Field, ValidationError
 
 from genbench.errors import ConfigError, nearest
-from genbench.protocols import PublishedScore
+from genbench.protocols import PublishedScore, ScoreOwner
 from genbench.suite.block import Strict
 from genbench.suite.config import Reference, TaskEntry
 from genbench.suite.yamlfile import read_yaml_file
@@ -69,10 +69,9 @@ def is_in_mode(decoding: str, model: AskedModel) -> bool:
 
 def references(
     known: Sequence[PublishedScore], model: NamedModel, named: Reference | None
-) -> list[dict[str, Any]]:
-    """Return the scores that a task is compared with, as JSON for manifest and report.
+) -> list[PublishedScore]:
+    """Return the scores that a task is compared with, each with the reason why.
 
-    Values are fractions of 1.
     `of` is `this model` if a score is of the model under test: of `NAME`, or of `NAME-REVISION` if it is of
     one revision. It is `its family` if the model's name only begins with the score's, and `the suite` for
     scores that the suite names.
@@ -80,9 +79,12 @@ def references(
     own = _name(model.path)
     of_revision = _name(f"{model.path}-{model.revision}") if model.revision else own
     same = [score for score in known if _name(score.model) in (own, of_revision)]
-    of = "its family" if model.adapter or not same else "this model"
-    found = [_record(score, of) for score in same or _family(known, own)]
-    return found + [_record(score, "the suite") for score in named_scores(known, named)]
+    of: ScoreOwner = "its family" if model.adapter or not same else "this model"
+    found = [(score, of) for score in same or _family(known, own)]
+    found += [(score, "the suite") for score in named_scores(known, named)]
+    return [
+        PublishedScore.model_validate(score.model_dump(exclude_none=True) | {"of": of}) for score, of in found
+    ]
 
 
 def named_scores(known: Sequence[PublishedScore], named: Reference | None) -> list[PublishedScore]:
@@ -94,7 +96,7 @@ def named_scores(known: Sequence[PublishedScore], named: Reference | None) -> li
     if named is None:
         return []
     if named.value is not None:
-        return [PublishedScore(named.model, round(named.value / 100, 6), named.source, named.decoding)]
+        return [PublishedScore.from_object(named, value=round(named.value / 100, 6))]
     found = [score for score in known if _name(score.model) == _name(named.model)]
     if not found:
         hint = nearest(named.model, {score.model for score in known})
@@ -117,19 +119,6 @@ def _name(path: str) -> str:
     cached = re.search(r"models--[^/]+?--([^/]+)", path)
     last = cached.group(1) if cached else path.rstrip("/").rpartition("/")[2]
     return re.sub(r"[^a-z0-9.]+", "-", last.lower()).strip("-")
-
-
-def _record(score: PublishedScore, of: str) -> dict[str, Any]:
-    facts = (("n", score.n), ("k", score.k), ("mean", score.mean))
-    known = {name: fact for name, fact in facts if fact is not None}
-    return {
-        "model": score.model,
-        "value": score.value,
-        "source": score.source,
-        "decoding": score.decoding,
-        **known,
-        "of": of,
-    }
 
 
 FOLDER = Path(__file__).parent / "groups"

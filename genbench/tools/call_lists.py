@@ -16,6 +16,16 @@ from genbench.tools.code_calls import code_calls
 from genbench.tools.python_calls import python_calls
 
 _FENCE = "```"
+Language = Literal["python", "java", "javascript"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+_TAG = re.compile(r"<tool_call>\n")
+_LONGEST = 400_000
+_MOST_ENDS = 50
+_MOST_LISTS = 20
+_MOST_CHARACTERS = 2_000_000
+"""Characters that are parsed for one text, over all its lists and ends."""
+CALL_LIST = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
+"""The beginning of a list of calls: `[get_weather(`."""
 
 
 def without_fence(body: str) -> tuple[str, str]:
@@ -40,12 +50,6 @@ def enclosed(text: str, opening: re.Pattern[str], closing: str) -> list[tuple[re
         found.append((head, text[head.end() : end]))
         place = end + len(closing)
     return found
-
-
-Language = Literal["python", "java", "javascript"]
-LANGUAGES: tuple[Language, ...] = get_args(Language)
-
-_TAG = re.compile(r"<tool_call>\n")
 
 
 def official_prompt_calls(text: str, language: Language = "python") -> tuple[Call, ...]:
@@ -84,18 +88,10 @@ def official_tagged_calls(text: str) -> tuple[Call, ...]:
     return tuple(calls)
 
 
-_LONGEST = 400_000
-_MOST_ENDS = 50
-_MOST_LISTS = 20
-_MOST_CHARACTERS = 2_000_000
-"""Characters that are parsed for one text, over all its lists and ends."""
-_LIST = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
-
-
 def last_call_list(text: str, language: Language = "python") -> tuple[Call, ...]:
     """Return the last list of calls in a text, with any text around it, or nothing if it has none."""
     parsed = 0
-    for match in reversed(list(_LIST.finditer(text[:_LONGEST]))[-_MOST_LISTS:]):
+    for match in reversed(list(CALL_LIST.finditer(text[:_LONGEST]))[-_MOST_LISTS:]):
         for end in _ends(text, match.start()):
             found = text[match.start() : end + 1]
             parsed += len(found)

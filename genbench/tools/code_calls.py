@@ -15,6 +15,7 @@ from genbench.tools.calls import UNNAMED, Call, CallError
 Language = Literal["java", "javascript"]
 
 _NAME = re.compile(r"\s*([A-Za-z_$][\w$]*(?:\s*\.\s*[A-Za-z_$][\w$]*)*)\s*\(")
+# `key = …`, and neither the comparison `a == b` nor the arrow function `x => …`.
 _NAMED = re.compile(r"\s*([A-Za-z_$][\w$]*)\s*=(?![=>])\s*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_$][\w$]*|\d[\w.]*")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -22,8 +23,8 @@ _BEFORE_OPERANDS = frozenset(
     ("new", "typeof", "function", "async", "await", "void", "delete", "final", "class")
 )
 _BETWEEN_OPERANDS = frozenset(("instanceof", "in", "of", "extends"))
-_CREATED = re.compile(r"new\s+([\w.$]+\s*(?:<.*?>)?)\s*\(", re.DOTALL)
-_ARRAY = re.compile(r"new\s+([\w.$<>\s]+?)\s*\[\s*\]\s*(\{.*\})\Z", re.DOTALL)
+_CREATED = re.compile(r"new\s+([\w.$]+\s*(?:<.*?>)?)\s*\(", re.DOTALL)  # new ArrayList<String>(
+_ARRAY = re.compile(r"new\s+([\w.$<>\s]+?)\s*\[\s*\]\s*(\{.*\})\Z", re.DOTALL)  # new int[]{1, 2}
 
 
 def code_calls(text: str, language: Language, *, official: bool = False) -> tuple[Call, ...]:

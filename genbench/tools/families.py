@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from genbench.errors import ConfigError, nearest
-from genbench.tools.call_lists import Language, enclosed, without_fence
+from genbench.tools.call_lists import CALL_LIST, Language, enclosed, without_fence
 from genbench.tools.calls import Call, CallError, Parsed, depth_of
 from genbench.tools.code_calls import code_calls
 from genbench.tools.python_calls import python_calls
@@ -31,7 +31,10 @@ _DEEPEST = 100
 # Bounded or possessive, so that a text of a thousand beginnings of calls takes a time linear in its length.
 _XML_FUNCTION = re.compile(r"<function=([^>\n]{1,500})>")
 _XML_PARAMETER = re.compile(r"<parameter=([^>\n]{1,500})>")
+# `get_weather{`, `get_weather[ARGS]{` and `get_weather[CALL_ID]9a1b[ARGS]{`, whose `{` begins the arguments.
 _MISTRAL_CALL = re.compile(r"\s*+([\w.\-]++)\s*+(?:\[CALL_ID\][\w\-]*+)?\s*+(?:\[ARGS\])?\s*+(?=\{)")
+# `to=functions.get_weather<|channel|>commentary <|constrain|>json<|message|>{…}<|call|>`. The channel may
+# come before the recipient, the constraint may be missing, and the last message may be cut off.
 _HARMONY = re.compile(
     r"to=functions\.([\w.\-]{1,500}+)[^<]{0,500}+(?:<\|channel\|>[^<]{0,500}+)?"
     r"(?:<\|constrain\|>[^<]{0,500}+)?<\|message\|>(.*?)(?:<\|call\|>|<\|end\|>|<\|start\|>|\Z)",
@@ -39,7 +42,6 @@ _HARMONY = re.compile(
 )
 _TAG = re.compile("<tool_call>")
 _DEEPSEEK = re.compile(r"<｜tool▁call▁begin｜>")
-_PYTHON_LIST = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
 _DECODER = json.JSONDecoder()
 
 
@@ -162,6 +164,7 @@ FAMILIES: Mapping[str, Parser] = MappingProxyType(
 """The parsers by name. `auto` takes the one whose mark comes first in the reply."""
 
 _MARKS: tuple[tuple[str, str], ...] = (
+    # Of two marks at one place the first of this list counts, so the longer one comes first.
     (r"<tool_call>\s*<function=", "qwen3_coder"),
     (r"<tool_call>", "hermes"),
     (r"<function=[^>\n]{1,500}+>\s*+<parameter=", "qwen3_coder"),
@@ -173,9 +176,9 @@ _MARKS: tuple[tuple[str, str], ...] = (
     (r"<\|python_start\|>|<function_calls>", "pythonic"),
 )
 _WHOLE: tuple[tuple[str, str], ...] = (
-    (r"\[\s*[A-Za-z_][\w.]*\s*\(", "pythonic"),
-    (r"[A-Za-z_][\w.]*\(\s*(?:\w+\s*=[^\n]*)?\)\s*\Z", "pythonic"),
-    (r"(?:\[\s*)?\{\s*\"(?:name|type|function)\"", "llama"),
+    (CALL_LIST.pattern, "pythonic"),
+    (r"[A-Za-z_][\w.]*\(\s*(?:\w+\s*=[^\n]*)?\)\s*\Z", "pythonic"),  # get_weather(city="Rome")
+    (r"(?:\[\s*)?\{\s*\"(?:name|type|function)\"", "llama"),  # {"name": …} or [{"name": …}]
 )
 """Marks that count at the beginning of a reply only."""
 
@@ -232,7 +235,7 @@ def _looks_like(text: str, documents: Documents) -> str | None:
             return f"'{name}(' is in the text, and the text is no list of calls"
         if re.search(rf"\{{\s*\"name\"\s*:\s*\"{re.escape(name)}\"", text):
             return f"a JSON object with the name '{name}' is in the text, without the marks of a call"
-    if "<tool_call" in text or "</tool_call>" in text or _PYTHON_LIST.search(text):
+    if "<tool_call" in text or "</tool_call>" in text or CALL_LIST.search(text):
         return "the text has the marks of a call, and no call could be read"
     return None
 

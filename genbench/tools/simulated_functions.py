@@ -28,6 +28,9 @@ _TYPES = {
     "tuple": "array",
     "dict": "dict",
 }
+_KEPT = 64
+"""Outcomes that are kept: a conversation is asked and verified with the same calls."""
+_REASONS: Mapping[str, Any] = {"timeout": "timeout", "memory": "memory", "output_limit": "output_limit"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +113,6 @@ def _parameter(annotation: ast.expr | None) -> dict[str, Any]:
 def functions_of(record: Mapping[str, Any]) -> FunctionFile:
     """Return the functions that a reference names: `{source: …, class: …}`."""
     return FunctionFile(str(record["source"]), str(record["class"]), str(record.get("path", "functions")))
-
-
-_KEPT = 64
-"""Outcomes that are kept: a conversation is asked and verified with the same calls."""
-_REASONS: Mapping[str, Any] = {"timeout": "timeout", "memory": "memory", "output_limit": "output_limit"}
 
 
 class FunctionRunner:

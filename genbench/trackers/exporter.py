@@ -39,6 +39,11 @@ COLUMNS = (
     *("difference_high", "truncated", "tokens", "cost"),
 )
 """What is exported of each task. Scores, differences and shares are fractions of 1."""
+TRACKERS_VARIABLE = "GENBENCH_TRACKERS"
+PROJECT_VARIABLE = "GENBENCH_TRACKER_PROJECT"
+_PROJECT = "genbench"
+_SEND_S = 60.0
+_CLOSE_S = 200.0
 
 
 def tell_points(ledger: Ledger, queue: Queue, track: str) -> int:
@@ -104,13 +109,6 @@ def _point(connection: Connection, run: Any) -> dict[str, Any]:
         if (value := getattr(row, name)) is not None
     }
     return {"uid": run.uid, "model": run.model, "position": run.position, "values": values}
-
-
-TRACKERS_VARIABLE = "GENBENCH_TRACKERS"
-PROJECT_VARIABLE = "GENBENCH_TRACKER_PROJECT"
-_PROJECT = "genbench"
-_SEND_S = 60.0
-_CLOSE_S = 200.0
 
 
 class Tracker:

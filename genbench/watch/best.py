@@ -38,7 +38,7 @@ class DrawnAgain(JsonRecord):
 
 
 class BestAgain(JsonRecord):
-    """What `genbench watch-best` prints."""
+    """What `genbench watch best` prints."""
 
     format: Literal[1] = Field(description="version of this record")
     watch: str = Field(description="name of the watch")

@@ -223,7 +223,7 @@ class Watcher:
             self._set(row, "queued")
         else:
             why = row.job_error.partition("\n")[0] or row.job_state
-            self._set(row, "failed", f"job {row.job_id}: {why}; genbench retry {row.job_id}")
+            self._set(row, "failed", f"job {row.job_id}: {why}; genbench queue retry {row.job_id}")
 
     def _look(self, folder: Path, path: str, row: Any, markers: frozenset[str]) -> None:
         """Look at one folder that is there."""

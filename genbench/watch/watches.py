@@ -98,7 +98,7 @@ class Watch(JsonRecord):
 
 
 class WatchList(JsonRecord):
-    """What `genbench watches` prints."""
+    """What `genbench watch list` prints."""
 
     format: Literal[1] = Field(description="version of this record")
     watches: tuple[Watch, ...] = Field(description="watches by name")
@@ -215,7 +215,7 @@ def _require(connection: Connection, name: str) -> Any:
     row = connection.execute(select(table).where(table.c.name == name)).first()
     if row is None:
         names = connection.scalars(select(table.c.name)).all()
-        hint = nearest(name, names) or "; begin one with: genbench watch DIR --suite SUITE --track NAME"
+        hint = nearest(name, names) or "; begin one with: genbench watch start DIR --suite SUITE --track NAME"
         raise InputError(f"there is no watch '{name[:100]}'{hint}")
     return row
 

@@ -19,8 +19,8 @@ from genbench.analysis.parity import (
 )
 from genbench.analysis.results.means import GroupRecord, MacroRecord, ProblemValues, group_records
 from genbench.analysis.results.record import TaskResults
+from genbench.protocols import PublishedScore
 from genbench.stats.macro import MeanRecord
-from genbench.store.manifest import PublishedRecord
 from genbench.suite.config import ModelConfig
 from genbench.tasks.python import bfcl
 from tests.reports import made
@@ -35,8 +35,8 @@ def task(**changes: Any) -> TaskResults:
     return TaskResults.model_construct(**(known | changes))
 
 
-def published(value: float, n: int | None = 100, k: int | None = 4) -> PublishedRecord:
-    return PublishedRecord(model="M", value=value, source="s", decoding="d", n=n, k=k, of="this model")
+def published(value: float, n: int | None = 100, k: int | None = 4) -> PublishedScore:
+    return PublishedScore(model="M", value=value, source="s", decoding="d", n=n, k=k, of="this model")
 
 
 def test_the_interval_has_the_draws_of_both_sides() -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+
+from genbench.cli.app import app
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,21 @@ class Outcome:
 
 def command(*arguments: str) -> list[str]:
     """Return the command line of `genbench ARGUMENTS` for a new process."""
-    return [sys.executable, "-m", "genbench.cli", *arguments]
+    return [sys.executable, "-m", "genbench", *arguments]
+
+
+def leaves(name: str, found: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what can be run below a command or a group, with its full name, such as `judge check`."""
+    below = getattr(found, "commands", {})
+    if not below or (found.invoke_without_command and name):
+        yield name, found
+    for inner, one in below.items():
+        yield from leaves(f"{name} {inner}".strip(), one)
+
+
+def all_commands() -> dict[str, Any]:
+    """Return every command by its full name."""
+    return dict(leaves("", typer.main.get_command(app)))
 
 
 def ready_suite(place: Path, kind: str, problems: int, text: Callable[[int, int], str]) -> None:

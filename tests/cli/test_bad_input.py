@@ -256,7 +256,7 @@ def test_a_damaged_run_is_named_by_file_and_line(genbench: Cli, place: Path) -> 
 
 @pytest.mark.slow
 def test_help_of_every_command_shows_an_example(genbench: Cli) -> None:
-    commands = ["run", "score", "show", "prompts", "check", "doctor", "init", "tasks", "schema"]
+    commands = ["run", "score", "show", "check", "doctor", "init", "tasks"]
     for command in commands:
         outcome = genbench(command, "--help")
         assert outcome.code == 0

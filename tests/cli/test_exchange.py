@@ -44,7 +44,7 @@ def test_an_unknown_format_is_refused_with_the_nearest(genbench: Cli, run_dir: s
 
 @pytest.mark.slow
 def test_samples_come_back_as_a_score_file_with_the_same_estimate(genbench: Cli, run_dir: str) -> None:
-    outcome = genbench("import", f"{run_dir}/samples.parquet", "-o", "scores.jsonl")
+    outcome = genbench("import", "log", f"{run_dir}/samples.parquet", "-o", "scores.jsonl")
     assert outcome.code == 0, outcome.err
     assert outcome.out == "scores.jsonl: 6 scores; next: genbench estimate scores.jsonl\n"
     stored = json.loads(genbench("estimate", run_dir, "--json").out)["tasks"]["mine"]
@@ -54,6 +54,6 @@ def test_samples_come_back_as_a_score_file_with_the_same_estimate(genbench: Cli,
 
 def test_import_of_a_file_that_is_none_of_the_known_formats_is_refused(genbench: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"a": 1}\n')
-    outcome = genbench("import", tmp_path / "x.jsonl", "-o", tmp_path / "s.jsonl")
+    outcome = genbench("import", "log", tmp_path / "x.jsonl", "-o", tmp_path / "s.jsonl")
     assert outcome.code == 2
     assert "x.jsonl" in outcome.err

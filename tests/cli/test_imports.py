@@ -1,4 +1,4 @@
-"""import-task as a command, and a run of what it imported."""
+"""import task as a command, and a run of what it imported."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def responses(path: Path, text: str) -> None:
 
 @pytest.mark.slow
 def test_an_imported_task_runs_continues_compares_and_exports(genbench: Cli, place: Path) -> None:
-    done = genbench("import-task", "sums.yaml", "--data-dir", "mirror", "-o", "in", "--json")
+    done = genbench("import", "task", "sums.yaml", "--data-dir", "mirror", "-o", "in", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["imported"][0]["rows"] == 12
     for name, text in (("a", "{0} or 99"), ("b", "99 or {0}")):
@@ -71,7 +71,7 @@ def test_an_imported_task_runs_continues_compares_and_exports(genbench: Cli, pla
 
 
 def test_changed_rows_are_found_by_check(genbench: Cli, place: Path) -> None:
-    assert genbench("import-task", "sums.yaml", "--data-dir", "mirror", "-o", "in").code == 0
+    assert genbench("import", "task", "sums.yaml", "--data-dir", "mirror", "-o", "in").code == 0
     rows = place / "in/sums.rows.jsonl"
     rows.write_text(rows.read_text(encoding="utf-8").replace("3 + 0", "3 + 1"), encoding="utf-8")
     found = genbench("check", "in/sums.yaml")
@@ -80,7 +80,7 @@ def test_changed_rows_are_found_by_check(genbench: Cli, place: Path) -> None:
 
 
 def test_a_report_lists_levels_by_family(genbench: Cli, place: Path) -> None:
-    found = genbench("import-task", "--report", ".")
+    found = genbench("import", "task", "--report", ".")
     assert found.code == 0
     assert "1 tasks and 0 groups" in found.out
     assert "declarative" in found.out
@@ -88,7 +88,7 @@ def test_a_report_lists_levels_by_family(genbench: Cli, place: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [(), ("a.yaml", "--report", "."), ("nothing-here",)])
 def test_wrong_use_says_what_to_do(genbench: Cli, place: Path, arguments: tuple[str, ...]) -> None:
-    found = genbench("import-task", *arguments)
+    found = genbench("import", "task", *arguments)
     assert found.code == 2
     assert "Traceback" not in found.err
 

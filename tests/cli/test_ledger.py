@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 import genbench as genbench_package
-from genbench.cli import ledger, output
-from genbench.cli.app import app
+from genbench.cli import output
 from genbench.ledger.changes import change_id, open_change
 from genbench.ledger.database import open_ledger
 from genbench.ledger.history import track_history
@@ -140,14 +139,6 @@ def test_without_sqlalchemy_the_pip_line_is_told(
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     found = genbench("ledger", "add", place / "runs")
     assert found.code == 2 and 'pip install "genbench[ledger]"' in found.err
-
-
-def test_every_verb_has_help_with_an_example() -> None:
-    names = {command.name for command in ledger.ledger_app.registered_commands}
-    verbs = {"add", "list", "rebuild", "check", "rescore", "prune", "base", "note", "settle", "track"}
-    assert names == verbs and app.registered_groups
-    for command in ledger.ledger_app.registered_commands:
-        assert command.epilog and f"genbench ledger {command.name}" in command.epilog
 
 
 def test_the_counter_is_silent_without_a_terminal(

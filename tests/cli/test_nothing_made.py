@@ -24,12 +24,24 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (("gate", "nothing"), "nothing: not a run folder (no manifest.json); there is no such folder"),
         (("trend", "nightly"), "runs/ledger.sqlite3: no ledger; make one with: genbench ledger add DIR"),
-        (("jobs", "1"), "runs/ledger.queue.sqlite3: no queue yet; `genbench submit` makes one"),
-        (("cancel", "1"), "no queue yet"),
-        (("watches",), "no queue yet"),
-        (("token", "list"), "no queue yet"),
-        (("token", "add", "ada", "--scope", "write"), "--scope write: unknown scope"),
-        (("watch", "out", "--suite", "quickstart", "--track", "t"), "out: no such folder; give the one that"),
+        (
+            ("queue", "list", "1"),
+            "runs/ledger.queue.sqlite3: no queue yet; `genbench queue submit` makes one",
+        ),
+        (("queue", "cancel", "1"), "no queue yet"),
+        (
+            (
+                "watch",
+                "list",
+            ),
+            "no queue yet",
+        ),
+        (("serve", "token", "list"), "no queue yet"),
+        (("serve", "token", "add", "ada", "--scope", "write"), "--scope write: unknown scope"),
+        (
+            ("watch", "start", "out", "--suite", "quickstart", "--track", "t"),
+            "out: no such folder; give the one that",
+        ),
         (("init", "none/suite.yaml"), "none: no such folder"),
         (("show", "nothing"), "there is no such folder"),
     ],

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-import typer
 
 from genbench.cli import options
-from genbench.cli.app import app
+
+from .conftest import all_commands
 
 SHARED = [name for name in dir(options) if name.endswith(("Option", "Argument"))]
 
@@ -16,8 +16,7 @@ SHARED = [name for name in dir(options) if name.endswith(("Option", "Argument"))
 def parameters() -> dict[str, list[tuple[str, Any]]]:
     """Every option by its first name, with the commands that have it."""
     found: dict[str, list[tuple[str, Any]]] = {}
-    root: Any = typer.main.get_command(app)
-    for name, command in root.commands.items():
+    for name, command in all_commands().items():
         for item in command.params:
             found.setdefault(item.opts[0], []).append((name, item))
     return found
@@ -31,7 +30,7 @@ def test_every_shared_parameter_has_a_help_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["--data-dir", "--set", "--json", "--limit", "--with-test", "--allow"])
 def test_an_option_of_one_name_is_the_same_in_every_command(name: str) -> None:
-    users = [(command, item) for command, item in parameters()[name] if command != "prompts"]
+    users = [(command, item) for command, item in parameters()[name]]
     assert len(users) > 1
     assert len({(item.help, item.is_flag, item.multiple) for _, item in users}) == 1
 
@@ -39,6 +38,6 @@ def test_an_option_of_one_name_is_the_same_in_every_command(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["--model", "--task", "--set", "--allow", "--reuse", "--margin", "--gating"])
 def test_an_option_that_lists_names_can_be_given_again(name: str) -> None:
-    commands = [(command, item) for command, item in parameters()[name] if command not in ("import",)]
+    commands = [(command, item) for command, item in parameters()[name] if command != "import log"]
     assert commands
     assert all(item.multiple for _, item in commands)

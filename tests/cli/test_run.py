@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from genbench.cli import run as commands
 
 from .conftest import Outcome, ready_suite
 
@@ -23,10 +20,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ready_suite(tmp_path, "exact", 4, lambda problem, sample: str(problem if sample else "none"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_the_module_has_one_function_per_command() -> None:
-    assert all(callable(getattr(commands, name)) for name in ("run", "score", "merge", "prompts"))
 
 
 def test_a_run_prints_its_table_and_its_report(genbench: Cli, place: Path) -> None:
@@ -95,28 +88,11 @@ def test_a_shard_needs_both_numbers(genbench: Cli, place: Path) -> None:
     assert "2" in outcome.err and "Traceback" not in outcome.err
 
 
-def test_prompts_prints_one_sample_of_one_problem(genbench: Cli, place: Path) -> None:
-    set_model = ("--model", "m=shipped:checkpoints/tiny-base")
-    outcome = genbench("prompts", "suite.yaml", "mine", *set_model)
-    assert outcome.code == 0, outcome.err
-    heads = [line for line in outcome.out.splitlines() if line.startswith("── ")]
-    assert len(heads) == 1
-    assert heads[0].startswith("── m / mine / p")
-    assert "token ids: [" in outcome.out
+def test_perplexity_without_a_model_says_what_is_lacking(genbench: Cli) -> None:
+    outcome = genbench("run", "--perplexity", "wikitext")
+    assert outcome.code == 2 and "--model PATH" in outcome.err
 
 
-def test_prompts_needs_no_vllm(genbench: Cli, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("vllm", "genbench.engines.vllm.engine"):
-        monkeypatch.setitem(sys.modules, name, None)  # an import of it fails as if it were not installed
-    outcome = genbench("prompts", "suite.yaml", "mine", "--model", "m=shipped:checkpoints/tiny-base")
-    assert (outcome.code, outcome.err) == (0, "") and outcome.out
-
-
-def test_prompts_as_json_are_all_requests_of_the_run(genbench: Cli, place: Path) -> None:
-    outcome = genbench("prompts", "suite.yaml", "--model", "m=shipped:checkpoints/tiny-base", "--json")
-    records = [json.loads(line) for line in outcome.out.splitlines()]
-    assert len(records) == 8
-    assert {(record["problem_id"], record["sample_index"]) for record in records} == {
-        (f"p{i}", j) for i in range(4) for j in range(2)
-    }
-    assert len({record["seed"] for record in records}) == 8
+def test_perplexity_goes_without_a_suite_and_its_options_go_with_it(genbench: Cli) -> None:
+    assert "goes without --perplexity" in genbench("run", "quickstart", "--perplexity", "wikitext").err
+    assert "--column: goes with --perplexity" in genbench("run", "quickstart", "--column", "text").err

@@ -1,4 +1,4 @@
-"""`genbench serve` and `token`: addresses that are refused, and tokens that are shown once."""
+"""`genbench serve` and `serve token`: addresses that are refused, and tokens that are shown once."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from genbench.cli import serve
 
 from .conftest import Outcome
 
@@ -23,15 +21,15 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_address_that_others_reach_needs_a_token_and_a_name(genbench: Cli) -> None:
     without = genbench("serve", "--host", "0.0.0.0")
-    assert without.code == 2 and "genbench token add" in without.err
-    token = genbench("token", "add", "ci", "--scope", "submit").out.strip()
+    assert without.code == 2 and "genbench serve token add" in without.err
+    token = genbench("serve", "token", "add", "ci", "--scope", "submit").out.strip()
     assert token.startswith("gb_") and len(token) > 40
     unnamed = genbench("serve", "--host", "0.0.0.0")
     assert unnamed.code == 2 and "--trusted-host" in unnamed.err
-    listed = genbench("token", "list").out
+    listed = genbench("serve", "token", "list").out
     assert listed.startswith("ci: submit, expires ") and token not in listed
-    assert genbench("token", "revoke", "ci").out == "ci: revoked\n"
-    assert "revoked" in genbench("token", "list").out and callable(serve.serve)
+    assert genbench("serve", "token", "revoke", "ci").out == "ci: revoked\n"
+    assert "revoked" in genbench("serve", "token", "list").out
 
 
 def test_a_folder_of_suites_that_is_not_there_is_refused(genbench: Cli, place: Path) -> None:
@@ -45,3 +43,8 @@ def test_a_port_that_is_taken_is_refused_with_what_to_do(genbench: Cli) -> None:
         other.listen()
         done = genbench("serve", "--port", str(other.getsockname()[1]))
     assert done.code == 2 and "Address already in use" in done.err and "give another --port" in done.err
+
+
+def test_options_of_serve_do_not_go_with_its_tokens(genbench: Cli) -> None:
+    done = genbench("serve", "--demo", "token", "list")
+    assert done.code == 2 and "--demo: goes without token" in done.err

@@ -10,8 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genbench.cli import ledger as trend
-from genbench.cli.app import DECIDE, app
 from genbench.trend.record import Trend
 from tests.trend.tracks import filled
 
@@ -41,12 +39,6 @@ def record(genbench: Cli, ledger: str) -> Trend:
     done = genbench("trend", "nightly", "--ledger", ledger, "--json")
     assert done.code == 0
     return Trend.from_json(json.loads(done.out), "stdout")
-
-
-def test_trend_is_among_the_commands_that_decide() -> None:
-    found = next(item for item in app.registered_commands if item.callback is trend.trend)
-    assert found.rich_help_panel == DECIDE
-    assert "genbench trend nightly --html trend.html" in str(found.epilog)
 
 
 def test_the_text_begins_with_the_sentence(genbench: Cli, ledger: str) -> None:

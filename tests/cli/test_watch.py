@@ -29,13 +29,20 @@ def test_two_looks_from_cron_make_a_job_and_the_list_shows_it(
     assert callable(rules) and callable(watch.watch)
     write_checkpoint(tmp_path / "out" / "checkpoint-100")
     ledger = f"--ledger={tmp_path / 'l.sqlite3'}"
-    look = ["watch", str(tmp_path / "out"), f"--suite={tmp_path / 'suite.yaml'}", "--track=sft", "--settle=0"]
+    look = [
+        "watch",
+        "start",
+        str(tmp_path / "out"),
+        f"--suite={tmp_path / 'suite.yaml'}",
+        "--track=sft",
+        "--settle=0",
+    ]
     for _ in range(2):
         ran(*look, "--once", f"--runs={tmp_path / 'runs'}", ledger)
     with open_queue(tmp_path / "l.sqlite3") as queue:
         assert [job.label for job in list_jobs(queue)] == ["step-100"]
-    record = json.loads(ran("watches", "--json", ledger))
+    record = json.loads(ran("watch", "list", "--json", ledger))
     assert record["watches"][0]["counts"] == {"queued": 1}
-    assert "1 queued" in ran("watches", "sft", ledger)
-    assert ran("watches", "sft", "--remove", ledger) == "sft: removed\n"
+    assert "1 queued" in ran("watch", "list", "sft", ledger)
+    assert ran("watch", "list", "sft", "--remove", ledger) == "sft: removed\n"
     assert not (tmp_path / "out/.genbench/sft/checkpoint-100").exists()

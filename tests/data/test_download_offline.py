@@ -10,7 +10,7 @@ from genbench.protocols import HubDataset
 
 
 def test_a_name_that_no_hub_can_have_is_refused_without_a_request() -> None:
-    dataset = HubDataset("not a/valid name", "main", "test", ("question",))
+    dataset = HubDataset(repo="not a/valid name", config="main", columns=("question",))
     with pytest.raises(DataError, match=r"^dataset not a/valid name \(main, test\)"):
         fetch(dataset, "make a mirror")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +15,7 @@ from genbench.protocols import HubDataset
 
 ROWS = [{"problem": "1+1?", "answer": "2", "id": 1}, {"problem": "2+2?", "answer": "4", "id": 2}]
 COLUMNS = ("problem", "answer")
-PINNED = HubDataset("org/toy", "main", "test", COLUMNS, digest=rows_digest(ROWS, COLUMNS), rows=2)
+PINNED = HubDataset(repo="org/toy", config="main", columns=COLUMNS, digest=rows_digest(ROWS, COLUMNS), rows=2)
 
 
 def mirror(folder: Path, suffix: str = "jsonl") -> Path:
@@ -40,27 +39,27 @@ def test_a_mirror_of_the_pinned_rows_passes_without_a_warning(tmp_path: Path, su
 
 
 def test_a_mirror_with_other_rows_is_used_with_a_warning(tmp_path: Path) -> None:
-    _, other = load_rows(replace(PINNED, digest="0" * 64), mirror(tmp_path))
+    _, other = load_rows(PINNED.model_copy(update={"digest": "0" * 64}), mirror(tmp_path))
     assert "is pinned" in other["warning"]
-    _, fewer = load_rows(replace(PINNED, rows=3), tmp_path)
+    _, fewer = load_rows(PINNED.model_copy(update={"rows": 3}), tmp_path)
     assert "2 rows where 3 are pinned" in fewer["warning"]
 
 
 def test_what_the_mirror_lacks_is_said_with_the_command_that_makes_it(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
-        load_rows(replace(PINNED, revision="abc"), tmp_path)
+        load_rows(PINNED.model_copy(update={"revision": "abc"}), tmp_path)
     message = str(caught.value)
     assert f"{tmp_path}/org/toy/main/test.jsonl (or .parquet)" in message
     assert f"mkdir -p {tmp_path}/org/toy/main" in message
     assert "load_dataset('org/toy', 'main', split='test', revision='abc')" in message
     with pytest.raises(DataError, match="hf auth login"):
-        load_rows(replace(PINNED, gated=True), tmp_path)
+        load_rows(PINNED.model_copy(update={"gated": True}), tmp_path)
     with pytest.raises(DataError, match="no such folder"):
         load_rows(PINNED, tmp_path / "none")
 
 
 def test_the_command_for_a_repository_with_a_loading_script_reads_its_files(tmp_path: Path) -> None:
-    scripted = replace(PINNED, files=("test.jsonl", "test2.jsonl"), revision="abc")
+    scripted = PINNED.model_copy(update={"files": ("test.jsonl", "test2.jsonl"), "revision": "abc"})
     with pytest.raises(DataError) as caught:
         load_rows(scripted, tmp_path)
     [command] = [line for line in str(caught.value).splitlines() if "load_dataset" in line]

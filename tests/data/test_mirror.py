@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from genbench.protocols import HubDataset
 
 ROWS = [{"problem": "1+1?", "answer": "2", "id": 1}, {"problem": "2+2?", "answer": "4", "id": 2}]
 COLUMNS = ("problem", "answer")
-PINNED = HubDataset("org/toy", "main", "test", COLUMNS, digest=rows_digest(ROWS, COLUMNS), rows=2)
+PINNED = HubDataset(repo="org/toy", config="main", columns=COLUMNS, digest=rows_digest(ROWS, COLUMNS), rows=2)
 
 
 @pytest.fixture
@@ -55,14 +54,14 @@ def test_other_rows_in_the_mirror_are_replaced(source: Path, tmp_path: Path) -> 
 
 
 def test_rows_that_are_not_the_pinned_ones_are_refused(source: Path, tmp_path: Path) -> None:
-    other = replace(PINNED, digest="0" * 64)
+    other = PINNED.model_copy(update={"digest": "0" * 64})
     with pytest.raises(DataError, match="a mirror has the pinned rows or none"):
         mirror_dataset(other, tmp_path / "to", source)
     assert not (tmp_path / "to").exists()
 
 
 def test_a_split_without_a_pin_is_copied_each_time(source: Path, tmp_path: Path) -> None:
-    free = replace(PINNED, digest=None, rows=None)
+    free = PINNED.model_copy(update={"digest": None, "rows": None})
     assert not mirror_dataset(free, tmp_path / "to", source).was_there
     assert not mirror_dataset(free, tmp_path / "to", source).was_there
 

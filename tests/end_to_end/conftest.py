@@ -58,7 +58,7 @@ class Place:
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "genbench.cli", *arguments]
+        return [sys.executable, "-m", "genbench", *arguments]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(

@@ -100,7 +100,7 @@ def test_the_whole_suite_runs_in_one_engine_and_its_report_folds_the_languages(
         *(
             sys.executable,
             "-m",
-            "genbench.cli",
+            "genbench",
             "run",
             "smollm3",
             "--model",

@@ -167,6 +167,7 @@ def test_a_night_of_a_training_run(
     trainer = Trainer(tmp_path / "out")
     watching = (
         "watch",
+        "start",
         "out",
         "--suite=suite.yaml",
         "--track=sft",
@@ -174,7 +175,7 @@ def test_a_night_of_a_training_run(
         "--poll=0.3",
         "--pending=9",
     )
-    commands = (("serve", f"--port={port}"), ("worker",), watching)
+    commands = (("serve", f"--port={port}"), ("queue", "work"), watching)
     with (tmp_path / "log").open("ab") as log:
         processes = [
             subprocess.Popen(place.command(*words), cwd=tmp_path, stdout=log, stderr=log, env={**os.environ})

@@ -108,7 +108,7 @@ def test_its_export_format_writes_one_table_a_task(environment: Environment, pla
 
 
 def test_it_is_listed_with_its_package(environment: Environment, place: Path) -> None:
-    listed = json.loads(environment.run(place, "plugins", "--json").stdout)
+    listed = json.loads(environment.run(place, "tasks", "--plugins", "--json").stdout)
     own = [item for item in listed["plug_ins"] if item["package"] == "genbench-units"]
     found = {(item["category"], item["name"]) for item in own}
     assert found == {
@@ -118,7 +118,7 @@ def test_it_is_listed_with_its_package(environment: Environment, place: Path) ->
         ("verifier", "quantity"),
     }
     assert listed["mistakes"] == []
-    assert "genbench-units 0.1.0" in environment.run(place, "plugins").stdout
+    assert "genbench-units 0.1.0" in environment.run(place, "tasks", "--plugins").stdout
 
 
 @pytest.mark.slow

@@ -188,7 +188,7 @@ def test_runs_are_ranked_by_their_pairs(arena: Case, server: Server) -> None:
 
 def _command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "genbench.cli", *arguments],
+        [sys.executable, "-m", "genbench", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,

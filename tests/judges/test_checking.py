@@ -206,7 +206,7 @@ def test_the_command_prints_what_it_found_and_refuses_what_is_not_pinned(
 ) -> None:
     server.grade = _credulous
     judge, suite = small(judged, "free_form")
-    command = [sys.executable, "-m", "genbench.cli", "judge", "check", judge]
+    command = [sys.executable, "-m", "genbench", "judge", "check", judge]
     done = subprocess.run([*command, "--suite", suite], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "Cohen's kappa   1.00" in done.stdout and "4 of 48 (8.3%)" in done.stdout

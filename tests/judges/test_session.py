@@ -261,7 +261,7 @@ def test_a_killed_run_asks_for_no_kept_judgment_again(judged: Case, server: Serv
         return "EQUAL"
 
     server.grade = slowly
-    command = [sys.executable, "-m", "genbench.cli", "run", "suite.yaml", "--run-dir", "runs"]
+    command = [sys.executable, "-m", "genbench", "run", "suite.yaml", "--run-dir", "runs"]
     command += ["--responses", "answers.jsonl"]
     process = subprocess.Popen(command, cwd=judged.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     kept = judged.path / "runs" / "m" / "free" / "judgments.jsonl"

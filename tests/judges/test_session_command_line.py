@@ -24,7 +24,7 @@ KINDS = ("429", "500", "503", "stall", "broken", "half", "cut", "other")
 def command(judged: Case, *arguments: str, key: str | None = None) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "GRADER_KEY"}
     return subprocess.run(
-        [sys.executable, "-m", "genbench.cli", *arguments],
+        [sys.executable, "-m", "genbench", *arguments],
         cwd=judged.path,
         capture_output=True,
         text=True,
@@ -125,7 +125,7 @@ def test_a_faulty_server_loses_nothing_and_the_killed_run_asks_nothing_twice(
     judged.write(n=16, k=2, more=", concurrency: 4")
     server.faults = {number: KINDS[number // 2 % len(KINDS)] for number in range(0, 200, 2)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "genbench.cli", *RUN],
+        [sys.executable, "-m", "genbench", *RUN],
         cwd=judged.path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

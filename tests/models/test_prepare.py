@@ -167,7 +167,7 @@ def test_prompts_are_printed_where_vllm_is_not_installed(tmp_path: Path) -> None
 
     def genbench(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "genbench.cli", *arguments],
+            [sys.executable, "-m", "genbench", *arguments],
             capture_output=True,
             text=True,
             check=False,
@@ -175,7 +175,7 @@ def test_prompts_are_printed_where_vllm_is_not_installed(tmp_path: Path) -> None
             env=os.environ | {"PYTHONPATH": path},
         )
 
-    done = genbench("prompts", "s.yaml", "--json")
+    done = genbench("check", "s.yaml", "--prompts", "--json")
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(records) == 6 and all(record["prompt_token_ids"] for record in records)

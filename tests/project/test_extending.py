@@ -97,7 +97,7 @@ def commands(place: Path) -> dict[str, str]:
     """Return an environment with the `genbench` and `python` of this test, or of the copied package."""
     tools = place / ".bin"
     tools.mkdir()
-    for name, arguments in (("genbench", "-m genbench.cli"), ("python", "")):
+    for name, arguments in (("genbench", "-m genbench"), ("python", "")):
         tool = tools / name
         tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
         tool.chmod(0o755)

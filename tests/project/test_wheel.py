@@ -24,7 +24,7 @@ def test_the_wheel_checks_the_quickstart_in_an_empty_folder(installed: Environme
 @pytest.mark.slow
 def test_the_checkout_finds_the_same_files(installed: Environment, tmp_path: Path) -> None:
     here = subprocess.run(
-        [sys.executable, "-m", "genbench.cli", "check", "quickstart", "--json"],
+        [sys.executable, "-m", "genbench", "check", "quickstart", "--json"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -78,7 +78,7 @@ def test_jobs_are_listed_newest_first_by_state_and_track(queue: Queue, tmp_path:
 
 
 def test_a_job_that_is_not_there_is_an_error(queue: Queue) -> None:
-    with pytest.raises(InputError, match="no job 7; see: genbench jobs"):
+    with pytest.raises(InputError, match="no job 7; see: genbench queue list"):
         get_job(queue, 7)
 
 

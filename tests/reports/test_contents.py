@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from genbench.analysis.results.means import GroupRecord
+from genbench.protocols import PublishedScore
 from genbench.reports.page.data import GatheredRun, gather
 from genbench.reports.page.html import html
 from genbench.reports.page.text_chunks import TextStore
 from genbench.reports.write import report_record
 from genbench.stats.macro import MeanRecord
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import PublishedRecord
 from genbench.store.stored_run import StoredRun
 from tests.reports.made import report, reported
 
-SCORE = PublishedRecord(model="X", value=0.9, source="a paper", decoding="greedy", of="its family")
+SCORE = PublishedScore(model="X", value=0.9, source="a paper", decoding="greedy", of="its family")
 
 
 def gathered(*paths: Path) -> list[GatheredRun]:

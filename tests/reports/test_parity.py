@@ -13,6 +13,7 @@ from genbench.analysis.parity import ParityReport, run_agreement
 from genbench.analysis.results.means import GroupRecord
 from genbench.errors import ConfigError, InputError
 from genbench.pipeline import RunOptions, run
+from genbench.protocols import PublishedScore
 from genbench.reports.parity import (
     FILE,
     ParityCard,
@@ -28,7 +29,6 @@ from genbench.reports.parity import (
 )
 from genbench.stats.macro import MeanRecord
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import PublishedRecord
 from genbench.suite.config import ModelConfig
 from genbench.suite.shipped import suite_path
 from tests.reports import made
@@ -81,7 +81,7 @@ def test_a_card_of_a_thinking_model_lists_no_score_without_thinking(cards: list[
 def test_a_run_of_a_group_is_compared_with_what_is_published_for_the_group() -> None:
     tasks = {name: made.task(published=()) for name in ("a", "b")}
     mean = MeanRecord(value=0.5, n=20, parts=2, se=0.1, ci=(0.3, 0.7))
-    score = PublishedRecord(model="M", value=0.55, source="s", decoding="d", of="this model")
+    score = PublishedScore(model="M", value=0.55, source="s", decoding="d", of="this model")
     group = GroupRecord(tasks=("a", "b"), macro=mean, micro=mean, mean="macro", published=(score,))
     results = made.results(tasks=tasks, groups={"both": group})
     model = ModelConfig(path="M")
@@ -127,7 +127,7 @@ def test_a_card_is_a_shipped_suite(cards: list[ParityCard]) -> None:
 
 
 def test_ready_responses_are_no_run_of_this_engine() -> None:
-    score = PublishedRecord(model="M", value=0.5, source="s", decoding="d", of="this model")
+    score = PublishedScore(model="M", value=0.5, source="s", decoding="d", of="this model")
     ready = made.results(
         tasks={"t": made.task(published=(score,))}, model_identity="responses:m@0123", groups={}
     )

@@ -16,7 +16,10 @@ from genbench.suite.config import ModelConfig, Reference
 from genbench.tasks.catalogue import task_infos
 from genbench.tasks.published import references
 
-KNOWN = (PublishedScore("Qwen3-4B", 0.656, "a paper", "t 0.6"), PublishedScore("Qwen3", 0.5, "a blog", "t 0"))
+KNOWN = (
+    PublishedScore(model="Qwen3-4B", value=0.656, source="a paper", decoding="t 0.6"),
+    PublishedScore(model="Qwen3", value=0.5, source="a blog", decoding="t 0"),
+)
 
 
 @pytest.mark.parametrize(
@@ -32,12 +35,12 @@ KNOWN = (PublishedScore("Qwen3-4B", 0.656, "a paper", "t 0.6"), PublishedScore("
 )
 def test_a_model_is_known_by_its_name_and_its_family(path: str, found: list[tuple[float, str]]) -> None:
     records = references(KNOWN, ModelConfig(path=path), None)
-    assert [(record["value"], record["of"]) for record in records] == found
+    assert [(record.value, record.of) for record in records] == found
 
 
 def test_an_adapter_makes_another_model_of_the_family() -> None:
     (record,) = references(KNOWN, ModelConfig(path="Qwen/Qwen3-4B", adapter="./lora"), None)
-    assert record["of"] == "its family"
+    assert record.of == "its family"
 
 
 def test_two_sources_of_one_model_both_stand_with_their_decoding() -> None:
@@ -54,7 +57,7 @@ def test_every_published_score_is_a_fraction_with_its_source() -> None:
 
 def test_a_reference_without_a_value_must_be_a_known_model() -> None:
     (record,) = references(KNOWN, ModelConfig(path="./tuned"), Reference(model="Qwen3-4B"))
-    assert (record["model"], record["value"], record["of"]) == ("Qwen3-4B", 0.656, "the suite")
+    assert (record.model, record.value, record.of) == ("Qwen3-4B", 0.656, "the suite")
     with pytest.raises(ConfigError, match="no score of 'Qwen3-4C' is known; did you mean 'Qwen3-4B'"):
         references(KNOWN, ModelConfig(path="./tuned"), Reference(model="Qwen3-4C"))
 

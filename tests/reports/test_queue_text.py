@@ -14,7 +14,7 @@ from tests.queue.killing import placed
 
 def test_lists_and_details_say_what_to_know(tmp_path: Path) -> None:
     with open_queue(tmp_path / "ledger.sqlite3") as queue:
-        assert "make one with: genbench submit" in queue_text(
+        assert "make one with: genbench queue submit" in queue_text(
             JobList(format=1, queue="q", jobs=(), workers=(), schedules=())
         )
         job, _ = submit(queue, placed(1), tmp_path, by="ada")

@@ -10,8 +10,8 @@ import pytest
 from genbench.analysis.instruction_accuracy import InstructionsRecord
 from genbench.analysis.records import Bounded
 from genbench.analysis.results.record import TotalTokens
+from genbench.protocols import PublishedScore
 from genbench.reports.terminal.run import run_table
-from genbench.store.manifest import PublishedRecord
 from tests.reports.made import TASK, TOTALS, results, task
 
 
@@ -97,7 +97,7 @@ def test_a_shard_says_how_to_join_it() -> None:
         ),
         ({"clamped": 4}, "m/sums: max_tokens was lowered to the context for 4 samples"),
         (
-            {"published": (PublishedRecord(model="X", value=0.9, source="s", decoding="d", of="the suite"),)},
+            {"published": (PublishedScore(model="X", value=0.9, source="s", decoding="d", of="the suite"),)},
             "m/sums: published: X 90.0 (sources and decodings: in the report)",
         ),
     ],

@@ -30,4 +30,4 @@ def test_each_checkpoint_has_its_state_and_why() -> None:
     )
     text = watch_text(WatchList(format=1, watches=(watch,)))
     assert text.startswith("sft: /out, looked at 3 s ago; 1 same\n") and "of checkpoint-4" in text
-    assert "begin with: genbench watch" in watch_text(WatchList(format=1, watches=()))
+    assert "begin with: genbench watch start" in watch_text(WatchList(format=1, watches=()))

@@ -1,4 +1,4 @@
-"""genbench contamination on stored runs: flips against earlier models, and the order of options."""
+"""genbench contamination runs on stored runs: flips against earlier models, and the order of options."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def start(place: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "genbench.cli", "run", "suite.yaml", "--responses", "r.jsonl"]
+    command = [sys.executable, "-m", "genbench", "run", "suite.yaml", "--responses", "r.jsonl"]
     return subprocess.Popen(
         [*command, "--run-dir", "out", *more],
         cwd=place,

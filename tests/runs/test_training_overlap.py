@@ -1,4 +1,4 @@
-"""genbench overlap: tasks searched in training files, with what was found, its place and its text."""
+"""contamination text: tasks searched in training files, with what was found, its place and its text."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from genbench.suite.engine import DataSource, HubSource
+from genbench.protocols import HubSource
+from genbench.suite.engine import DataSource
 
 
 def test_rows_come_from_a_file_or_from_the_hub() -> None:

@@ -267,7 +267,7 @@ def test_a_language_of_mgsm_is_asked_in_its_own_words(tmp_path: Path) -> None:
     assert len(asks) == 11 and len({ask.messages[0].content for ask in asks.values()}) == 11
     assert "ganz am Ende in \\boxed{}" in asks["de"].messages[0].content
     only = registry.load("task", "mgsm")(language=["sw", "de"])
-    assert only.info.dataset.rows == 500
+    assert only.info.dataset.row_count == 500
 
 
 def test_the_protocol_of_simple_evals_reads_the_last_number_after_its_prefix(tmp_path: Path) -> None:

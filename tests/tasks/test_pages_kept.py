@@ -93,7 +93,7 @@ def facts(task: Task) -> str:
     info = task.info
     data = info.dataset
     assert data is not None
-    of_data = [data.repo, data.config, data.split, data.columns, data.revision, data.digest, data.rows]
+    of_data = [data.repo, data.config, data.split, data.columns, data.revision, data.digest, data.row_count]
     record: list[Any] = [
         *(info.name, info.version, info.summary, [*of_data, data.gated, data.files]),
         *(info.k, info.verifier, dict(info.verifier_options), info.licence, info.metrics),

@@ -33,13 +33,13 @@ def test_a_task_without_scores_has_none() -> None:
 )
 def test_a_model_is_known_by_the_name_in_its_path(path: str, of: str) -> None:
     found = references(KNOWN, ModelConfig(path=path), None)
-    assert {item["model"] for item in found} == {"Qwen3-4B"}
-    assert {item["of"] for item in found} == {of}
+    assert {item.model for item in found} == {"Qwen3-4B"}
+    assert {item.of for item in found} == {of}
 
 
 def test_an_adapter_is_never_the_model_itself() -> None:
     found = references(KNOWN, ModelConfig(path="Qwen/Qwen3-4B", adapter="./lora"), None)
-    assert {item["of"] for item in found} == {"its family"}
+    assert {item.of for item in found} == {"its family"}
 
 
 def test_another_model_has_no_references() -> None:
@@ -48,7 +48,7 @@ def test_another_model_has_no_references() -> None:
 
 def test_a_suite_may_name_a_score_of_its_own() -> None:
     [found] = references(KNOWN, ModelConfig(path="me/unknown"), Reference(model="Old", value=40.5))
-    assert (found["model"], found["value"], found["of"]) == ("Old", 0.405, "the suite")
+    assert (found.model, found.value, found.of) == ("Old", 0.405, "the suite")
 
 
 def test_a_named_model_without_a_known_score_needs_a_value() -> None:
@@ -60,9 +60,9 @@ def test_a_score_of_one_revision_is_not_that_of_another() -> None:
     known = load("task", "piqa")().info.published
     path = "HuggingFaceTB/SmolLM2-1.7B-intermediate-checkpoints"
     found = references(known, ModelConfig(path=path, revision="step-125000"), None)
-    assert [(item["value"], item["of"]) for item in found] == [(0.7481, "this model")]
+    assert [(item.value, item.of) for item in found] == [(0.7481, "this model")]
     other = references(known, ModelConfig(path=path, revision="step-250000"), None)
-    assert all(item["of"] != "this model" for item in other)
+    assert all(item.of != "this model" for item in other)
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_a_failed_job_is_not_done_and_can_be_tried_again(queue: Queue, rules: Ru
     finish(queue, 1, "failed", "exit code 2")
     assert polled(queue, rules()) == {"checkpoint-100": ["failed"]}
     item = get_watch(queue, "w").checkpoints[0]
-    assert "genbench retry 1" in item.reason and Path(item.pin).is_dir()
+    assert "genbench queue retry 1" in item.reason and Path(item.pin).is_dir()
     retry_job(queue, 1, by="ada")
     assert polled(queue, rules()) == {"checkpoint-100": ["queued"]}
     finish(queue, 1, "finished", "the run is marked as failed, see genbench show")

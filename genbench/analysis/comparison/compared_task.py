@@ -121,7 +121,9 @@ class ComparedTask(TaskGate, _WithMetric, PairedDifference):
         default=None, description="differences of the measures of scored texts; absent if answers were drawn"
     )
     judge: JudgePair | None = Field(description="figures of the judge; null if no judge was asked")
-    noise: NoiseBand | None = Field(description="the stored false-alarm band, see `genbench noise`")
+    noise: NoiseBand | None = Field(
+        description="the stored false-alarm band, see `genbench estimate --noise`"
+    )
     corpus: dict[str, CorpusDifference] | None = Field(
         default=None, description="differences of corpus metrics by name; absent if the task has none"
     )

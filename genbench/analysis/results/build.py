@@ -28,7 +28,7 @@ from genbench.analysis.results.record import Results, TaskResults, TaskSeal, Tok
 from genbench.analysis.results.table import VerdictTable, estimate_seed, estimates, strata_records
 from genbench.stats.intervals import problem_interval
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import Manifest, ModelRecord, PublishedRecord
+from genbench.store.manifest import Manifest, ModelRecord
 from genbench.store.stored_run import StoredTask, TokenCount
 from genbench.store.sums import EncodedSums, TaskSums, asked_digests, questions_digest, write_sums
 from genbench.suite.config import SuiteConfig, TaskEntry
@@ -173,8 +173,7 @@ def _with_published(
     scores = references(page.scores, model, None) if page else []
     if page is None or not scores:
         return group
-    published = tuple(PublishedRecord.model_validate(score) for score in scores)
-    return group.model_copy(update={"mean": page.mean, "published": published})
+    return group.model_copy(update={"mean": page.mean, "published": tuple(scores)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from pydantic import Field
 
 from genbench.analysis.results.table import VerdictTable
 from genbench.json_record import JsonRecord
+from genbench.protocols import PublishedScore
 from genbench.stats.macro import MeanRecord, mean_over_parts
 from genbench.stats.metrics import parse_metric, per_problem
 from genbench.stats.scores import Floats, Scores, as_scores
-from genbench.store.manifest import PublishedRecord
 
 
 class MacroRecord(MeanRecord):
@@ -34,7 +34,7 @@ class GroupRecord(JsonRecord):
     mean: Literal["macro", "micro"] | None = Field(
         default=None, description="which of the two means others report; absent if nothing is published"
     )
-    published: tuple[PublishedRecord, ...] = Field(
+    published: tuple[PublishedScore, ...] = Field(
         default=(), description="what others report for the group; absent if there is nothing"
     )
 

@@ -15,9 +15,10 @@ from genbench.analysis.results.judge_figures import (
 from genbench.analysis.results.means import GroupRecord, MacroRecord
 from genbench.errors import InputError, RunFolderError
 from genbench.json_record import Count, JsonRecord, Share
+from genbench.protocols import PublishedScore
 from genbench.stats.estimates import EstimateRecord
 from genbench.store.folder import RunFolder
-from genbench.store.manifest import PublishedRecord, VerifierRecord
+from genbench.store.manifest import VerifierRecord
 from genbench.store.seal import SealRecord
 from genbench.types import Status
 
@@ -85,7 +86,7 @@ class TaskResults(EstimateRecord):
     of: Count = Field(description="problems of the whole task")
     role: str = Field(description="validation or test")
     chance: Share | None = Field(description="score of blind guessing; null if it is zero or unknown")
-    published: tuple[PublishedRecord, ...] = Field(default=(), description="what others report")
+    published: tuple[PublishedScore, ...] = Field(default=(), description="what others report")
     verifier: VerifierRecord = Field(description="what graded the answers")
     cost: float | None = Field(default=None, description="cost in the suite's currency; null without a price")
     seal: TaskSeal | None = Field(default=None, description="the lines behind it; absent in older runs")

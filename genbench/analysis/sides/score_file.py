@@ -166,7 +166,7 @@ def _imported(value: Any, where: str) -> tuple[str, tuple[str, ...]] | None:
         return None
     lacks = value.get("lacks") if isinstance(value, dict) else None
     if not isinstance(lacks, list) or not isinstance(value.get("from"), str):
-        raise InputError(f"{where}: 'imported' is {value!r:.80}, wanted what `genbench import` writes")
+        raise InputError(f"{where}: 'imported' is {value!r:.80}, wanted what `genbench import log` writes")
     return value["from"], tuple(map(str, lacks))
 
 

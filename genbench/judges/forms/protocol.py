@@ -39,6 +39,9 @@ from genbench.judges.config import JudgeFile
 from genbench.stats.agreement import Kappa, clustered_kappa, cohens_kappa
 from genbench.types import Case, Finding
 
+REASON = r"Reason: [^\n]{1,300}\n"
+"""The one short sentence before a verdict, for judges with `reason: true`."""
+
 
 class UnreadableReplyError(Exception):
     """A reply is not what the form asked for. The sample becomes `unscored` and is asked again later."""
@@ -168,10 +171,6 @@ def kappa_record(kappa: Kappa) -> dict[str, Any]:
     """Return a kappa as JSON: number of verdicts, share that agree, kappa and its interval."""
     ci = list(kappa.ci) if kappa.ci else None
     return {"verdicts": kappa.n, "accuracy": kappa.agreement, "kappa": kappa.value, "kappa_ci": ci}
-
-
-REASON = r"Reason: [^\n]{1,300}\n"
-"""The one short sentence before a verdict, for judges with `reason: true`."""
 
 
 def word_pattern(words: Sequence[str], reason: bool) -> str:

@@ -15,9 +15,13 @@ def queue_text(record: JobList | JobDetail) -> str:
 
 def _list(record: JobList) -> str:
     parts = [
-        _jobs(record.jobs) if record.jobs else f"{record.queue}: no jobs; make one with: genbench submit"
+        _jobs(record.jobs)
+        if record.jobs
+        else f"{record.queue}: no jobs; make one with: genbench queue submit"
     ]
-    parts += [_workers(record.workers)] if record.workers else ["no worker; start one with: genbench worker"]
+    parts += (
+        [_workers(record.workers)] if record.workers else ["no worker; start one with: genbench queue work"]
+    )
     if record.schedules:
         parts.append(_schedules(record.schedules))
     return "\n\n".join(parts)
@@ -73,7 +77,7 @@ _SHOWN = 50
 def watch_text(record: WatchList) -> str:
     """Return watches as text."""
     if not record.watches:
-        return "no training run is watched; begin with: genbench watch DIR --suite SUITE --track NAME"
+        return "no training run is watched; begin with: genbench watch start DIR --suite SUITE --track NAME"
     return "\n\n".join(_one(item) for item in record.watches)
 
 

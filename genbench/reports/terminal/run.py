@@ -10,12 +10,12 @@ from genbench.analysis.instruction_accuracy import InstructionsRecord
 from genbench.analysis.results.alarms import joined_alarms
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import Results, TaskResults
+from genbench.protocols import PublishedScore
 from genbench.reports.adaptive_looks import adaptive_text
 from genbench.reports.figures import corpus_lines, judged_lines, likelihood_lines
 from genbench.reports.numbers import interval, points
 from genbench.reports.table import aligned
 from genbench.reports.warnings import TaskLine, fold_lines, groups_of, task_line, task_notices
-from genbench.store.manifest import PublishedRecord
 
 _HEAD = ("model", "task", "metric", "value", "95% CI", "re-run", "n x k", "status counts")
 _RIGHT = frozenset({"value", "re-run", "n x k"})
@@ -146,7 +146,7 @@ def _notices(model: str, result: Results, brief: bool) -> list[str]:
     return lines + [f"FAILED: {model}: {line}" for line in result.failed]
 
 
-def _published(scores: Sequence[PublishedRecord]) -> str:
+def _published(scores: Sequence[PublishedScore]) -> str:
     """Return what others report, in one line."""
     shown = ", ".join(
         f"{item.model} {points(item.value)}{f' ({item.mean})' if item.mean else ''}" for item in scores

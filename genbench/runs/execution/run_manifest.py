@@ -22,7 +22,6 @@ from genbench.store.manifest import (
     Manifest,
     ModelRecord,
     OriginRecord,
-    PublishedRecord,
     ReasoningRecord,
     ScoredRecord,
     SuiteRecord,
@@ -31,6 +30,7 @@ from genbench.store.manifest import (
     TaskRecord,
     VerifierRecord,
 )
+from genbench.store.signature import seal
 from genbench.suite.config import ModelConfig
 from genbench.tasks.loaded_task import VerifiedTask
 from genbench.tasks.published import references
@@ -186,7 +186,7 @@ def open_manifest(
     if any(item.task.entry.role == "test" for item in tasks.values()):
         manifest = manifest.model_copy(update={"test_uses": manifest.test_uses + 1})
     folder.write_manifest(manifest)
-    manifests.seal_folder(folder)
+    seal(folder)
     return RunManifest(folder, manifest)
 
 
@@ -254,10 +254,7 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
         headline=info.headline,
         metrics=tuple(task.metrics),
         chance=task.chance,
-        published=tuple(
-            PublishedRecord.model_validate(score)
-            for score in references(info.published, model, task.entry.reference)
-        ),
+        published=tuple(references(info.published, model, task.entry.reference)),
         decoding=binding,
         verifier=VerifierRecord(name=task.verifier, version=item.version, digest=item.verifier),
         data=dict(task.provenance),

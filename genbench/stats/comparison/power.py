@@ -34,10 +34,8 @@ def assumed_components(mean: float = 0.5, *, icc: float = ICC, rho: float = RHO)
     """Return the components of 0/1 scores with a given mean, assumed before anything was run."""
     total = mean * (1 - mean)
     source = f"assumed: mean {mean:.2f}, ICC {icc:.2f}, rho {rho:.2f}"
-    between = icc * total
-    return ComponentsRecord(
-        between=between, within=(1 - icc) * total, change=2 * between * (1 - rho), source=source
-    )
+    change = 2 * icc * total * (1 - rho)
+    return ComponentsRecord(between=icc * total, within=(1 - icc) * total, change=change, source=source)
 
 
 def measured_components(base: ScoresLike, *, rho: float = RHO) -> ComponentsRecord:
@@ -60,12 +58,8 @@ def measured_components(base: ScoresLike, *, rho: float = RHO) -> ComponentsReco
         within = float(np.nanmean(variances))
         between = max(0.0, spread - within * float((1 / scores.scored).mean()))
         source = f"measured: {scores.n} problems x {scores.k}"
-    return ComponentsRecord(
-        between=between,
-        within=within,
-        change=2 * between * (1 - rho),
-        source=f"{source}; rho {rho:.2f} assumed",
-    )
+    source = f"{source}; rho {rho:.2f} assumed"
+    return ComponentsRecord(between=between, within=within, change=2 * between * (1 - rho), source=source)
 
 
 def with_measured_change(

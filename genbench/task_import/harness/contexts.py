@@ -12,6 +12,8 @@ from typing import Any
 from genbench.task_import.harness.templates import TemplateFailedError, Templates
 
 Row = Mapping[str, Any]
+SAMPLER_SEED = 1234
+"""lm-eval's seed of the default sampler, which draws again for every row in the order of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +106,6 @@ def first_n(rows: Sequence[Row], count: int, without: Row | None) -> list[Row]:
     if len(found) < count:
         raise TemplateFailedError(f"{count} exemplars are wanted and {len(found)} are there")
     return found
-
-
-SAMPLER_SEED = 1234
-"""lm-eval's seed of the default sampler, which draws again for every row in the order of the rows."""
 
 
 @dataclass(frozen=True, slots=True)

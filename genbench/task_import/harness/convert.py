@@ -24,6 +24,10 @@ from genbench.verifiers.foreign.foreign_score import code_digest
 _ASK_CHOICE = (
     "Reason step by step. Exactly one option is right: end with a line 'Answer: X', where X is {letters}."
 )
+_SCRIPT = Path(__file__).parents[1] / "programs" / "lm_eval_rows.py"
+_MOST_REFUSED = 20
+"""Rows that could not be made of which the lock file keeps the reason."""
+Tell = Callable[[str], None]
 
 
 def frozen_rows(
@@ -143,9 +147,6 @@ def generated_row(row: Mapping[str, Any], source: Row, where: str) -> dict[str, 
     return {"id": row["id"], "context": prompt, "reference": reference, "options": options}
 
 
-_SCRIPT = Path(__file__).parents[1] / "programs" / "lm_eval_rows.py"
-
-
 @dataclass(frozen=True, slots=True)
 class CodeRows:
     """The rows that lm-eval made by place, the rows that filters look at, and the origin of the rows."""
@@ -198,10 +199,6 @@ def _split_names(definition: Definition, plan: Plan) -> list[str]:
     keys = ("training_split", "validation_split", "test_split", "fewshot_split")
     names = [plan.split.name, *(config.get(key) for key in keys)]
     return list(dict.fromkeys(name for name in names if isinstance(name, str)))
-
-
-_MOST_REFUSED = 20
-"""Rows that could not be made of which the lock file keeps the reason."""
 
 
 def lock_of(
@@ -258,9 +255,6 @@ def origin_of(definition: Definition, source: Source) -> Origin:
     version = metadata.get("version") if isinstance(metadata, dict) else None
     files = [str(path.relative_to(definition.root)) for path in definition.files]
     return source.origin(files, definition.digest, version)
-
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from genbench.suite.yamlfile import MOST_CHARS, limited_scanner
 MOST_VALUES = 500_000
 """Values of one file with its aliases written out, so that a few lines cannot stand for gigabytes."""
 _DEEPEST = 60
+_IGNORED = frozenset({"__pycache__", ".ipynb_checkpoints"})
+_DEEPEST_INCLUDE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +129,6 @@ def functions_in(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple
     elif isinstance(value, list | tuple):
         for place, inner in enumerate(value):
             yield from functions_in(inner, (*path, str(place)))
-
-
-_IGNORED = frozenset({"__pycache__", ".ipynb_checkpoints"})
-_DEEPEST_INCLUDE = 20
 
 
 @dataclass(frozen=True, slots=True)

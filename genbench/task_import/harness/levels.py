@@ -42,6 +42,13 @@ _SCORING_KEYS = frozenset({"process_results", "filter_list", "metric_list"})
 _CORPUS_AGGREGATIONS = frozenset({"f1", "matthews_corrcoef", "bleu", "chrf", "chrf++", "ter", "perplexity"})
 _CORPUS_AGGREGATIONS_WEIGHTED = frozenset({"weighted_perplexity", "bits_per_byte"})
 _KNOWN_AGGREGATIONS = frozenset({"mean", "nanmean", "median", "bypass", "brier_score"})
+MAKES_DATASET = (
+    "a Python function makes its dataset (custom_dataset): such functions download rows, tokenizers or "
+    "essays themselves, and foreign code has no network here"
+)
+_OWN_TASKS = {"ruler": "ruler", "graphwalks": "graphwalks"}
+"""Families whose benchmark genbench has a task of its own for."""
+_MEANS = (None, "mean", "nanmean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,7 @@ def without_code(definition: Definition, keys: Iterable[str]) -> tuple[Definitio
 
 
 def _level(config: dict[str, Any], output: str) -> tuple[Level, str]:
+    # The highest need decides: no door, a dataset made by code, a score made by code, rows made by code.
     refused = next(_refusals(config), None)
     if refused is not None:
         return "out", refused
@@ -163,15 +171,6 @@ def filter_names(config: dict[str, Any]) -> Iterator[str]:
         steps = block.get("filter") if isinstance(block, dict) else None
         for step in steps if isinstance(steps, list) else []:
             yield str(step.get("function")) if isinstance(step, dict) else str(step)
-
-
-MAKES_DATASET = (
-    "a Python function makes its dataset (custom_dataset): such functions download rows, tokenizers or "
-    "essays themselves, and foreign code has no network here"
-)
-_OWN_TASKS = {"ruler": "ruler", "graphwalks": "graphwalks"}
-"""Families whose benchmark genbench has a task of its own for."""
-_MEANS = (None, "mean", "nanmean")
 
 
 def refusal(found: Classified) -> str | None:

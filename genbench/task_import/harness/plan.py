@@ -16,6 +16,19 @@ _RULES = {"acc": "acc", "acc_norm": "acc_norm", "acc_bytes": "acc_byte", "acc_mu
 """lm-eval's metrics of choices by genbench's rules."""
 _CORPUS = ("f1", "mcc")
 _OF_OUTPUT = {"loglikelihood": "greedy", "loglikelihood_rolling": "byte_probability"}
+_TEXT_METRICS = ("bleu", "chrf", "chrf++", "ter")
+_USED = (
+    "doc_to_text",
+    "doc_to_target",
+    "doc_to_choice",
+    "description",
+    "gen_prefix",
+    "target_delimiter",
+    "fewshot_delimiter",
+    "num_fewshot",
+    "fewshot_config",
+)
+"""Keys that rendering reads."""
 
 
 def scoring_options(config: Mapping[str, Any], output: str) -> tuple[dict[str, Any], list[str]]:
@@ -61,21 +74,6 @@ def with_classes(options: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) 
     if "f1" in options["corpus"] and classes != 2:
         raise DataError(f"its metric f1 is of two choices, and it has {classes}")
     return {**options, "classes": classes}
-
-
-_TEXT_METRICS = ("bleu", "chrf", "chrf++", "ter")
-_USED = (
-    "doc_to_text",
-    "doc_to_target",
-    "doc_to_choice",
-    "description",
-    "gen_prefix",
-    "target_delimiter",
-    "fewshot_delimiter",
-    "num_fewshot",
-    "fewshot_config",
-)
-"""Keys that rendering reads."""
 
 
 @dataclass(frozen=True, slots=True)

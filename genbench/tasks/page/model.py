@@ -8,20 +8,23 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.protocols import PublishedScore, Row
+from genbench.protocols import HubDataset, PublishedScore, Row
 from genbench.stats.likelihood import Rule
 from genbench.suite.block import Strict
-from genbench.suite.config import DecodingOverride, Turn
+from genbench.suite.config import DecodingOverride
 from genbench.tasks.choice_options import LETTERS, Order
-from genbench.tasks.kinds import KINDS, LIKELIHOOD, Kind
+from genbench.tasks.kinds import KINDS, LIKELIHOOD
 
 InstructionColumns = tuple[str | None, str | None]
 """The columns of one turn's instruction ids and of their arguments."""
+
+
+Block = TypeVar("Block", bound=Strict)
 
 
 class Fields(Strict):
@@ -44,47 +47,24 @@ class Fields(Strict):
     strata: dict[str, str] | tuple[str, ...] = ()
 
 
-def read_fields(given: dict[str, Any], kind: Kind, where: str) -> Fields:
-    """Return the columns that a suite names, with the defaults of the kind.
+def checked_block(block: type[Block], given: Mapping[str, Any], where: str) -> Block:
+    """Return a block of keys that a suite gives in a mapping of its own.
 
-    A kind requires the column `reference`. Without a kind, `reference: null` means that there is none.
+    Args:
+        where: the name of the block, for messages.
 
     Raises:
-        ConfigError: an unknown key, a wrong value, or instructions in a kind that has none.
+        ConfigError: an unknown key, or a wrong value.
     """
     for key in given:
-        if key not in Fields.model_fields:
-            raise ConfigError(f"{where}: data.fields has no '{key}'{nearest(key, Fields.model_fields)}")
+        if key not in block.model_fields:
+            raise ConfigError(f"{where} has no '{key}'{nearest(key, block.model_fields)}")
     try:
-        fields = Fields.model_validate(given)
+        return block.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"][:1])
-        raise ConfigError(f"{where}: data.fields.{key}: {first['msg']}, found {first['input']!r}") from error
-    if fields.instructions is not None and not kind.lists_instructions:
-        raise ConfigError(f"{where}: data.fields.instructions belongs to the kinds {_instructed_kinds()}")
-    waived = kind not in KINDS.values() and "reference" in given
-    if kind.wants_reference and not waived and fields.reference is None and fields.instructions is None:
-        return fields.model_copy(update={"reference": "reference"})
-    return fields
-
-
-def instruction_columns(
-    fields: Fields, turns: Sequence[Turn], kind: Kind, where: str
-) -> tuple[InstructionColumns, ...]:
-    """Return the instruction columns of every turn.
-
-    Raises:
-        ConfigError: a turn names some, but the kind has no instructions.
-    """
-    for turn in turns:
-        if not kind.lists_instructions and (turn.instructions or turn.kwargs):
-            raise ConfigError(f"{where}: turns: instructions belong to the kinds {_instructed_kinds()}")
-    return ((fields.instructions, fields.kwargs), *((turn.instructions, turn.kwargs) for turn in turns))
-
-
-def _instructed_kinds() -> str:
-    return ", ".join(name for name, kind in KINDS.items() if kind.lists_instructions)
+        raise ConfigError(f"{where}.{key}: {first['msg']}, found {first['input']!r}") from error
 
 
 def read_instructions(row: Row, columns: InstructionColumns, where: str) -> list[dict[str, Any]]:
@@ -174,6 +154,29 @@ def read_text(value: Any, what: str) -> str:
     return str(value)
 
 
+def read_reference(row: Row, fields: Fields, where: str) -> Any:
+    """Return the reference of a row: a column, several by name, or with its aliases.
+
+    Raises:
+        DataError: a column is missing, or the aliases are no list.
+    """
+    if isinstance(fields.reference, dict):
+        return {name: column_of(row, column, where) for name, column in fields.reference.items()}
+    own = None if fields.reference is None else column_of(row, fields.reference, where)
+    return own if fields.aliases is None else with_aliases(own, column_of(row, fields.aliases, where), where)
+
+
+def column_of(row: Row, column: str, where: str) -> Any:
+    """Return a cell of a row.
+
+    Raises:
+        DataError: the row has no such column.
+    """
+    if column not in row:
+        raise DataError(f"{where}: no column '{column}'{nearest(column, map(str, row))}")
+    return row[column]
+
+
 def with_aliases(reference: Any, aliases: Any, where: str) -> list[Any]:
     """Return the accepted answers of a row: its reference, then its aliases, each once.
 
@@ -219,22 +222,6 @@ Family = Literal[
     "other",
 ]
 Target = r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$"
-
-
-class PageHub(Strict):
-    """Where the rows are on the hub, and which rows are the pinned ones."""
-
-    repo: str
-    config: str = "default"
-    configs: tuple[str, ...] = Field((), description="several configs, which are joined in this order")
-    config_column: str = Field("config", description="column that each row gets with the name of its config")
-    split: str = "test"
-    revision: str | None = Field(None, description="commit on the hub")
-    rows: int | dict[str, int] | None = Field(None, description="number of rows, or the number by config")
-    digest: str | None = Field(None, description="SHA-256 over `columns` of all rows")
-    gated: bool = False
-    columns: tuple[str, ...] = Field(min_length=1, description="columns that are read, in digest order")
-    files: tuple[str, ...] = Field((), description="files of a split that only a loading script lists")
 
 
 class PageFields(Fields):
@@ -298,10 +285,9 @@ class PublishedBlock(Strict):
 
     def as_scores(self) -> Iterator[PublishedScore]:
         """Yield the scores as fractions of 1."""
+        facts = self.model_dump(include={"source", "decoding", "n", "k", "mean"}, exclude_none=True)
         for model, value in self.scores.items():
-            yield PublishedScore(
-                model, round(value / 100, 6), self.source, self.decoding, self.n, self.k, self.mean
-            )
+            yield PublishedScore(model=model, value=round(value / 100, 6), **facts)
 
 
 class PageShot(Strict):
@@ -334,7 +320,7 @@ class Page(Strict):
     version: str = Field("1", description="changes if the prompt, the references or the grading change")
     licence: str = "not stated"
     unverified: tuple[str, ...] = Field((), description="keys of the page whose facts nobody checked")
-    hub: PageHub = Field(PageHub(repo="", columns=("-",)), description="not for generated tasks")
+    hub: HubDataset = Field(HubDataset(repo="", columns=("-",)), description="not for generated tasks")
     row: str | None = Field(None, pattern=Target, description="module:function that completes a row")
     where: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="columns, with the values of rows that belong to the task"
@@ -383,6 +369,8 @@ class Page(Strict):
             raise ValueError("give either 'kind' or 'python'")
         if self.python is None and not self.hub.repo:
             raise ValueError("give 'hub' with the repository of the rows")
+        if not self.hub.columns:
+            raise ValueError("hub.columns: the list is empty; name the columns that are read")
         if self.kind is not None and self.kind not in KINDS:
             raise ValueError(f"kind: no kind is called '{self.kind}'; valid: {', '.join(KINDS)}")
         if (self.kind == LIKELIHOOD) != (self.scored is not None):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from genbench.errors import ConfigError, nearest
@@ -12,18 +13,26 @@ from genbench.generators.needles import TASKS
 from genbench.generators.recipe import Recipe
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.tasks.generated import GeneratedTask, Generation
-from genbench.tasks.page.task import built_in_page, page_facts
+from genbench.tasks.page.task import built_in_info
 
 Several = Any
 """One value, or a list of them."""
 
 SQUAD = HubDataset(
-    "rajpurkar/squad_v2", "squad_v2", "validation", ("title", "context", "question", "answers"), rows=11_873
+    repo="rajpurkar/squad_v2",
+    config="squad_v2",
+    split="validation",
+    columns=("title", "context", "question", "answers"),
+    rows=11_873,
 )
 HOTPOT = HubDataset(
-    "hotpotqa/hotpot_qa", "distractor", "validation", ("question", "answer", "context"), rows=7_405
+    repo="hotpotqa/hotpot_qa",
+    config="distractor",
+    split="validation",
+    columns=("question", "answer", "context"),
+    rows=7_405,
 )
-ESSAYS = HubDataset("baber/paul_graham_essays", "default", "train", ("text",))
+ESSAYS = HubDataset(repo="baber/paul_graham_essays", split="train", columns=("text",))
 _OF_LIBRARY = {"squad": SQUAD, "hotpot": HOTPOT}
 _LENGTHS = (4_096, 8_192, 16_384, 32_768)
 _DEPTHS = tuple(range(0, 101, 10))
@@ -181,22 +190,17 @@ def _info(
     sources: Mapping[str, HubDataset],
     macro: str | None,
 ) -> TaskInfo:
-    page = built_in_page(name).page
-    facts = page_facts(name, {"length": lengths[0] if len(lengths) == 1 else None})
-    return TaskInfo(
-        name=name,
+    info = built_in_info(
+        name,
+        {"length": lengths[0] if len(lengths) == 1 else None},
         asks_alike=True,
-        version="-".join([page.version, *changed]),
-        summary=page.summary,
-        dataset=None,
         sources=tuple(sources.values()),
-        k=1,
         verifier=verifier,
         verifier_options=options,
         metrics=("avg@k",),
         macro=macro,
-        **facts,
     )
+    return replace(info, version="-".join([info.version, *changed]))
 
 
 def maker_of_recipe(recipe: Recipe, read: Callable[[HubDataset], Sequence[Row]]) -> RowMaker:

@@ -9,6 +9,9 @@ from typing import Any
 from genbench.tools.bfcl.padding import KEPT_SHORT, crowd, long_text
 from genbench.tools.bfcl.service import Release, Result, Service, failed
 
+_REFUSED = frozenset('|/\\?%*:"><')
+_UNITS = ("B", "KB", "MB", "GB", "TB")
+
 
 @dataclass(slots=True)
 class File:
@@ -49,10 +52,6 @@ class Directory:
             yield f"{path}/{name}", name
             if isinstance(item, Directory):
                 yield from item.walk(f"{path}/{name}")
-
-
-_REFUSED = frozenset('|/\\?%*:"><')
-_UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
 @dataclass(frozen=True, slots=True)

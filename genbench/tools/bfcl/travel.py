@@ -83,19 +83,6 @@ _FROM: Mapping[str, str] = MappingProxyType(
     }
 )
 """By the airport of departure: the airports that it has flights to, with the fares."""
-
-
-@cache
-def fares() -> dict[tuple[str, str], int]:
-    """Return the fare of each route that has flights."""
-    found = {}
-    for start, routes in _FROM.items():
-        for route in routes.split():
-            end, _, fare = route.partition(":")
-            found[start, end] = int(fare)
-    return found
-
-
 _TODAY = date(2025, 7, 9)
 """The day of the benchmark's commit, so that a traveller's age does not depend on the clock."""
 _ADULT_YEARS = 18
@@ -115,6 +102,18 @@ _RATES: Mapping[str, float] = MappingProxyType(
     }
 )
 """What a dollar costs."""
+_SEED = 141053
+
+
+@cache
+def fares() -> dict[tuple[str, str], int]:
+    """Return the fare of each route that has flights."""
+    found = {}
+    for start, routes in _FROM.items():
+        for route in routes.split():
+            end, _, fare = route.partition(":")
+            found[start, end] = int(fare)
+    return found
 
 
 def price_factor(travel_from: str, travel_to: str, travel_date: str, travel_class: str) -> int:
@@ -181,9 +180,6 @@ def traveler_error(
     if not passport.startswith("US"):
         return "Passport must be issued by the United States."
     return None
-
-
-_SEED = 141053
 
 
 class TravelAPI(Service):

@@ -16,13 +16,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from genbench.errors import GenbenchError, UnavailableError, cause, lacking_extra
-from genbench.protocols import Verifier
 from genbench.registry import find
 from genbench.types import Answer, Case, ChoiceScore, Finding, SampleId
 from genbench.verifiers.pool.plugin_guard import CheckedVerifier
+
+if TYPE_CHECKING:  # it imports pydantic, which takes a worker 0.1 s and 13 MB
+    from genbench.protocols import Verifier
 
 HEADER = struct.Struct("<I")
 """The length of the body in bytes."""

@@ -1,4 +1,4 @@
-"""doctor, tasks, init, check, schema and sandbox as commands."""
+"""init, check, tasks and doctor as commands, and sandbox."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from genbench.cli import setup
-
 from .conftest import Outcome, ready_suite
 
 Cli = Callable[..., Outcome]
-
-
-def test_the_module_has_one_function_per_command() -> None:
-    assert all(callable(getattr(setup, name)) for name in ("doctor", "tasks", "init", "check", "schema"))
 
 
 def test_doctor_reports_python_engine_and_sandbox(genbench: Cli) -> None:
@@ -74,7 +68,7 @@ def test_check_passes_a_suite_whose_model_is_there(
 
 
 def test_schema_is_a_json_schema_of_a_suite(genbench: Cli) -> None:
-    schema = json.loads(genbench("schema").out)
+    schema = json.loads(genbench("init", "--schema").out)
     assert {"models", "engine", "decoding", "tasks"} <= set(schema["properties"])
 
 
@@ -99,3 +93,16 @@ def test_several_suites_are_checked_one_after_the_other(
     found = json.loads(genbench("check", "suite.yaml", "other.yaml", "--json").out)
     assert list(found) == ["suite.yaml", "other.yaml"]
     assert {item["state"] for item in found["other.yaml"]} >= {"ok", "error"}
+
+
+def test_plug_ins_are_listed_with_their_package(genbench: Cli) -> None:
+    out = genbench("tasks", "--plugins").out
+    assert "verifier" in out and "genbench.verifiers.text.exact:ExactVerifier" in out
+
+
+def test_plug_ins_are_json_on_request(genbench: Cli) -> None:
+    found = json.loads(genbench("tasks", "--plugins", "--json").out)
+    assert {"category": "task", "name": "aime25"}.items() <= next(
+        item for item in found["plug_ins"] if item["name"] == "aime25"
+    ).items()
+    assert found["mistakes"] == []

@@ -1,18 +1,19 @@
-"""Commands that prepare a suite or inspect this machine."""
+"""Commands that prepare a run: suites, tasks, this machine, data, judges."""
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import genbench
-from genbench.cli.app import GRADERS, SETUP, app, examples
+from genbench.cli.app import app, command_group, examples
 from genbench.cli.options import (
     DataOption,
     JsonOption,
@@ -21,6 +22,7 @@ from genbench.cli.options import (
     SetOption,
     TaskOption,
     TestOption,
+    check_mode,
 )
 from genbench.cli.output import (
     print_checks,
@@ -31,12 +33,11 @@ from genbench.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from genbench.pipeline import RunOptions
     from genbench.runs.execution.preflight import Check
-    from genbench.sandbox.programs import Mode
-    from genbench.sandbox.selftest import TierWish
 
 
-@app.command(rich_help_panel=SETUP, epilog=examples("genbench doctor", "genbench doctor --json"))
+@app.command(epilog=examples("genbench doctor", "genbench doctor --json"))
 def doctor(as_json: JsonOption = False) -> None:
     """Check this machine: GPUs, engine, sandbox, data."""
 
@@ -44,15 +45,16 @@ def doctor(as_json: JsonOption = False) -> None:
 
 
 @app.command(
-    rich_help_panel=SETUP,
     epilog=examples(
         "genbench tasks",
         "genbench tasks mmlu",
         "genbench tasks --family maths",
         "genbench tasks --language de",
+        "genbench tasks --plugins",
     ),
 )
 def tasks(
+    context: typer.Context,
     words: Annotated[
         list[str] | None,
         typer.Argument(help="Words of the name or of the summary. A whole name shows one task."),
@@ -64,15 +66,24 @@ def tasks(
     language: Annotated[
         str | None, typer.Option(help="Code of a language of the questions, such as de.")
     ] = None,
+    plugins: Annotated[
+        bool, typer.Option("--plugins", help="List everything that a suite or a command can name.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the tasks that have a name, or show one.
 
     Each is shown with its dataset, number of samples per problem (k), verifier, licence, and whether its
     dataset is gated. One task is shown with its options, its protocols and the scores that others report.
+    With --plugins, tasks, verifiers, metrics, engines, export formats and judge forms are listed, each with
+    the package that brings it.
     """
     from genbench.tasks.catalogue import find_tasks, known_tasks, task_record, task_text, tasks_text
 
+    check_mode(context, "--plugins", plugins, shared=("as_json",))
+    if plugins:
+        _print_plugins(as_json)
+        return
     found = find_tasks(known_tasks(), words or [], family, kind, language)
     named = [item for item in found if words == [item.info.name]]
     if as_json:
@@ -85,25 +96,61 @@ def tasks(
         print(tasks_text([item.info for item in found]))
 
 
-@app.command(rich_help_panel=SETUP, epilog=examples("genbench init", "genbench init nightly.yaml"))
-def init(path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("suite.yaml")) -> None:
+def _print_plugins(as_json: bool) -> None:
+    """Print what a suite or a command can name, and on stderr what is wrong with plug-ins."""
+    from genbench import registry
+
+    found, mistakes = registry.plug_ins(), registry.mistakes()
+    if as_json:
+        keys = ("category", "name", "target", "package", "version")
+        records = [{key: asdict(item)[key] for key in keys} for item in found]
+        print_json({"plug_ins": records, "mistakes": mistakes})
+        return
+    rows = [("category", "name", "package", "module:attribute")]
+    rows += [(item.category, item.name, f"{item.package} {item.version}", item.target) for item in found]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for mistake in mistakes:
+        print(f"genbench: {mistake}", file=sys.stderr)
+
+
+@app.command(
+    epilog=examples(
+        "genbench init", "genbench init nightly.yaml", "genbench init --schema > suite.schema.json"
+    )
+)
+def init(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("suite.yaml"),
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of a suite, for editors; write nothing.")
+    ] = False,
+) -> None:
     """Write a commented suite to start from."""
+    from genbench.suite.config import SuiteConfig
     from genbench.tasks.catalogue import starter_suite
 
+    check_mode(context, "--schema", schema, shared=())
+    if schema:
+        print_json(SuiteConfig.model_json_schema())
+        return
     starter_suite(path)
     print(f"wrote {path}; edit it, then run: genbench check {shlex.quote(str(path))}")
 
 
 @app.command(
-    rich_help_panel=SETUP,
     epilog=examples(
         "genbench check suite.yaml",
         "genbench check reasoning --data-dir /data/mirror",
         "genbench check smollm3 --speed 12000 --mean-tokens 6000",
         "genbench check suites/*.yaml --data-dir /data/mirror",
+        "genbench check quickstart --prompts --task arithmetic",
+        "genbench check suite.yaml --prompts --json > requests.jsonl",
     ),
 )
 def check(
+    context: typer.Context,
     suites: Annotated[
         list[str], typer.Argument(metavar="suite...", help="Suite files, or names of shipped suites.")
     ],
@@ -120,6 +167,14 @@ def check(
     mean_tokens: Annotated[
         int | None, typer.Option(min=1, help="Expected completion tokens of one reply, for the estimate.")
     ] = None,
+    prompts: Annotated[
+        bool,
+        typer.Option(
+            "--prompts",
+            help="Print the rendered prompts and their tokens instead. With --json: every request of the "
+            "run, one JSON object per line, for another engine (see run --responses).",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check suites in seconds, without an engine.
@@ -130,6 +185,14 @@ def check(
     from genbench.pipeline import RunOptions
     from genbench.runs.execution.preflight import CostAssumptions, check_suite
 
+    check_mode(
+        context,
+        "--prompts",
+        prompts,
+        shared=("suites", "model", "data_dir", "limit", "task", "set_", "with_test", "as_json"),
+    )
+    if prompts and len(suites) > 1:
+        raise typer.BadParameter("goes with one suite", param_hint="--prompts")
     assumed = CostAssumptions.given(speed, mean_tokens)
     found: dict[str, list[Check]] = {}
     for suite in dict.fromkeys(suites):
@@ -142,6 +205,9 @@ def check(
             overrides=tuple(set_),
             with_test=with_test,
         )
+        if prompts:
+            _print_prompts(options, as_json)
+            return
         found[suite] = check_suite(options, assumed)
         if not as_json:
             print_checks(found[suite], as_json)
@@ -150,6 +216,19 @@ def check(
         print_suites_checked(found)
     if any(item.state == "error" for checks in found.values() for item in checks):
         raise typer.Exit(2)
+
+
+def _print_prompts(options: RunOptions, as_json: bool) -> None:
+    """Print the first prompt of each task, or those of `limit` problems, or all requests as JSON."""
+    if not as_json and options.limit is None:
+        options = replace(options, limit=1)
+    for record in genbench.prompts(options):
+        if as_json:
+            print(json.dumps(record.to_json(), ensure_ascii=True))
+        elif record.sample_index == 0:
+            where = f"{record.model} / {record.task} / {record.problem_id}"
+            print(f"── {where}: {len(record.prompt_token_ids)} tokens, seed {record.seed} of sample 0")
+            print_lines([record.prompt, f"token ids: {list(record.prompt_token_ids)}"])
 
 
 def _outcome(suite: str, checks: Sequence[Check], *, several: bool) -> Iterator[str]:
@@ -164,7 +243,6 @@ def _outcome(suite: str, checks: Sequence[Check], *, several: bool) -> Iterator[
 
 
 @app.command(
-    rich_help_panel=SETUP,
     epilog=examples(
         "genbench mirror aime25 math500 --to /data/mirror",
         "genbench mirror reasoning --to /data/mirror --model ORG/NAME@REVISION",
@@ -210,72 +288,41 @@ def mirror(
         raise typer.Exit(1)
 
 
-@app.command(rich_help_panel=SETUP, epilog=examples("genbench schema > suite.schema.json"))
-def schema() -> None:
-    """Print the JSON schema of a suite, for editors."""
-    from genbench.suite.config import SuiteConfig
-
-    print_json(SuiteConfig.model_json_schema())
+judge_app = command_group("judge")
 
 
-@app.command(
-    rich_help_panel=GRADERS,
-    epilog=examples("genbench sandbox --mode lcb-compat < programs.jsonl > verdicts.jsonl"),
+@judge_app.callback()
+def judge() -> None:
+    """Check how far an LLM judge can be trusted."""
+
+
+@judge_app.command(
+    "check",
+    epilog=examples(
+        "genbench judge check simpleqa --suite nightly.yaml",
+        "genbench judge check my_judge.yaml --suite nightly.yaml --pin",
+    ),
 )
-def sandbox(
-    mode: Annotated[
-        str, typer.Option(help="real: as a process of its own. lcb-compat: as LiveCodeBench's evaluator.")
-    ] = "real",
-    tier: Annotated[
-        str | None, typer.Option(help="a (bubblewrap) or b (landlock). Default: the best one available.")
+def judge_check(
+    judge: Annotated[str, typer.Argument(help="A judge file, or the name of a shipped judge.")],
+    suite: Annotated[
+        str | None, typer.Option(help="A suite whose 'judge:' names the model or the server.")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Sandboxes at a time. Default: the number of cores.")
-    ] = None,
-    unsafe_local_exec: Annotated[
-        bool,
-        typer.Option("--unsafe-local-exec", help="Run without isolation. Only on a disposable machine."),
+    pin: Annotated[
+        bool, typer.Option("--pin", help="Keep the replies, so that later runs can report drift.")
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Run programs from stdin against their tests.
+    """Measure a judge on its calibration set.
 
-    Reads one JSON object {kind, fn_name, tests, limits, program} per line and writes one verdict per line.
+    The measures are agreement with the labels, consistency under swapped order, resistance to injected
+    instructions, and stability between two passes.
     """
-    from genbench.sandbox.service import grade_stream
+    from genbench.reports.terminal.judge_check import judge_text
+    from genbench.runs.judge_check import check_judge
 
-    for name, value, valid in (("--mode", mode, ("real", "lcb-compat")), ("--tier", tier, ("a", "b", None))):
-        if value not in valid:
-            raise typer.BadParameter(
-                f"{value!r} is none of {', '.join(filter(None, valid))}", param_hint=name
-            )
-    grade_stream(
-        sys.stdin.buffer,
-        sys.stdout.buffer,
-        mode=cast("Mode", mode),
-        tier=cast("TierWish", tier),
-        workers=workers,
-        unsafe_local_exec=unsafe_local_exec,
+    print_record(
+        check_judge(judge, suite, pin=pin),
+        judge_text,
+        as_json,
     )
-
-
-@app.command(rich_help_panel=SETUP, epilog=examples("genbench plugins", "genbench plugins --json"))
-def plugins(as_json: JsonOption = False) -> None:
-    """List what a suite or a command can name.
-
-    Tasks, verifiers, metrics, engines, export formats and judge forms, each with the package that brings it.
-    """
-    from genbench import registry
-
-    found, mistakes = registry.plug_ins(), registry.mistakes()
-    if as_json:
-        keys = ("category", "name", "target", "package", "version")
-        records = [{key: asdict(item)[key] for key in keys} for item in found]
-        print_json({"plug_ins": records, "mistakes": mistakes})
-        return
-    rows = [("category", "name", "package", "module:attribute")]
-    rows += [(item.category, item.name, f"{item.package} {item.version}", item.target) for item in found]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    for mistake in mistakes:
-        print(f"genbench: {mistake}", file=sys.stderr)

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from genbench.cli import look
-from genbench.cli.app import LOOK, app
 from genbench.pipeline import RunOptions, run
 
 from .conftest import Outcome
@@ -105,11 +103,3 @@ def test_what_flipped_is_kept_alone(genbench: Cli, out: Path) -> None:
 def test_short_samples_are_left_out(genbench: Cli, out: Path) -> None:
     assert genbench("show", out / "base", "sums", "--min-tokens", "1", "--json").out == "[]\n"
     assert len(json.loads(genbench("show", out / "base", "sums", "--min-tokens", "0", "--json").out)) == 2
-
-
-def test_each_command_of_the_module_is_in_its_panel_with_an_example() -> None:
-    own = [
-        item for item in app.registered_commands if getattr(item.callback, "__module__", "") == look.__name__
-    ]
-    assert own and all(item.rich_help_panel == LOOK for item in own)
-    assert all("  genbench " in (item.epilog or "") for item in own)

@@ -1,4 +1,4 @@
-"""overlap and contamination as commands: text, JSON, and messages for wrong input."""
+"""contamination text and contamination runs as commands: text, JSON, and messages for wrong input."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from pathlib import Path
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from genbench.cli import contamination
-from genbench.cli.app import DECIDE, app
 from genbench.reports.schemas import record_schema
 
 from .conftest import Outcome
@@ -38,15 +36,8 @@ def valid(name: str, text: str) -> None:
     jsonschema.validate(json.loads(text), {"$ref": f"#/$defs/{name}", "$defs": schema["$defs"]})
 
 
-def test_both_commands_are_in_the_panel_of_decisions() -> None:
-    panels = {
-        item.callback.__name__: item.rich_help_panel for item in app.registered_commands if item.callback
-    }
-    assert panels[contamination.overlap.__name__] == panels[contamination.contamination.__name__] == DECIDE
-
-
 def test_overlap_prints_the_table_and_the_hit(genbench: Cli, place: Path) -> None:
-    done = genbench("overlap", "suite.yaml", "--corpus", "a.jsonl", "--quiet")
+    done = genbench("contamination", "text", "suite.yaml", "--corpus", "a.jsonl", "--quiet")
     assert done.code == 0
     assert "problem p0, question: 100%" in done.out
     assert done.err == ""
@@ -54,7 +45,9 @@ def test_overlap_prints_the_table_and_the_hit(genbench: Cli, place: Path) -> Non
 
 @pytest.mark.slow
 def test_files_of_a_shell_pattern_are_all_searched(genbench: Cli, place: Path) -> None:
-    done = genbench("overlap", "suite.yaml", "--corpus", "a.jsonl", "b.jsonl", "--json", "--quiet")
+    done = genbench(
+        "contamination", "text", "suite.yaml", "--corpus", "a.jsonl", "b.jsonl", "--json", "--quiet"
+    )
     found = json.loads(done.out)
     assert [file["path"] for file in found["corpus"]] == ["a.jsonl", "b.jsonl"]
     assert found["tasks"]["mine"]["lines"] == 2
@@ -62,7 +55,7 @@ def test_files_of_a_shell_pattern_are_all_searched(genbench: Cli, place: Path) -
 
 
 def test_progress_goes_to_stderr(genbench: Cli, place: Path) -> None:
-    done = genbench("overlap", "suite.yaml", "--corpus", "a.jsonl", "--json")
+    done = genbench("contamination", "text", "suite.yaml", "--corpus", "a.jsonl", "--json")
     json.loads(done.out)
     assert done.err.startswith("searched ")
 
@@ -81,7 +74,7 @@ def test_progress_goes_to_stderr(genbench: Cli, place: Path) -> None:
 def test_wrong_input_of_overlap_is_said_with_exit_code_2(
     genbench: Cli, place: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    done = genbench("overlap", *arguments)
+    done = genbench("contamination", "text", *arguments)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
 
@@ -98,7 +91,7 @@ def scores(path: str, right: int, k: int) -> str:
 
 def test_contamination_prints_flips(genbench: Cli, place: Path) -> None:
     paths = [scores("base.jsonl", 5, 16), scores("one.jsonl", 5, 16), scores("new.jsonl", 12, 16)]
-    done = genbench("contamination", *paths)
+    done = genbench("contamination", "runs", *paths)
     assert done.code == 0
     row = next(line.split() for line in done.out.splitlines() if line.startswith("t "))
     assert row[:5] == ["t", "16/16", "15", "7", "0/15"]
@@ -107,7 +100,7 @@ def test_contamination_prints_flips(genbench: Cli, place: Path) -> None:
 
 @pytest.mark.slow
 def test_contamination_prints_json_of_its_schema(genbench: Cli, place: Path) -> None:
-    done = genbench("contamination", scores("a.jsonl", 5, 8), scores("b.jsonl", 6, 8), "--json")
+    done = genbench("contamination", "runs", scores("a.jsonl", 5, 8), scores("b.jsonl", 6, 8), "--json")
     found = json.loads(done.out)
     assert found["tasks"]["t"]["flips"]["problems"] == ["5"]
     valid("contamination", done.out)
@@ -125,6 +118,6 @@ def test_wrong_input_of_contamination_is_said_with_exit_code_2(
     genbench: Cli, place: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     scores("a.jsonl", 1, 8)
-    done = genbench("contamination", *arguments)
+    done = genbench("contamination", "runs", *arguments)
     assert (done.code, done.out) == (2, "")
     assert said in done.err

@@ -1,4 +1,4 @@
-"""Commands that show a run: its report, its progress, its samples."""
+"""Commands that show a run: its table, its progress, its samples, its report."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import genbench
-from genbench.cli.app import LOOK, app, examples
-from genbench.cli.options import AllowOption, JsonOption, RunArgument, RunsArgument
+from genbench.cli.app import app, examples
+from genbench.cli.options import AllowOption, JsonOption, RunsArgument, check_mode
 from genbench.cli.output import print_json, print_lines, print_record, print_results, say_written
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 @app.command(
-    rich_help_panel=LOOK,
     epilog=examples(
         "genbench report runs/n/base runs/n/tuned", "genbench report runs/n/tuned --format md -o comment.md"
     ),
@@ -52,84 +51,19 @@ def report(
 
 
 @app.command(
-    rich_help_panel=LOOK,
-    epilog=examples("genbench parity", "genbench parity bfcl_v3", "genbench parity runs/mmlu-1a2b3c4d/llama"),
-)
-def parity(
-    runs: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Run folders RUN_DIR/<model>, or names of cards. Default: all cards are listed."),
-    ] = None,
-    stored: Annotated[
-        Path, typer.Option("--runs", help="The folder of runs from which the list has its states.")
-    ] = Path("runs"),
-    as_json: JsonOption = False,
-) -> None:
-    """Compare a run with published scores, or list them.
-
-    The published scores are those of the parity cards. A run of a whole card stores its state, and the list
-    shows it.
-
-    A score agrees if the 95% interval of the difference contains zero. A run made with --responses neither
-    agrees nor differs: this engine did not draw it.
-    """
-    from genbench.reports.parity import (
-        card_text,
-        cards_record,
-        cards_text,
-        named_cards,
-        parity_cards,
-        parity_report,
-        parity_text,
-        stored_states,
-    )
-
-    named = named_cards(runs or [])
-    if named and not as_json:
-        states = stored_states(stored)
-        print("\n\n".join(card_text(card, states) for card in named))
-    elif named:
-        print_json(cards_record(named, stored))
-    elif runs:
-        found = parity_report(runs)
-        if as_json:
-            print_json(found.to_json())
-        else:
-            print(parity_text(found))
-    elif as_json:
-        print_json(cards_record(parity_cards(), stored))
-    else:
-        print(cards_text(parity_cards(), stored_states(stored)))
-
-
-@app.command(
-    rich_help_panel=LOOK,
-    epilog=examples("genbench status runs/n-1a2b3c4d", "watch genbench status runs/n-1a2b3c4d"),
-)
-def status(
-    run_dir: Annotated[Path, typer.Argument(help="RUN_DIR, or one run RUN_DIR/<model>. It may be running.")],
-    as_json: JsonOption = False,
-) -> None:
-    """Show the progress of a run from another terminal.
-
-    Prints samples, tokens per second, time left, and which process writes the run.
-    """
-    from genbench.reports.terminal.show import status_text
-
-    print_record(genbench.status(run_dir), status_text, as_json)
-
-
-@app.command(
-    rich_help_panel=LOOK,
     epilog=examples(
         "genbench show runs/q/tuned",
         "genbench show runs/q/tuned arithmetic a-17",
         "genbench show runs/q/base arithmetic --status truncated",
         "genbench show runs/q/base arithmetic --with runs/q/tuned --flip gained",
+        "genbench show runs/q --progress",
     ),
 )
 def show(
-    run_dir: RunArgument,
+    context: typer.Context,
+    run_dir: Annotated[
+        Path, typer.Argument(help="The folder of one run: RUN_DIR/<model>. With --progress also RUN_DIR.")
+    ],
     task: Annotated[str | None, typer.Argument(help="Show the problems of this task.")] = None,
     problem: Annotated[str | None, typer.Argument(help="Show the samples of this problem.")] = None,
     status: Annotated[
@@ -144,16 +78,30 @@ def show(
     flip: Annotated[
         str | None, typer.Option(help="gained or lost: only what --with scores higher, or lower.")
     ] = None,
+    progress: Annotated[
+        bool, typer.Option("--progress", help="Show the progress of a run, which may be running.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a run: its table, the problems of a task, or samples.
 
-    With --with, a second run is shown next to it.
+    With --with, a second run is shown next to it. With --progress, samples, tokens per second, time left and
+    the process that writes the run are shown, from another terminal.
     """
     from genbench.pipeline import latest_results
     from genbench.reports.browse import SampleFilter, sample_rows, task_rows
-    from genbench.reports.terminal.show import sample_pairs_text, samples_text, task_pairs_text, task_text
+    from genbench.reports.terminal.show import (
+        sample_pairs_text,
+        samples_text,
+        status_text,
+        task_pairs_text,
+        task_text,
+    )
 
+    check_mode(context, "--progress", progress, shared=("run_dir", "as_json"))
+    if progress:
+        print_record(genbench.status(run_dir), status_text, as_json)
+        return
     if task is None:
         results = latest_results(run_dir)
         print_results({results.model: results}, {results.model: run_dir}, as_json)

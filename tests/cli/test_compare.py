@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from genbench.cli import compare
-from genbench.cli.app import DECIDE, app
-
 from .conftest import Outcome
 
 Cli = Callable[..., Outcome]
@@ -147,7 +144,15 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "margin without a number": (("compare", "base.jsonl", "tuned.jsonl", "--margin", "t"), "TASK=POINTS"),
     "margin of an unknown task": (("compare", "base.jsonl", "tuned.jsonl", "--margin", "u=3"), "--margin u"),
     "unknown difference": (("compare", "base.jsonl", "tuned.jsonl", "--allow", "term"), "mean 'terms'"),
-    "noise of a file": (("noise", "base.jsonl", "tuned.jsonl"), "not a run folder"),
+    "noise of a file": (("estimate", "base.jsonl", "--noise", "tuned.jsonl"), "not a run folder"),
+    "one side": (("compare", "base.jsonl"), "wanted two, found 1"),
+    "published scores with a gate": (("compare", "--published", "--gate"), "goes without --published"),
+    "runs without published scores": (
+        ("compare", "base.jsonl", "tuned.jsonl", "--runs", "r"),
+        "goes with --published",
+    ),
+    "a seed without a second run": (("estimate", "base.jsonl", "--same-seed"), "goes with --noise"),
+    "metrics of noise": (("estimate", "a", "--noise", "b", "--metrics", "acc"), "goes without --noise"),
     "estimate of nothing": (("estimate", "no"), "no: no such file or folder"),
     "power of no suite": (("power", "no.yaml"), "no.yaml"),
     "drop of nothing": (("power", "quickstart", "--detect", "0"), "--detect 0"),
@@ -191,28 +196,13 @@ def test_power_needs_no_model(genbench: Cli, place: Path) -> None:
 
 
 def test_noise_refuses_one_seed_and_other_models(genbench: Cli, place: Path) -> None:
-    outcome = genbench("noise", "out/base", "out/tuned")
+    outcome = genbench("estimate", "out/base", "--noise", "out/tuned")
     assert outcome.code == 3
     assert "model: responses:" in outcome.err
     assert "run_seed: 0 in both" in outcome.err
-    measured = genbench("noise", "out/base", "out/tuned", "--allow", "model", "--same-seed", "--json")
+    measured = genbench(
+        "estimate", "out/base", "--noise", "out/tuned", "--allow", "model", "--same-seed", "--json"
+    )
     record = json.loads(measured.out)
     assert record == json.loads((place / "out/base/noise.json").read_text())
     assert record["tasks"]["sums"]["changed_samples"] == 0.5
-
-
-def test_the_help_of_each_command_shows_an_example(genbench: Cli) -> None:
-    for command in ("compare", "estimate", "power", "noise"):
-        outcome = genbench(command, "--help")
-        assert outcome.code == 0
-        assert "Example" in outcome.out
-
-
-def test_each_command_of_the_module_is_in_its_panel_with_an_example() -> None:
-    own = [
-        item
-        for item in app.registered_commands
-        if getattr(item.callback, "__module__", "") == compare.__name__
-    ]
-    assert own and all(item.rich_help_panel == DECIDE for item in own)
-    assert all("  genbench " in (item.epilog or "") for item in own)
