@@ -8,7 +8,8 @@ from typing import Any
 
 from genbench.data.shard import Shard
 from genbench.models.prepare import PreparedModel, sized_tasks
-from genbench.runs.options import RunOptions, data_dir
+from genbench.runs.inputs import data_dir
+from genbench.runs.options import RunOptions
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.loading import load_all, selected_entries

@@ -33,6 +33,7 @@ ADDITIONS = {
     "contract-term",
     "engine",
     "command",
+    "run-option",
     "judge-form",
     "stored-field",
     "request-kind",
