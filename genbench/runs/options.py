@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-from genbench.data.shard import Shard
+from genbench.data.subset import Shard
 from genbench.errors import ConfigError
 
 DATA_VARIABLE = "GENBENCH_DATA_DIR"

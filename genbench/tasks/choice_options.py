@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from genbench.errors import ConfigError, nearest
+from genbench.types import Problem
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -40,6 +41,22 @@ def option_order(order: Order, count: int, problem_id: str, sample_index: int) -
         return hashlib.sha256(f"{draw}\0{option}".encode("utf-8", "surrogatepass")).digest()
 
     return tuple(sorted(range(count), key=place))
+
+
+def shown_options(
+    order: Order, problem: Problem, sample_index: int
+) -> tuple[tuple[int, ...], list[str], dict[str, Any]]:
+    """Return the order of a problem's options for one sample, their texts in it, and the reference.
+
+    Its row has `options`, and the place of the right one. `also` are the places of further right ones.
+    """
+    row = problem.row
+    places = option_order(order, len(row["options"]), problem.problem_id, sample_index)
+    texts = [row["options"][place] for place in places]
+    reference = {"letter": LETTERS[places.index(row["right"])], "options": texts}
+    if row.get("also"):
+        reference["also"] = "".join(LETTERS[places.index(place)] for place in row["also"])
+    return places, texts, reference
 
 
 def listed(texts: Sequence[str], form: str = "{letter}) {text}") -> str:

@@ -6,7 +6,7 @@ import asyncio
 
 from genbench.draw.draw_queue import Draw, DrawQueue
 from genbench.suite.config import Decoding, TaskEntry
-from genbench.tasks.custom import custom_task
+from genbench.tasks.factory import custom_task
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import Problem
 

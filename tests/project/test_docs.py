@@ -18,7 +18,7 @@ from genbench.cli.app import app
 from genbench.reports import parity
 from genbench.suite.config import ModelConfig, SuiteConfig, TaskEntry
 from genbench.tasks.base import Conversation
-from genbench.tasks.custom import custom_task
+from genbench.tasks.factory import custom_task
 from genbench.types import STATUSES
 
 ROOT = Path(__file__).resolve().parents[2]

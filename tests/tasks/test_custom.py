@@ -10,7 +10,7 @@ from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
 from genbench.suite.config import TaskEntry
 from genbench.tasks.base import Conversation, SingleTurn
-from genbench.tasks.custom import custom_task
+from genbench.tasks.factory import custom_task
 from genbench.tasks.kinds import KINDS
 from genbench.tasks.page.model import Template
 from genbench.types import Ask

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from genbench.suite.config import Decoding, TaskEntry
-from genbench.tasks.custom import custom_task
+from genbench.tasks.factory import custom_task
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.python.humaneval_mbpp import humaneval
 

@@ -8,11 +8,10 @@ import pytest
 
 from genbench.errors import ConfigError, DataError
 from genbench.suite.config import Turn
+from genbench.tasks.factory import instruction_columns, read_fields
 from genbench.tasks.kinds import KINDS, Kind, kind_of
 from genbench.tasks.page.model import (
     Fields,
-    instruction_columns,
-    read_fields,
     read_instructions,
     read_options,
     read_text,

@@ -10,8 +10,15 @@ import pytest
 
 from genbench.errors import ConfigError, DataError
 from genbench.protocols import Row, Task
+from genbench.tasks.page.model import column_of
 from genbench.tasks.page.reader import read_page
-from genbench.tasks.page.task import PageTask, built_in_page, column_of, page_factory, page_facts, page_task
+from genbench.tasks.page.task import (
+    PageTask,
+    built_in_info,
+    built_in_page,
+    page_factory,
+    page_task,
+)
 from genbench.types import Ask, Problem
 
 HEAD = "summary: S\nhub: {repo: example/s, columns: [q, a]}\n"
@@ -163,9 +170,9 @@ def test_a_row_without_a_column_is_named() -> None:
 def test_a_python_page_is_made_by_its_function() -> None:
     make = page_factory(built_in_page("livecodebench").path)
     assert make(release="v4").info.name == "livecodebench"
-    facts = page_facts("livecodebench", {"release": "v4_v5", "window": False})
-    assert facts["family"] == "code" and len(facts["published"]) == 6
-    assert page_facts("livecodebench", {"release": "v6", "window": False})["published"] == ()
+    info = built_in_info("livecodebench", {"release": "v4_v5", "window": False}, verifier="code")
+    assert info.family == "code" and len(info.published) == 6
+    assert built_in_info("livecodebench", {"release": "v6", "window": False}, verifier="code").published == ()
 
 
 def test_a_page_task_is_a_task(tmp_path: Path) -> None:

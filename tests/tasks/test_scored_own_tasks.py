@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.suite.config import TaskEntry
-from genbench.tasks.custom import own_scored_task
+from genbench.tasks.factory import own_scored_task
 
 
 def test_documents_need_only_the_column_of_their_text() -> None:

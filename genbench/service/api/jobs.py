@@ -34,7 +34,7 @@ from genbench.queue.records import LIVE, Job, JobDetail, JobEvent, JobState
 from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec, with_run_options
 from genbench.runs.options import request_keys
 from genbench.service.context import Service, caller, require, service
-from genbench.service.responses import ConflictError, ForbiddenError, NotFoundError
+from genbench.service.responses import ConflictError, ForbiddenError, NotFoundError, refused_as
 from genbench.service.submitted_suites import MOST_CHARS, store_suite
 from genbench.store.clock import wall_seconds
 
@@ -106,20 +106,9 @@ def post_job(
 ) -> Job:
     """Put a job into the queue: 201 for a new one, 200 if the same work is there already."""
     who = require(request, "submit")
-    own = service(request)
-    placed = _placed(own, body)
-    digest = hashlib.sha256(body.model_dump_json().encode()).hexdigest()
-    with own.queue.write() as connection:
-        known = _remembered(connection, who, idempotency_key, digest)
-        if known is None:
-            known, is_new = _insert(connection, own, placed, who, body.priority)
-            if idempotency_key is not None:
-                values = {"owner": who, "key": idempotency_key, "body": digest, "job_id": known}
-                connection.execute(insert(tables.idempotency).values(values | {"at": wall_seconds()}))
-            response.status_code = 201 if is_new else 200
-        else:
-            response.status_code = 200
-        return job_of(require_job(connection, known))
+    job, is_new = enqueue(service(request), body, who, idempotency_key)
+    response.status_code = 201 if is_new else 200
+    return job
 
 
 def job_spec(own: Service, body: JobRequest) -> JobSpec:
@@ -153,21 +142,28 @@ def _placed(own: Service, body: JobRequest) -> PlacedSpec:
         raise InputError(str(error).replace(f"{Path(spec.suite).parent}/", "")) from error
 
 
-def enqueue(own: Service, body: JobRequest, who: str) -> tuple[Job, bool]:
+def enqueue(own: Service, body: JobRequest, who: str, key: str | None = None) -> tuple[Job, bool]:
     """Put a job into the queue. Return it, and whether it is new.
+
+    Args:
+        key: the Idempotency-Key of the request. One that came before gives the same job again.
 
     Raises:
         InputError: the service does not offer the suite or model, or an option is wrong.
         QueueFullError: too many jobs wait.
+        ConflictError: the key came with another body before.
     """
     placed = _placed(own, body)
+    digest = hashlib.sha256(body.model_dump_json().encode()).hexdigest()
     with own.queue.write() as connection:
-        number, is_new = _insert(connection, own, placed, who, body.priority)
+        number, is_new = _remembered(connection, who, key, digest), False
+        if number is None:
+            runs = own.runs.resolve()
+            number, is_new = insert_job(connection, placed, runs, by=who, priority=body.priority)
+            if key is not None:
+                values = {"owner": who, "key": key, "body": digest, "job_id": number, "at": wall_seconds()}
+                connection.execute(insert(tables.idempotency).values(values))
         return job_of(require_job(connection, number)), is_new
-
-
-def _insert(connection: Any, own: Service, placed: PlacedSpec, who: str, priority: int) -> tuple[int, bool]:
-    return insert_job(connection, placed, own.runs.resolve(), by=who, priority=priority)
 
 
 def _remembered(connection: Any, who: str, key: str | None, digest: str) -> int | None:
@@ -214,10 +210,8 @@ def post_cancel(request: Request, number: Number) -> Job:
     """Stop a job cleanly."""
     who = require(request, "submit")
     _found(request, number)
-    try:
+    with refused_as(ConflictError):
         return cancel_job(service(request).queue, number, by=who)
-    except InputError as error:
-        raise ConflictError(str(error)) from error
 
 
 @router.post("/{number}/retry")
@@ -225,10 +219,8 @@ def post_retry(request: Request, number: Number) -> Job:
     """Queue a failed or cancelled job again."""
     who = require(request, "submit")
     _found(request, number)
-    try:
+    with refused_as(ConflictError):
         return retry_job(service(request).queue, number, by=who)
-    except InputError as error:
-        raise ConflictError(str(error)) from error
 
 
 @router.get("/{number}/log", response_class=PlainTextResponse)
@@ -270,7 +262,5 @@ def _event_text(event: JobEvent) -> str:
 
 def _found(request: Request, number: int) -> Job:
     caller(request)
-    try:
+    with refused_as(NotFoundError):
         return get_job(service(request).queue, number)
-    except InputError as error:
-        raise NotFoundError(str(error)) from error

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
@@ -16,12 +16,15 @@ from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, PublishedScore, Row
 from genbench.stats.likelihood import Rule
 from genbench.suite.block import Strict
-from genbench.suite.config import DecodingOverride, Turn
+from genbench.suite.config import DecodingOverride
 from genbench.tasks.choice_options import LETTERS, Order
-from genbench.tasks.kinds import KINDS, LIKELIHOOD, Kind
+from genbench.tasks.kinds import KINDS, LIKELIHOOD
 
 InstructionColumns = tuple[str | None, str | None]
 """The columns of one turn's instruction ids and of their arguments."""
+
+
+Block = TypeVar("Block", bound=Strict)
 
 
 class Fields(Strict):
@@ -44,47 +47,24 @@ class Fields(Strict):
     strata: dict[str, str] | tuple[str, ...] = ()
 
 
-def read_fields(given: dict[str, Any], kind: Kind, where: str) -> Fields:
-    """Return the columns that a suite names, with the defaults of the kind.
+def checked_block(block: type[Block], given: Mapping[str, Any], where: str) -> Block:
+    """Return a block of keys that a suite gives in a mapping of its own.
 
-    A kind requires the column `reference`. Without a kind, `reference: null` means that there is none.
+    Args:
+        where: the name of the block, for messages.
 
     Raises:
-        ConfigError: an unknown key, a wrong value, or instructions in a kind that has none.
+        ConfigError: an unknown key, or a wrong value.
     """
     for key in given:
-        if key not in Fields.model_fields:
-            raise ConfigError(f"{where}: data.fields has no '{key}'{nearest(key, Fields.model_fields)}")
+        if key not in block.model_fields:
+            raise ConfigError(f"{where} has no '{key}'{nearest(key, block.model_fields)}")
     try:
-        fields = Fields.model_validate(given)
+        return block.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"][:1])
-        raise ConfigError(f"{where}: data.fields.{key}: {first['msg']}, found {first['input']!r}") from error
-    if fields.instructions is not None and not kind.lists_instructions:
-        raise ConfigError(f"{where}: data.fields.instructions belongs to the kinds {_instructed_kinds()}")
-    waived = kind not in KINDS.values() and "reference" in given
-    if kind.wants_reference and not waived and fields.reference is None and fields.instructions is None:
-        return fields.model_copy(update={"reference": "reference"})
-    return fields
-
-
-def instruction_columns(
-    fields: Fields, turns: Sequence[Turn], kind: Kind, where: str
-) -> tuple[InstructionColumns, ...]:
-    """Return the instruction columns of every turn.
-
-    Raises:
-        ConfigError: a turn names some, but the kind has no instructions.
-    """
-    for turn in turns:
-        if not kind.lists_instructions and (turn.instructions or turn.kwargs):
-            raise ConfigError(f"{where}: turns: instructions belong to the kinds {_instructed_kinds()}")
-    return ((fields.instructions, fields.kwargs), *((turn.instructions, turn.kwargs) for turn in turns))
-
-
-def _instructed_kinds() -> str:
-    return ", ".join(name for name, kind in KINDS.items() if kind.lists_instructions)
+        raise ConfigError(f"{where}.{key}: {first['msg']}, found {first['input']!r}") from error
 
 
 def read_instructions(row: Row, columns: InstructionColumns, where: str) -> list[dict[str, Any]]:
@@ -172,6 +152,29 @@ def read_text(value: Any, what: str) -> str:
     if value is None or (isinstance(value, str) and not value.strip()):
         raise DataError(f"{what} is empty")
     return str(value)
+
+
+def read_reference(row: Row, fields: Fields, where: str) -> Any:
+    """Return the reference of a row: a column, several by name, or with its aliases.
+
+    Raises:
+        DataError: a column is missing, or the aliases are no list.
+    """
+    if isinstance(fields.reference, dict):
+        return {name: column_of(row, column, where) for name, column in fields.reference.items()}
+    own = None if fields.reference is None else column_of(row, fields.reference, where)
+    return own if fields.aliases is None else with_aliases(own, column_of(row, fields.aliases, where), where)
+
+
+def column_of(row: Row, column: str, where: str) -> Any:
+    """Return a cell of a row.
+
+    Raises:
+        DataError: the row has no such column.
+    """
+    if column not in row:
+        raise DataError(f"{where}: no column '{column}'{nearest(column, map(str, row))}")
+    return row[column]
 
 
 def with_aliases(reference: Any, aliases: Any, where: str) -> list[Any]:

@@ -13,17 +13,18 @@ from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, PublishedScore, Row, Task, TaskInfo
 from genbench.registry import PlugIn, load_object
 from genbench.tasks.base import RowProblems, RowReader, RowTask
-from genbench.tasks.choice_options import LETTERS, check_order, letters, listed, option_order
+from genbench.tasks.choice_options import LETTERS, check_order, letters, listed, shown_options
 from genbench.tasks.kinds import KINDS, Kind
 from genbench.tasks.page.model import (
     DEFAULT_PROTOCOL,
     Page,
     Template,
+    column_of,
     read_instructions,
     read_options,
+    read_reference,
     read_text,
     right_option,
-    with_aliases,
 )
 from genbench.tasks.page.reader import PageFile, read_page
 from genbench.tasks.pages import page_path
@@ -43,10 +44,11 @@ def scored_row(page: Page, row: Row, shown: Mapping[str, Any], where: str) -> di
     texts = _texts(page, row, where)
     contexts = None
     if page.scored.contexts is not None:
-        contexts = [_text(item, where) for item in _cell(row, page.scored.contexts, where)]
+        contexts = [_text(item, where) for item in column_of(row, page.scored.contexts, where)]
         if len(contexts) != len(texts):
             raise DataError(f"{where}: {len(contexts)} contexts for {len(texts)} choices")
-    counted = None if page.scored.counted is None else [_text(_cell(row, page.scored.counted, where), where)]
+    own = page.scored.counted
+    counted = None if own is None else [_text(column_of(row, own, where), where)]
     return {
         "shown": shown,
         "options": texts,
@@ -90,10 +92,10 @@ def _texts(page: Page, row: Row, where: str) -> list[str]:
     if page.scored.choices:
         found: Any = page.scored.choices
     elif isinstance(columns, str):
-        found = _cell(row, columns, where)
+        found = column_of(row, columns, where)
         found = [found] if isinstance(found, str) else found
     else:
-        found = [_cell(row, column, where) for column in columns]
+        found = [column_of(row, column, where) for column in columns]
     if not isinstance(found, list | tuple) or not 1 <= len(found) <= len(LETTERS):
         raise DataError(f"{where}: wanted 1 to {len(LETTERS)} texts to score, found {found!r:.80}")
     return [_text(item, where) for item in found]
@@ -105,18 +107,12 @@ def _text(value: Any, where: str) -> str:
     return value
 
 
-def _cell(row: Row, column: str, where: str) -> Any:
-    if column not in row:
-        raise DataError(f"{where}: no column '{column}'{nearest(column, map(str, row))}")
-    return row[column]
-
-
 def _gold(page: Page, row: Row, texts: list[str], where: str) -> list[int]:
     if len(texts) == 1:
         return [0]
     if page.fields.right is not None:
         return [page.fields.right]
-    given = _cell(row, str(page.fields.reference), where)
+    given = column_of(row, str(page.fields.reference), where)
     several = given if isinstance(given, list) else [given]
     return [right_option(item, tuple(texts), where) for item in several]
 
@@ -240,12 +236,7 @@ class PageTask(RowTask):
         row, reference, order = problem.row, problem.row["reference"], None
         options: Sequence[str] = ()
         if self.kind.lists_options:
-            options = row["options"]
-            order = option_order(self.page.order, len(options), problem.problem_id, sample_index)
-            options = [options[place] for place in order]
-            reference = {"letter": LETTERS[order.index(row["right"])], "options": options}
-            if row["also"]:
-                reference["also"] = "".join(LETTERS[order.index(place)] for place in row["also"])
+            order, options, reference = shown_options(self.page.order, problem, sample_index)
         text = self.prompt.render(row["shown"], options, f"task {self.info.name}")
         messages = [Message("system", self.page.system)] if self.page.system is not None else []
         for question, answer in self.page.turns_before:
@@ -341,28 +332,12 @@ class PageTask(RowTask):
         fields = self.page.fields
         if fields.instructions is not None:
             return read_instructions(row, (fields.instructions, fields.kwargs), where)
-        if isinstance(fields.reference, dict):
-            return {name: column_of(row, column, where) for name, column in fields.reference.items()}
-        own = None if fields.reference is None else column_of(row, fields.reference, where)
-        return (
-            own if fields.aliases is None else with_aliases(own, column_of(row, fields.aliases, where), where)
-        )
+        return read_reference(row, fields, where)
 
 
 def _several(completed: Row | list[Row]) -> list[Row]:
     """Return what a row function made of a row as a list of rows."""
     return completed if isinstance(completed, list) else [completed]
-
-
-def column_of(row: Row, column: str, where: str) -> Any:
-    """Return a cell of a row.
-
-    Raises:
-        DataError: the row has no such column.
-    """
-    if column not in row:
-        raise DataError(f"{where}: no column '{column}'{nearest(column, map(str, row))}")
-    return row[column]
 
 
 def page_factory(path: Path) -> Callable[..., Task]:
@@ -431,19 +406,27 @@ def built_in_page(name: str) -> PageFile:
     return read_page(page_path(name))
 
 
-def page_facts(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts that a task in Python takes from its page: arguments of TaskInfo.
+def built_in_info(name: str, options: Mapping[str, Any], /, **facts: Any) -> TaskInfo:
+    """Return the facts of a task in Python: those of its page, unless they are given here.
 
     Args:
         options: the values that published scores depend on, such as a release.
+        facts: further arguments of TaskInfo, and those that differ from the page.
     """
     page = built_in_page(name).page
-    return {
+    own: dict[str, Any] = {
+        "name": name,
+        "version": page.version,
+        "summary": page.summary,
+        "dataset": page.hub if page.hub.repo else None,
+        "k": page.k,
         "licence": page.licence,
         "published": published_scores(page, DEFAULT_PROTOCOL, options),
         "family": page.family,
         "languages": page.languages,
+        "macro": page.macro,
     }
+    return TaskInfo(**own | facts)
 
 
 def page_info(

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from genbench.errors import ConfigError, DataError, nearest
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.tasks.base import RowTask, SingleTurn
-from genbench.tasks.page.task import page_facts
+from genbench.tasks.page.task import built_in_info
 from genbench.tools.bfcl.service import Release
 from genbench.tools.bfcl.world import DOCUMENTS, SERVICES, World
 from genbench.tools.calls import CallError
@@ -111,9 +111,9 @@ def version_of(release: str, form: str) -> str:
 def _task(
     name: str, rows: Mapping[str, int], release: str, form: Form, weights: Mapping[str, float]
 ) -> SingleTurn:
-    facts = page_facts(name, {"release": release})
-    info = TaskInfo(
-        name=name,
+    info = built_in_info(
+        name,
+        {"release": release},
         asks_alike=True,
         version=version_of(release, form),
         summary=f"BFCL {release}: {sum(rows.values()):,} questions with functions to call",
@@ -128,12 +128,9 @@ def _task(
             config_column=COLUMN,
             by_hand=BY_HAND,
         ),
-        k=1,
         verifier="function_calls",
         metrics=("avg@k", "pass@k"),
-        macro=COLUMN,
         weights=weights,
-        **facts,
     )
     return SingleTurn(
         info,
@@ -364,8 +361,9 @@ def multi_turn(
         for name in DOCUMENTS.values()
     }
     changed = [f"steps{steps}"] * (steps != _STEPS) + [parser] * (parser != AUTO)
-    info = TaskInfo(
-        name=NAME,
+    info = built_in_info(
+        NAME,
+        {"release": release},
         asks_alike=True,
         version="-".join([version_of(release, form), *changed]),
         summary=f"BFCL {release}: {ROWS * len(CATEGORIES)} conversations with simulated services",
@@ -381,10 +379,7 @@ def multi_turn(
             by_hand=BY_HAND,
         ),
         sources=tuple(sources.values()),
-        k=1,
         verifier="tool_loop",
         metrics=("avg@k", "pass@k", "pass^k"),
-        macro=COLUMN,
-        **page_facts(NAME, {"release": release}),
     )
     return MultiTurn(info, release, form, LoopRules(steps, parser), sources)

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from genbench.data.asserts import split
 from genbench.errors import ConfigError, DataError
-from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.protocols import Row
 from genbench.tasks.base import SingleTurn
-from genbench.tasks.page.task import page_facts
+from genbench.tasks.page.task import built_in_info, built_in_page
 from genbench.types import Ask, Message, Problem
 
 LIMITS = {"wall_s": 3.0, "memory_mib": 4096}
@@ -21,27 +21,21 @@ LIMITS = {"wall_s": 3.0, "memory_mib": 4096}
 
 def functions_task(
     name: str,
-    summary: str,
-    dataset: HubDataset,
-    *,
     read: Callable[[str, int, Row], Problem],
     pose: Callable[[Problem, int], Ask],
-    version: str = "1",
+    **facts: Any,
 ) -> SingleTurn:
-    """Return a task whose answers are run against asserts. `read` gets the task's name first."""
-    info = TaskInfo(
-        name=name,
-        asks_alike=True,
-        version=version,
-        summary=summary,
-        dataset=dataset,
-        k=10,
-        verifier="code",
-        verifier_options={"mode": "real"},
-        **page_facts(name, {}),
-        metrics=("avg@k", "pass@k"),
-    )
-    return SingleTurn(info, partial(read, name), pose, dataset.columns)
+    """Return a task whose answers are run against asserts.
+
+    Args:
+        read: makes a problem of the task's name, a place and a row.
+        pose: makes the question of a problem and a sample index.
+        facts: facts that differ from those of the page.
+    """
+    code = {"verifier": "code", "verifier_options": {"mode": "real"}, "metrics": ("avg@k", "pass@k")}
+    info = built_in_info(name, {}, asks_alike=True, k=10, **code, **facts)
+    assert info.dataset is not None
+    return SingleTurn(info, partial(read, name), pose, info.dataset.columns)
 
 
 def functions_problem(
@@ -85,7 +79,6 @@ def assert_reference(row: Row, *, before: str, after: str | None = None) -> dict
     }
 
 
-_HUMANEVAL_COLUMNS = ("task_id", "prompt", "entry_point", "test")
 _HUMANEVAL_PROMPT = (
     "Complete this Python function as its docstring says. Answer with the whole function, and the imports "
     "that it needs, in one code block.\n\n```python\n{prompt}\n```"
@@ -95,18 +88,12 @@ _CANDIDATE = "candidate"
 
 def humaneval() -> SingleTurn:
     """Return the task of 164 functions. Asserts that can be split are compared outside the sandbox."""
-    dataset = HubDataset(
-        repo="openai/openai_humaneval", config="openai_humaneval", columns=_HUMANEVAL_COLUMNS, rows=164
-    )
-    summary = "HumanEval: 164 Python functions to complete"
-    return functions_task("humaneval", summary, dataset, read=_read_humaneval, pose=_pose_humaneval)
+    return functions_task("humaneval", _read_humaneval, _pose_humaneval)
 
 
 def humaneval_plus() -> SingleTurn:
     """Return the task of the same functions with about eighty times the tests."""
-    dataset = HubDataset(repo="evalplus/humanevalplus", columns=_HUMANEVAL_COLUMNS, rows=164)
-    summary = "HumanEval+: 164 Python functions with many more tests"
-    return functions_task("humaneval_plus", summary, dataset, read=_read_humaneval, pose=_pose_humaneval)
+    return functions_task("humaneval_plus", _read_humaneval, _pose_humaneval)
 
 
 def _read_humaneval(task: str, place: int, row: Row) -> Problem:
@@ -124,11 +111,7 @@ def _pose_humaneval(problem: Problem, sample_index: int) -> Ask:
 
 Config = Literal["full", "sanitized"]
 _ROWS = {"full": 500, "sanitized": 257}
-_MBPP_COLUMNS = {
-    "full": ("task_id", "text", "test_list", "test_setup_code"),
-    "sanitized": ("task_id", "prompt", "test_list", "test_imports"),
-    "plus": ("task_id", "prompt", "test_list", "test_imports", "test"),
-}
+_SANITIZED_COLUMNS = ("task_id", "prompt", "test_list", "test_imports")
 _MBPP_PROMPT = (
     "{text}\n\nThe function must pass these tests:\n\n```python\n{tests}\n```\n\n"
     "Answer with the whole function, and the imports that it needs, in one code block."
@@ -143,21 +126,17 @@ def mbpp(config: str = "full") -> SingleTurn:
     """
     if config not in _ROWS:
         raise ConfigError(f"mbpp: config is '{config}'; valid: {', '.join(_ROWS)}")
-    dataset = HubDataset(
-        repo="google-research-datasets/mbpp",
-        config=config,
-        columns=_MBPP_COLUMNS[config],
-        rows=_ROWS[config],
-    )
+    dataset = built_in_page("mbpp").page.hub
+    if config != dataset.config:
+        other = {"config": config, "rows": _ROWS[config], "columns": _SANITIZED_COLUMNS}
+        dataset = dataset.model_copy(update=other)
     summary = f"MBPP ({config}): small Python functions from a sentence"
-    return functions_task("mbpp", summary, dataset, read=_read_mbpp, pose=_pose_mbpp, version="2")
+    return functions_task("mbpp", _read_mbpp, _pose_mbpp, version="2", summary=summary, dataset=dataset)
 
 
 def mbpp_plus() -> SingleTurn:
     """Return the task of 378 problems with many more tests."""
-    dataset = HubDataset(repo="evalplus/mbppplus", columns=_MBPP_COLUMNS["plus"], rows=378)
-    summary = "MBPP+: small Python functions with many more tests"
-    return functions_task("mbpp_plus", summary, dataset, read=_read_mbpp, pose=_pose_mbpp)
+    return functions_task("mbpp_plus", _read_mbpp, _pose_mbpp)
 
 
 def _read_mbpp(task: str, place: int, row: Row) -> Problem:

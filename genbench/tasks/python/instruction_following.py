@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.protocols import Row, TaskInfo
 from genbench.tasks.base import Conversation
 from genbench.tasks.page.model import instructions
-from genbench.tasks.page.task import page_facts
+from genbench.tasks.page.task import built_in_info, built_in_page
 from genbench.types import Ask, Message, Problem
 
 COLUMNS = ("key", "prompt", "instruction_id_list", "kwargs")
@@ -24,8 +24,6 @@ Version = Literal["300", "294"]
 Revision = Literal["head", "2025-07"]
 
 PROMPTS: dict[str, int] = {"300": 300, "294": 294}
-DIGESTS = {"300": "95a199f29ee473cadefc68f64898b82e80b9a5c885bacae50cf97a0dae3e38d1"}
-"""Measured on the hub's rows. No public copy of the 294 rows was available to measure."""
 TELLING_KEY = "268"
 TELLING_IDS = {"294": "custom:csv_city", "300": "words:vowel"}
 """The first text of the row that tells the versions apart. In the older file one prompt contains the text
@@ -99,23 +97,19 @@ def ifbench(version: str | int = "300", revision: str = "head") -> IFBench:
     """
     chosen = _chosen("version", str(version), get_args(Version))
     checkers = _chosen("revision", revision, get_args(Revision))
-    info = TaskInfo(
-        name="ifbench",
+    dataset = built_in_page("ifbench").page.hub
+    if PROMPTS[chosen] != dataset.rows:
+        # No public copy of the 294 rows was available to measure, so that they have no digest.
+        dataset = dataset.model_copy(update={"rows": PROMPTS[chosen], "digest": None})
+    info = built_in_info(
+        "ifbench",
+        {"version": chosen},
         asks_alike=True,
         version=f"1-{chosen}-{checkers}",
         summary=f"IFBench: {chosen} prompts with instructions of 58 kinds, prompt-level loose",
-        dataset=HubDataset(
-            repo="allenai/IFBench_test",
-            config="default",
-            split="train",
-            columns=COLUMNS,
-            digest=DIGESTS.get(chosen),
-            rows=PROMPTS[chosen],
-        ),
-        k=1,
+        dataset=dataset,
         verifier="ifbench",
         verifier_options={"headline": "loose", "revision": checkers},
-        **page_facts("ifbench", {"version": chosen}),
         metrics=METRICS,
     )
     return IFBench(info, "294" if chosen == "294" else "300")
@@ -128,15 +122,6 @@ def _chosen(name: str, value: str, valid: tuple[str, ...]) -> str:
 
 
 TURNS = 3
-MULTI_IF_COLUMNS = (
-    "key",
-    "language",
-    *(
-        f"turn_{turn}_{what}"
-        for turn in range(1, TURNS + 1)
-        for what in ("prompt", "instruction_id_list", "kwargs")
-    ),
-)
 
 
 def multi_if() -> Conversation:
@@ -146,25 +131,16 @@ def multi_if() -> Conversation:
     The score is prompt-level strict accuracy, averaged over turns. The published number is the mean of the
     four accuracies over turns, see verifiers/instructions/accuracies.py.
     """
-    return Conversation(
-        TaskInfo(
-            name="multi_if",
-            asks_alike=True,
-            version="1",
-            summary="Multi-IF: three turns of accumulating instructions in eight languages",
-            dataset=HubDataset(
-                repo="facebook/Multi-IF", config="default", split="train", columns=MULTI_IF_COLUMNS, rows=4501
-            ),
-            k=1,
-            verifier="ifeval",
-            verifier_options={"headline": "strict", "multilingual": True},
-            **page_facts("multi_if", {}),
-            metrics=METRICS,
-        ),
-        lambda place, row: _read_turns(row),
-        _pose_turn,
-        MULTI_IF_COLUMNS,
+    info = built_in_info(
+        "multi_if",
+        {},
+        asks_alike=True,
+        verifier="ifeval",
+        verifier_options={"headline": "strict", "multilingual": True},
+        metrics=METRICS,
     )
+    assert info.dataset is not None
+    return Conversation(info, lambda place, row: _read_turns(row), _pose_turn, info.dataset.columns)
 
 
 def _read_turns(row: Row) -> Problem:

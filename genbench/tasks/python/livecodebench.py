@@ -12,11 +12,11 @@ from typing import Any
 
 from genbench.data.packed_tests import unpack
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.protocols import Row
 from genbench.sandbox.compare import check_tests
 from genbench.sandbox.programs import Check
 from genbench.tasks.base import RowProblems, SingleTurn
-from genbench.tasks.page.task import page_facts
+from genbench.tasks.page.task import built_in_info, built_in_page
 from genbench.types import Ask, Message, Problem
 
 ADDED = (400, 111, 101, 101, 167, 175)
@@ -150,18 +150,6 @@ def _day(text: Date | None, name: str, *, last: bool) -> datetime.date | None:
         raise ConfigError(f"livecodebench: {name} is '{text}', no date like 2024-08 or 2024-08-31") from None
 
 
-_COLUMNS = (
-    "question_title",
-    "question_content",
-    "platform",
-    "question_id",
-    "contest_date",
-    "starter_code",
-    "difficulty",
-    "public_test_cases",
-    "private_test_cases",
-    "metadata",
-)
 _DEFAULT = "v4_v5"
 _DATES = {"since": "from", "until": "to"}
 """Older names of the two dates."""
@@ -239,26 +227,25 @@ def livecodebench(
             options = ("release", "from", "to", "window", "config")
             raise ConfigError(f"livecodebench: no option '{name}'{nearest(name, options)}")
     chosen = read_window(release, given.get("from"), given.get("to"), window, _DEFAULT)
-    info = TaskInfo(
-        name="livecodebench",
+    about = {
+        "config": config or chosen.release,
+        "rows": chosen.rows if config is None else None,
+        "files": chosen.files,
+    }
+    dataset = built_in_page("livecodebench").page.hub.model_copy(update=about)
+    info = built_in_info(
+        "livecodebench",
+        {"release": chosen.release, "window": _named(chosen)},
         asks_alike=True,
         version=_version(chosen),
         summary=f"LiveCodeBench {chosen}: contest problems with hidden tests",
-        dataset=HubDataset(
-            repo="livecodebench/code_generation_lite",
-            config=config or chosen.release,
-            split="test",
-            columns=_COLUMNS,
-            rows=chosen.rows if config is None else None,
-            files=chosen.files,
-        ),
+        dataset=dataset,
         k=16,
         verifier="code",
         verifier_options={"mode": "lcb-compat"},
-        **page_facts("livecodebench", {"release": chosen.release, "window": _named(chosen)}),
         metrics=("avg@k", "pass@k"),
     )
-    return LiveCodeBench(info, _read, _pose, _COLUMNS, chosen)
+    return LiveCodeBench(info, _read, _pose, dataset.columns, chosen)
 
 
 def _version(window: Window) -> str:

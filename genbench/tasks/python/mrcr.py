@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
 from genbench.errors import ConfigError, DataError, nearest
-from genbench.protocols import HubDataset, Row, TaskInfo
+from genbench.protocols import Row
 from genbench.tasks.base import SingleTurn
-from genbench.tasks.page.task import built_in_page, page_facts
+from genbench.tasks.page.task import built_in_info
 from genbench.tasks.rows import length_bin
 from genbench.types import Ask, Message, Problem
 
@@ -20,16 +21,6 @@ CHARS: Mapping[str, int] = MappingProxyType(
     {f"{size}k": size * 4_096 for size in (8, 16, 32, 64, 128, 256, 512)}
 )
 """Characters of a prompt by its length in thousands of tokens, with four characters for a token."""
-_MRCR = HubDataset(
-    repo="openai/mrcr",
-    split="train",
-    columns=(
-        *("prompt", "answer", "random_string_to_prepend", "n_needles", "desired_msg_index"),
-        *("total_messages", "n_chars"),
-    ),
-    revision="204b0d4e8d9ca5c0a90bf942fdb2a5969094adc0",
-    rows=2_400,
-)
 
 
 def mrcr(longest: Longest = "all") -> SingleTurn:
@@ -43,20 +34,12 @@ def mrcr(longest: Longest = "all") -> SingleTurn:
     """
     if longest not in get_args(Longest):
         raise ConfigError(f"mrcr: longest is '{longest}'{nearest(str(longest), get_args(Longest))}")
-    page = built_in_page("mrcr").page
-    info = TaskInfo(
-        name="mrcr",
-        asks_alike=True,
-        version=page.version if longest == "all" else f"{page.version}-{longest}",
-        summary=page.summary,
-        dataset=_MRCR,
-        k=1,
-        verifier="recited",
-        metrics=("avg@k",),
-        macro="needles",
-        **page_facts("mrcr", {}),
-    )
-    return SingleTurn(info, lambda place, row: _chat(place, row, CHARS.get(longest)), _pose, _MRCR.columns)
+    info = built_in_info("mrcr", {}, asks_alike=True, verifier="recited", metrics=("avg@k",))
+    if longest != "all":
+        info = replace(info, version=f"{info.version}-{longest}")
+    assert info.dataset is not None
+    most = CHARS.get(longest)
+    return SingleTurn(info, lambda place, row: _chat(place, row, most), _pose, info.dataset.columns)
 
 
 def _chat(place: int, row: Row, most: int | None) -> Problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from genbench.errors import ConfigError, nearest
@@ -12,7 +13,7 @@ from genbench.generators.needles import TASKS
 from genbench.generators.recipe import Recipe
 from genbench.protocols import HubDataset, Row, TaskInfo
 from genbench.tasks.generated import GeneratedTask, Generation
-from genbench.tasks.page.task import built_in_page, page_facts
+from genbench.tasks.page.task import built_in_info
 
 Several = Any
 """One value, or a list of them."""
@@ -189,22 +190,17 @@ def _info(
     sources: Mapping[str, HubDataset],
     macro: str | None,
 ) -> TaskInfo:
-    page = built_in_page(name).page
-    facts = page_facts(name, {"length": lengths[0] if len(lengths) == 1 else None})
-    return TaskInfo(
-        name=name,
+    info = built_in_info(
+        name,
+        {"length": lengths[0] if len(lengths) == 1 else None},
         asks_alike=True,
-        version="-".join([page.version, *changed]),
-        summary=page.summary,
-        dataset=None,
         sources=tuple(sources.values()),
-        k=1,
         verifier=verifier,
         verifier_options=options,
         metrics=("avg@k",),
         macro=macro,
-        **facts,
     )
+    return replace(info, version="-".join([info.version, *changed]))
 
 
 def maker_of_recipe(recipe: Recipe, read: Callable[[HubDataset], Sequence[Row]]) -> RowMaker:

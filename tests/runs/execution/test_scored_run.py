@@ -19,7 +19,7 @@ from genbench.reports.explanations import sentence
 from genbench.reports.write import report_text
 from genbench.stats.estimates import NO_RERUN
 from genbench.suite.config import TaskEntry
-from genbench.tasks.custom import own_scored_task
+from genbench.tasks.factory import own_scored_task
 
 SUITE = """\
 models: {{m: {{path: ./model}}}}

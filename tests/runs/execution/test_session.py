@@ -93,7 +93,7 @@ def test_a_job_says_what_it_is(job: MakeJob) -> None:
     one = job()
     assert not one.deferred and one.run_id == job().run_id and len(one.run_id) == 12
     assert one.model.settings.log == one.path / "engine.log"
-    other = replace(one, model=replace(one.model, identity="another"))
+    other = replace(one, model=replace(one.model, found=replace(one.model.found, identity="another")))
     assert other.run_id != one.run_id
 
 
