@@ -32,6 +32,7 @@ ADDITIONS = {
     "report-section",
     "contract-term",
     "engine",
+    "trace-format",
     "command",
     "judge-form",
     "stored-field",
