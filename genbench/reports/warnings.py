@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from genbench.analysis.results.alarms import JoinedAlarm, joined_alarms
 from genbench.analysis.results.record import Results, TaskResults
-from genbench.reports.benchmark_groups import task_groups
 from genbench.reports.numbers import points
 from genbench.reports.record import Report
+from genbench.reports.result_tables import task_groups
 
 _SHOWN_ALARMS = 8
 """Alarms above the fold. The page folds the others, which weigh less."""

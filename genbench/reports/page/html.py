@@ -12,12 +12,12 @@ from typing import Any
 from markupsafe import Markup
 
 from genbench.analysis.results.record import Results, TaskResults
-from genbench.reports.adaptive_looks import HEAD
-from genbench.reports.benchmark_groups import Series, group_series, task_groups
 from genbench.reports.figures import judged_lines, likelihood_lines
 from genbench.reports.page import plots
+from genbench.reports.page.data import Series, group_series
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.record import Report, ReportedRun
+from genbench.reports.result_tables import task_groups
 from genbench.reports.warnings import notices
 from genbench.types import STATUSES
 
@@ -143,7 +143,6 @@ def html(
         **notices(report),
         judged=_judged(report),
         scored=_scored(report),
-        look_head=HEAD,
         forest=_forest(report),
         groups=groups,
         status_plot=_statuses(report),
