@@ -30,6 +30,7 @@ ADDITIONS = {
     "further-interval",
     "status",
     "report-section",
+    "report-column",
     "contract-term",
     "engine",
     "command",
