@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from genbench.analysis.comparison.compared_task import ComparedTask, StratumDifference
+from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import TaskResults
 from genbench.reports.explanations import status_words
@@ -31,6 +31,7 @@ from genbench.safetext.printable import printable
 from genbench.stats.comparison.causes import CauseRecord
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.macro import MeanRecord
+from genbench.stats.strata import StratumDifference
 
 COLOURS = 6
 """Colours of runs on a page. A seventh run has the first colour again."""

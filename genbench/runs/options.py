@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from genbench.data.shard import Shard
+from genbench.data.subset import Shard
 from genbench.draw.draw_queue import Lengths, read_lengths
 from genbench.errors import ConfigError, nearest
 from genbench.store.folder import RunFolder

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from genbench.data.shard import Shard
+from genbench.data.subset import Shard
 from genbench.runs.options import RunOptions, data_dir
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask

@@ -14,13 +14,11 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from genbench.errors import ConfigError, nearest
-from genbench.suite.block import NAME_PATTERN
+from genbench.suite.block import FOLDER_RULE, NAME_PATTERN, model_mistake, task_mistake
 from genbench.suite.config import Decoding, SuiteConfig
 from genbench.suite.engine import DEFAULT_KIND, KIND_ERROR, EngineConfig, SuiteMistake, config_class
-from genbench.suite.names import FOLDER_RULE, model_mistake, task_mistake
 from genbench.suite.shipped import at_home
-from genbench.suite.yamlfile import Loc, read_yaml_mapping
-from genbench.suite.yamlfile import read_yaml as read_yaml_text
+from genbench.suite.yamlfile import Loc, read_yaml, read_yaml_file
 
 
 def is_within(loc: Loc, outer: Loc) -> bool:
@@ -152,7 +150,9 @@ def read_suite(
     Raises:
         ConfigError: names file, line, key, what was found and what is wanted.
     """
-    raw, lines = read_yaml_mapping(path)
+    raw, lines = read_yaml_file(path)
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{path}: a suite is a mapping with 'models' and 'tasks'; see `genbench init`")
     _expand_tasks(raw)
     for name, model_path in (models or {}).items():
         _model_from_option(raw, name, model_path, like)
@@ -224,7 +224,7 @@ def _apply_override(raw: dict[str, Any], text: str, lines: dict[Loc, int | str])
     if not equals or not key:
         raise ConfigError(f"--set {text}: wanted KEY=VALUE, for instance decoding.temperature=0.7")
     try:
-        parsed, _ = read_yaml_text(value, "the value")
+        parsed, _ = read_yaml(value, "the value")
     except ConfigError as error:
         raise ConfigError(f"--set {text}: {error}") from error
     *parents, last = key.split(".")

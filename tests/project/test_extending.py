@@ -26,6 +26,8 @@ ADDITIONS = {
     "metric",
     "export-format",
     "log-format",
+    "alarm-rule",
+    "api-route",
     "interval-rule",
     "further-interval",
     "status",

@@ -21,7 +21,7 @@ from genbench.analysis.adaptive.plan import (
 )
 from genbench.analysis.comparison.comparability import Difference, planned_differences, settle
 from genbench.analysis.sides.loading import open_side, require_finished
-from genbench.data.shard import Shard
+from genbench.data.subset import Shard
 from genbench.draw.draw_queue import Draw, wanted_draws
 from genbench.errors import ConfigError, InputError, InterruptedRunError
 from genbench.runs.execution.job import AdaptiveJob, Job, RunContext

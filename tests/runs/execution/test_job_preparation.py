@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from genbench.data.shard import Shard
+from genbench.data.subset import Shard
 from genbench.errors import ConfigError, InputError
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.execution.preflight import check_engine
