@@ -32,6 +32,7 @@ ADDITIONS = {
     "further-interval",
     "status",
     "report-section",
+    "report-column",
     "contract-term",
     "engine",
     "trace-format",
