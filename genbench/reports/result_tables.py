@@ -12,10 +12,11 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from genbench.analysis.comparison.compared_task import ComparedTask, StratumDifference
+from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import TaskResults
 from genbench.reports.explanations import status_words
+from genbench.reports.figures import judged_lines, likelihood_lines
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.record import (
     ExcludedSamples,
@@ -30,6 +31,7 @@ from genbench.safetext.printable import printable
 from genbench.stats.comparison.causes import CauseRecord
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.macro import MeanRecord
+from genbench.stats.strata import StratumDifference
 
 COLOURS = 6
 """Colours of runs on a page. A seventh run has the first colour again."""
@@ -109,6 +111,23 @@ def report_tasks(
         for place, run in enumerate(report.runs):
             if task := run.results.tasks.get(name):
                 yield name, place, run, task
+
+
+TaskLines = tuple[str, str, list[str]]
+
+
+def judge_lines(report: Report) -> list[TaskLines]:
+    """Return (task, run, lines) of every task with an LLM judge."""
+    found = report_tasks(report, report.tasks)
+    return [(name, run.name, judged_lines(task.judge)) for name, _, run, task in found if task.judge]
+
+
+def scored_lines(report: Report) -> list[TaskLines]:
+    """Return (task, run, lines) of every task whose texts were scored."""
+    found = report_tasks(report, report.tasks)
+    return [
+        (name, run.name, likelihood_lines(task.likelihood)) for name, _, run, task in found if task.likelihood
+    ]
 
 
 def _value(score: TaskResults | EstimateRecord | MeanRecord | None) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
-from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures, StratumDifference
+from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures
 from genbench.reports.adaptive_looks import adaptive_text, spent_words
 from genbench.reports.explanations import headline, sentence, status_words
 from genbench.reports.figures import difference_lines
@@ -19,6 +19,7 @@ from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.result_tables import CHANGES, STRATUM, STRATUM_CHANGES, change_rows
 from genbench.reports.table import aligned
 from genbench.safetext.printable import printable
+from genbench.stats.strata import StratumDifference
 from genbench.types import STATUSES
 
 _STRATA_SHOWN = 20
