@@ -33,7 +33,7 @@ from scipy.special import ndtr, ndtri
 
 from genbench.stats.scores import Floats
 from genbench.stats.tracks.changepoints import alarm_threshold, expected_alarms
-from genbench.stats.tracks.sequential_detection import Direction, Found, join_epochs, walk_changes
+from genbench.stats.tracks.sequential_detection import DetectedChange, Direction, join_epochs, walk_changes
 
 RNG = np.random.Generator
 NULLS = ("redrawn", "retrained", "drifting")
@@ -101,7 +101,9 @@ def draw(task: Task, null: str, losses: Floats, rng: RNG) -> Floats:
     return np.asarray(rng.binomial(task.k, ndtr(middles[:, None] + tau * own)) / task.k)
 
 
-def opened(nights: Sequence[Floats], threshold: float, direction: str = "drop") -> dict[str, list[Found]]:
+def opened(
+    nights: Sequence[Floats], threshold: float, direction: str = "drop"
+) -> dict[str, list[DetectedChange]]:
     """Return the changes of each series: every task, and all together if there are several."""
     series = {str(at): [task] for at, task in enumerate(nights)}
     if len(nights) > 1:
@@ -110,7 +112,7 @@ def opened(nights: Sequence[Floats], threshold: float, direction: str = "drop") 
     return {name: walk_changes(parts, threshold=threshold, direction=kind) for name, parts in series.items()}
 
 
-def joined_events(changes: dict[str, list[Found]]) -> int:
+def joined_events(changes: dict[str, list[DetectedChange]]) -> int:
     """Return the number of events, if changes found within 14 nights of each other are one."""
     found = sorted(change.found for series in changes.values() for change in series)
     return sum(1 for at, night in enumerate(found) if at == 0 or night - found[at - 1] > 14)

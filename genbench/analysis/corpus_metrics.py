@@ -119,14 +119,8 @@ def _record(
     sums = np.array([np.sum([counts[name] for counts in rows[place]], axis=0) for place in kept])
     own = None if groups is None else [groups[place] for place in kept]
     found = corpus_value(name, sums, seed=seed, groups=own)
-    return CorpusMetricRecord(
-        value=found.value,
-        ci=found.ci,
-        method=found.method,
-        lower_is_better=name in LOWER_IS_BETTER,
-        empty=empty,
-        missing=None,
-    )
+    lower = name in LOWER_IS_BETTER
+    return CorpusMetricRecord.from_object(found, lower_is_better=lower, empty=empty, missing=None)
 
 
 def _complete(table: VerdictTable, names: Sequence[str]) -> tuple[list[list[Counts]], int]:

@@ -14,7 +14,7 @@ from genbench.analysis.sides.side import Side, SideTask
 from genbench.json_record import JsonRecord
 from genbench.stats.comparison.paired import Paired, paired
 from genbench.stats.intervals import LEVEL, problem_interval
-from genbench.stats.multiple_testing import benjamini_hochberg
+from genbench.stats.strata import StratumDifference, with_q_values
 from genbench.store.contract import task_entry
 from genbench.types import Verdict
 from genbench.verifiers.instructions.accuracies import (
@@ -139,20 +139,19 @@ def _shares(verdict: Verdict | None) -> dict[str, float]:
 
 def compare_kinds(
     base: SideTask, tuned: SideTask, mode: Mode, *, shared_seeds: bool, level: float = LEVEL
-) -> list[tuple[str, Paired, float | None]]:
+) -> tuple[StratumDifference, ...]:
     """Return each kind with its paired difference in `mode` and its q value, sorted by kind.
 
     Differences are paired by problem, because instructions of one prompt are not independent. The table is
     exploratory, as tables by stratum are.
     """
-    found = [
-        (kind.partition("/")[2], _paired(base, tuned, kind, shared_seeds, level))
-        for kind in base.followed
-        if kind.startswith(f"{mode}/") and kind in tuned.followed
-    ]
-    known = [row.p_two_sided for _, row in found if row.p_two_sided is not None]
-    q_values = iter(benjamini_hochberg(known) if known else ())
-    return [(kind, row, None if row.p_two_sided is None else next(q_values)) for kind, row in found]
+    return with_q_values(
+        {
+            kind.partition("/")[2]: _paired(base, tuned, kind, shared_seeds, level)
+            for kind in base.followed
+            if kind.startswith(f"{mode}/") and kind in tuned.followed
+        }
+    )
 
 
 def _paired(base: SideTask, tuned: SideTask, kind: str, shared_seeds: bool, level: float) -> Paired:

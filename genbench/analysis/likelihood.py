@@ -126,12 +126,8 @@ def likelihood_record(texts: ScoredTexts, seed: int) -> LikelihoodRecord:
 
 def _measure(texts: ScoredTexts, name: str, seed: int) -> MeasureRecord:
     found = _bounds(texts, name, seed)
-    return MeasureRecord(
-        value=found.value,
-        ci=found.ci,
-        n=len(texts.details),
-        lower_is_better=MEASURES[name].lower_is_better,
-    )
+    lower = MEASURES[name].lower_is_better
+    return MeasureRecord.from_object(found, n=len(texts.details), lower_is_better=lower)
 
 
 def _bounds(texts: ScoredTexts, name: str, seed: int) -> Bounds:

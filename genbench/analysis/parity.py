@@ -8,20 +8,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
-from scipy.special import ndtri
 
 from genbench.analysis.records import Interval
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.json_record import Count, JsonRecord, Share
 from genbench.protocols import PublishedScore
-from genbench.stats.intervals import LEVEL
+from genbench.stats.intervals import LEVEL, normal_quantile
 from genbench.stats.macro import MeanRecord
 from genbench.store.manifest import Manifest
 from genbench.tasks.page.model import DEFAULT_PROTOCOL
 from genbench.tasks.published import AskedModel, is_in_mode
 
-_Z = float(ndtri((1 + LEVEL) / 2))
+_Z = normal_quantile(LEVEL)
 _TURNED = 0.01
 """Share of scored choices that other arithmetic may turn: number format, kernels, ties. It is assumed."""
 _READY = "responses:"

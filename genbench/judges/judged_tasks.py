@@ -17,7 +17,7 @@ from genbench.judges.judge import Judge
 from genbench.judges.spec import judge_path, read_judge
 from genbench.models.traces import Reasoning
 from genbench.store.contract import differences, digest
-from genbench.store.manifest import TaskRecord
+from genbench.store.manifest import OpponentRecord, TaskRecord
 from genbench.store.stored_run import StoredRun, StoredTask
 from genbench.suite.block import Strict
 from genbench.suite.judge import JudgeModel
@@ -107,19 +107,11 @@ def check_references(task: LoadedTask, judge: Judge, options: JudgedBy) -> None:
 class Baseline:
     """Answers of one run to one task, by problem and then by sample index from 0.
 
-    `name` and `identity` are of the run's model. `digest` is of the answers: other answers are another
-    opponent.
+    The digest in the record is of the answers: other answers are another opponent.
     """
 
-    name: str
-    identity: str
-    digest: str
+    record: OpponentRecord
     answers: Mapping[str, tuple[str, ...]]
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """Who the opponent is, for the manifest."""
-        return {"name": self.name, "identity": self.identity, "digest": self.digest}
 
     def answer(self, problem_id: str, sample_index: int) -> str:
         """Return the opponent's answer to a sample: that of the same index, modulo the number of answers."""
@@ -152,7 +144,10 @@ def read_baseline(path: Path, task: LoadedTask) -> Baseline:
         )
     used = {problem.problem_id: answers[problem.problem_id] for problem in task.problems}
     # Of all answers of the run, so that another --limit here is not another opponent.
-    return Baseline(run.manifest.model.name, run.manifest.model_identity, digest(answers)[:16], used)
+    record = OpponentRecord(
+        name=run.manifest.model.name, identity=run.manifest.model_identity, digest=digest(answers)[:16]
+    )
+    return Baseline(record, used)
 
 
 def _check_same(path: Path, described: TaskRecord, task: LoadedTask) -> None:
@@ -203,7 +198,7 @@ class JudgedTask:
 
     def verifier(self, rule: str) -> tuple[str, str]:
         """Return digest and version that verdicts carry; `rule` is the digest of the rule or empty."""
-        facts = [self.judge.digest, rule, *([self.baseline.digest] if self.baseline else [])]
+        facts = [self.judge.digest, rule, *([self.baseline.record.digest] if self.baseline else [])]
         return digest(facts)[:16], f"judge {self.judge.file.name} {self.judge.digest}"
 
     @property

@@ -11,7 +11,6 @@ from typing import Any
 
 from genbench.engines.checkpoint import Checkpoint, context_length, find, is_local
 from genbench.engines.vllm import environment
-from genbench.engines.vllm import environment as arguments
 from genbench.engines.vllm.kind import VllmSettings, vllm_config
 from genbench.errors import (
     ConfigError,
@@ -63,7 +62,7 @@ class LocalJudge:
     @property
     def record(self) -> Mapping[str, Any]:
         """Identity of the weights and the engine, for the manifest."""
-        name, version = arguments.distribution()
+        name, version = environment.distribution()
         return {
             "identity": self.checkpoint.identity,
             "engine": f"{name} {version}",
@@ -185,7 +184,7 @@ def pinned_checkpoint(model: JudgeModel, base: Path, key: str = "judge.model") -
 def _check_engine_keys(model: JudgeModel, role: str) -> None:
     """Refuse keys that vLLM does not have, that genbench sets, or that let replies leave their form."""
     extra = vllm_config(model.engine).extra
-    names = arguments.engine_argument_names() if extra else frozenset()
+    names = environment.engine_argument_names() if extra else frozenset()
     for key in extra:
         where = f"{role}.engine.{key}"
         if key in _LOOSENS:
@@ -193,10 +192,10 @@ def _check_engine_keys(model: JudgeModel, role: str) -> None:
                 f"{where}: under a reasoning parser vLLM enforces the form of replies only after the trace, "
                 "so verdicts would not parse; remove it"
             )
-        if key in arguments.PINNED:
+        if key in environment.PINNED:
             raise ConfigError(f"{where} is set by genbench; see the keys of {role} and its decoding")
         if key not in names:
-            raise ConfigError(f"{where}: unknown engine key{nearest(key, names - set(arguments.PINNED))}")
+            raise ConfigError(f"{where}: unknown engine key{nearest(key, names - set(environment.PINNED))}")
 
 
 def _context(model: JudgeModel, checkpoint: Checkpoint) -> int:

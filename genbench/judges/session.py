@@ -8,7 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from genbench.judges.engines import JudgeEngines
 from genbench.judges.forms.pairwise import unopposed
@@ -16,6 +16,7 @@ from genbench.judges.judged_tasks import JudgedTask, judged_tasks
 from genbench.judges.opinions import NO_VERDICT, finding_of
 from genbench.store.folder import RunFolder
 from genbench.store.json_files import Appender, read_lines
+from genbench.store.manifest import CanaryRecord, JudgeRecord
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.types import OURS, Case, Finding, Question
@@ -80,7 +81,7 @@ class JudgeSession:
         self._tasks = judged_tasks(suite, tasks)
         judges = [item.judge for item in self._tasks.values()]
         self._engines = JudgeEngines(suite, judges, work / "engine" / "judge")
-        self._stored: dict[str, Mapping[str, Any]] = {}
+        self._stored: dict[str, JudgeRecord] = {}
         """What a folder's manifest says of its judges, by task; used if nothing is asked again."""
         self._caches: dict[Path, ReplyCache] = {}
         self._asking: dict[str, asyncio.Lock] = {}
@@ -108,7 +109,7 @@ class JudgeSession:
         """What every report of the run must say of its judges."""
         return [line for item in self._tasks.values() for line in item.warnings]
 
-    def remember(self, judges: Mapping[str, Mapping[str, Any]]) -> None:
+    def remember(self, judges: Mapping[str, JudgeRecord]) -> None:
         """Keep what a folder's manifest says of these judges, for runs that ask nothing again.
 
         Args:
@@ -117,26 +118,28 @@ class JudgeSession:
         self._stored = {
             name: stored
             for name, item in self._tasks.items()
-            if (stored := judges.get(name)) and stored["digest"] == item.judge.digest
+            if (stored := judges.get(name)) and stored.digest == item.judge.digest
         }
 
-    def record(self, task: str) -> dict[str, Any]:
+    def record(self, task: str) -> JudgeRecord:
         """Return who judges a task, for the manifest."""
-        item, stored = self._tasks[task], self._stored.get(task, {})
-        judge, asked = item.judge, self._engines.was_started(item.judge) or not stored
-        return {
-            "name": judge.file.name,
-            "digest": judge.digest,
-            "form": judge.file.form,
-            "in_pairs": judge.form.in_pairs,
-            "prompt_digest": judge.file.prompt_digest,
-            "unpinned": judge.spec.unpinned,
-            "cascade": list(item.options.cascade),
-            "statuses": dict(judge.file.statuses),
-            "baseline": item.baseline.record if item.baseline else None,
-            "engine": self._engines.record(judge) if asked else stored["engine"],
-            "canary": dict(self._engines.canary(judge)) or stored.get("canary"),
-        }
+        item, stored = self._tasks[task], self._stored.get(task)
+        judge, canary = item.judge, self._engines.canary(item.judge)
+        asked = stored is None or self._engines.was_started(judge)
+        kept = None if stored is None else stored.canary
+        return JudgeRecord(
+            name=judge.file.name,
+            digest=judge.digest,
+            form=judge.file.form,
+            in_pairs=judge.form.in_pairs,
+            prompt_digest=judge.file.prompt_digest,
+            unpinned=judge.spec.unpinned,
+            cascade=item.options.cascade,
+            statuses=dict(judge.file.statuses),
+            baseline=item.baseline.record if item.baseline else None,
+            engine=self._engines.record(judge) if asked or stored is None else stored.engine,
+            canary=CanaryRecord.model_validate(canary) if canary else kept,
+        )
 
     async def reach(self) -> None:
         """Ask every server whether it serves its model, before an engine is loaded for nothing.

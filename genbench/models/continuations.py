@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -212,33 +211,3 @@ class ContinuationEncoder:
             list(texts), add_special_tokens=False, truncation=False, verbose=False
         )["input_ids"]
         return found
-
-
-class PackedContinuations:
-    """Encoded problems in four bytes a token. A context that several choices share is kept once."""
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], tuple[list[Any], str]] = {}
-
-    def get(self, task: str, problem_id: str) -> Encoded | None:
-        """Return the continuations of a problem, or None if they are not kept."""
-        kept = self._kept.get((task, problem_id))
-        if kept is None:
-            return None
-        contexts: dict[int, tuple[int, ...]] = {}
-        found = []
-        for choice, context, ids, prior, merged in kept[0]:
-            if id(context) not in contexts:
-                contexts[id(context)] = tuple(context)
-            shared = contexts[id(context)]
-            found.append(Continuation(choice, shared, tuple(ids), prior, merged))
-        return Encoded(tuple(found), kept[1])
-
-    def keep(self, task: str, problem_id: str, item: Encoded) -> None:
-        """Keep the continuations of a problem."""
-        contexts: dict[tuple[int, ...], array[int]] = {}
-        packed = []
-        for one in item.continuations:
-            context = contexts.setdefault(one.context, array("I", one.context))
-            packed.append((one.choice, context, array("I", one.token_ids), one.is_prior, one.is_merged))
-        self._kept[(task, problem_id)] = (packed, item.digest)

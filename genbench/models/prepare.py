@@ -10,7 +10,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -93,25 +93,22 @@ class PromptedModel:
     """How functions are offered, by task. Tasks without functions are left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedModel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedModel(PromptedModel):
     """A model that is ready to be drawn from.
 
     `terms` shape the completions, and a run folder is continued only under equal ones. `settings` make
-    the engines. `warnings` are lines for people. `count` counts the tokens of a text; None if the
-    tokenizer is not read here.
+    the engines. `warnings` are lines for people.
     """
 
-    name: str
-    config: ModelConfig
-    identity: str
-    reasoning: Reasoning
-    maker: RequestMaker
     terms: Mapping[str, Any]
     settings: EngineSettings
     warnings: tuple[str, ...] = ()
-    count: Count | None = None
-    measure: PromptMeasure | None = None
+
+    @property
+    def identity(self) -> str:
+        """Return text that is equal for equal weights, wherever they are."""
+        return self.found.identity
 
 
 _PROMPTS_KEPT = 4096
@@ -270,16 +267,10 @@ def prepare_model(
         for task, form in model.tool_forms.items():
             decoding[task]["tools"] = form
         return PreparedModel(
-            name=name,
-            config=model.config,
-            identity=model.found.identity,
-            reasoning=model.reasoning,
-            maker=model.maker,
+            **{own.name: getattr(model, own.name) for own in fields(model)},
             terms={"decoding": decoding, **settings.terms},
             settings=settings,
             warnings=tuple(model.found.warnings(model.facts)),
-            count=model.count,
-            measure=model.measure,
         )
 
 

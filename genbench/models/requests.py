@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from array import array
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from genbench.errors import PromptError
-from genbench.models.continuations import Encoded, PackedContinuations, sizes, text_digest
+from genbench.models.continuations import Encoded, sizes, text_digest
 from genbench.models.prompts import Rendered
 from genbench.tasks.loaded_task import LoadedTask
-from genbench.types import Ask, Message, Problem, Request, SampleId, ScoreRequest, ToolOffer
+from genbench.types import Ask, Continuation, Message, Problem, Request, SampleId, ScoreRequest, ToolOffer
 
 _TOKENS_KEPT = 20_000_000
 """Tokens of rendered prompts that are kept, in 160 MB and more. Benchmarks of long prompts have ten times as
@@ -34,6 +36,36 @@ def sample_seed(run_seed: int, sample: SampleId, turn: int) -> int:
     """
     identity = json.dumps([run_seed, sample.task, sample.problem_id, sample.sample_index, turn])
     return int.from_bytes(hashlib.sha256(identity.encode("utf-8", "surrogatepass")).digest()[:8], "big") >> 1
+
+
+class PackedContinuations:
+    """Encoded problems in four bytes a token. A context that several choices share is kept once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], tuple[list[Any], str]] = {}
+
+    def get(self, task: str, problem_id: str) -> Encoded | None:
+        """Return the continuations of a problem, or None if they are not kept."""
+        kept = self._kept.get((task, problem_id))
+        if kept is None:
+            return None
+        contexts: dict[int, tuple[int, ...]] = {}
+        found = []
+        for choice, context, ids, prior, merged in kept[0]:
+            if id(context) not in contexts:
+                contexts[id(context)] = tuple(context)
+            shared = contexts[id(context)]
+            found.append(Continuation(choice, shared, tuple(ids), prior, merged))
+        return Encoded(tuple(found), kept[1])
+
+    def keep(self, task: str, problem_id: str, item: Encoded) -> None:
+        """Keep the continuations of a problem."""
+        contexts: dict[tuple[int, ...], array[int]] = {}
+        packed = []
+        for one in item.continuations:
+            context = contexts.setdefault(one.context, array("I", one.context))
+            packed.append((one.choice, context, array("I", one.token_ids), one.is_prior, one.is_merged))
+        self._kept[(task, problem_id)] = (packed, item.digest)
 
 
 class RequestMaker:

@@ -92,15 +92,12 @@ def remove_schedule(queue: Queue, name: str) -> None:
         InputError: there is none of that name.
     """
     _require(queue, name)
-    with queue.write() as connection:
-        connection.execute(delete(tables.schedule).where(tables.schedule.c.name == name))
+    queue.run(delete(tables.schedule).where(tables.schedule.c.name == name))
 
 
 def list_schedules(queue: Queue) -> list[Schedule]:
     """Return all schedules by name."""
-    with queue.read() as connection:
-        query = select(tables.schedule).order_by(tables.schedule.c.name)
-        return [_schedule_of(row) for row in connection.execute(query)]
+    return [_schedule_of(row) for row in queue.rows(select(tables.schedule).order_by(tables.schedule.c.name))]
 
 
 def firings(cron: str, zone: str, after: datetime) -> Iterator[datetime]:
@@ -190,7 +187,7 @@ def _overdue(connection: Connection, schedule: Schedule, present: datetime) -> l
 
 def _miss(connection: Connection, schedule: Schedule, firing: datetime, why: str) -> list[str]:
     night = tonight(firing).isoformat()
-    track = schedule.spec.track or schedule.name
+    track = schedule.spec.options().track or schedule.name
     text = f"{track}: the night {night} is missing: {why}"
     is_new = put_message(connection, f"missing:{schedule.name}:{night}", "missing", track, text)
     return [text] if is_new else []

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from genbench.analysis.adaptive.results import AdaptiveResults
 from genbench.reports.numbers import interval, p_text, signed
-from genbench.reports.table import aligned
+from genbench.reports.table import TERMINAL, Column, Table
 from genbench.stats.adaptive.looks import NightLookRecord, TaskLookRecord
 
-HEAD = ("look", "task", "samples", "change", "repeated CI", "p drop", "level", "lower", "decision")
-_RIGHT = frozenset({"look", "samples", "change", "p drop", "level", "lower"})
 _WORDS = {
     "QUIET": "quiet: a drop of the margin would probably have shown",
     "STOPPED": "stopped with the run",
@@ -22,7 +20,7 @@ def adaptive_text(record: AdaptiveResults) -> list[str]:
     return [
         "",
         spent_words(record),
-        *(["", aligned(HEAD, look_rows(record), _RIGHT)] if record.looks else []),
+        *(["", LOOKS.text(look_rows(record))] if record.looks else []),
         *_pooled(record),
         *_undecided(record),
         *_confirmed(record),
@@ -43,23 +41,30 @@ def spent_words(record: AdaptiveResults) -> str:
     )
 
 
-def look_rows(record: AdaptiveResults) -> list[tuple[str, ...]]:
-    """Return the cells of each task at each look."""
-    return [_row(look, name, task) for look in record.looks for name, task in look.tasks.items()]
+LookRow = tuple[NightLookRecord, str, TaskLookRecord]
 
 
-def _row(look: NightLookRecord, name: str, task: TaskLookRecord) -> tuple[str, ...]:
-    return (
-        str(look.number),
-        name,
-        f"{task.samples:,}",
-        "-" if task.difference is None else signed(task.difference),
-        interval(task.ci),
-        p_text(task.p),
-        p_text(task.level),
-        "-" if task.lower is None else signed(task.lower),
-        "goes on" if task.decision is None else _WORDS.get(task.decision, task.decision),
-    )
+def look_rows(record: AdaptiveResults) -> list[LookRow]:
+    """Return each task at each look, with its name."""
+    return [(look, name, task) for look in record.looks for name, task in look.tasks.items()]
+
+
+def _decision(row: LookRow) -> str:
+    decision = row[2].decision
+    return "goes on" if decision is None else _WORDS.get(decision, decision)
+
+
+LOOKS = Table[LookRow](
+    Column("look", lambda row: row[0].number, right=TERMINAL),
+    Column("task", lambda row: row[1]),
+    Column("samples", lambda row: f"{row[2].samples:,}", right=TERMINAL),
+    Column("change", lambda row: signed(row[2].difference), right=TERMINAL),
+    Column("repeated CI", lambda row: interval(row[2].ci)),
+    Column("p drop", lambda row: p_text(row[2].p), right=TERMINAL),
+    Column("level", lambda row: p_text(row[2].level), right=TERMINAL),
+    Column("lower", lambda row: signed(row[2].lower), right=TERMINAL),
+    Column("decision", _decision),
+)
 
 
 def _pooled(record: AdaptiveResults) -> Iterator[str]:

@@ -8,10 +8,8 @@ from genbench.analysis.corpus_metrics import CorpusMetricRecord
 from genbench.analysis.likelihood import LikelihoodRecord, MeasureDifference
 from genbench.analysis.results.judge_figures import JudgedRecord, PairwiseRecord
 from genbench.reports.numbers import interval, p_text, points
-from genbench.reports.table import aligned
+from genbench.reports.table import TERMINAL, Column, Table
 from genbench.stats.likelihood import MEASURES
-
-_RIGHT = frozenset({"base", "tuned", "change", "value", "p"})
 
 
 def measure_value(name: str, value: float) -> str:
@@ -20,7 +18,7 @@ def measure_value(name: str, value: float) -> str:
 
 
 def likelihood_lines(record: LikelihoodRecord, *, brief: bool = False) -> list[str]:
-    """Return the measures of a task as one line each for shares and other measures, then its notices.
+    """Return the measures of a task as one line each for shares and other measures, then what qualifies them.
 
     Args:
         brief: leave out shares, of which the table has the headline.
@@ -64,26 +62,23 @@ def difference_lines(differences: Mapping[str, MeasureDifference], indent: str =
     if not n:
         return
     yield f"  measures of scored texts, paired over {n} problems (shares in points of 100):"
-    head = ("measure", "base", "tuned", "change", "95% CI", "p", "better")
-    rows = [_row(name, item) for name, item in differences.items()]
-    yield aligned(head, rows, _RIGHT, indent=indent)
-
-
-def _row(name: str, item: MeasureDifference) -> tuple[str, ...]:
-    return (
-        name,
-        measure_value(name, item.base),
-        measure_value(name, item.tuned),
-        _signed(name, item.difference),
-        _bounds(name, item.ci) or "-",
-        p_text(item.p_two_sided),
-        "lower" if item.lower_is_better else "higher",
-    )
+    yield _MEASURES.text(differences.items(), indent=indent)
 
 
 def _signed(name: str, difference: float) -> str:
     change = measure_value(name, difference)
     return change if change.startswith("-") else f"+{change}"
+
+
+_MEASURES = Table[tuple[str, MeasureDifference]](
+    Column("measure", lambda row: row[0]),
+    Column("base", lambda row: measure_value(row[0], row[1].base), right=TERMINAL),
+    Column("tuned", lambda row: measure_value(row[0], row[1].tuned), right=TERMINAL),
+    Column("change", lambda row: _signed(row[0], row[1].difference), right=TERMINAL),
+    Column("95% CI", lambda row: _bounds(row[0], row[1].ci) or "-"),
+    Column("p", lambda row: p_text(row[1].p_two_sided), right=TERMINAL),
+    Column("better", lambda row: "lower" if row[1].lower_is_better else "higher"),
+)
 
 
 def corpus_lines(records: Mapping[str, CorpusMetricRecord] | None) -> list[str]:
@@ -174,7 +169,7 @@ def _attempts(judge: JudgedRecord) -> Iterator[str]:
     found = judge.attempts
     if found is None or found.not_attempted is None or found.incorrect is None:
         return
-    given, f1 = ("-" if rate is None else points(rate) for rate in (found.correct_given_attempted, found.f1))
+    given, f1 = (points(rate) for rate in (found.correct_given_attempted, found.f1))
     yield (
         f"not attempted {points(found.not_attempted)}%, incorrect {points(found.incorrect)}%, "
         f"correct given attempted {given}, F1 {f1}"

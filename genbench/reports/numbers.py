@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def points(value: float) -> str:
-    """Return a fraction of 1 in points of 100 with one decimal."""
-    return f"{100 * value:.1f}"
+def points(value: float | None) -> str:
+    """Return a fraction of 1 in points of 100 with one decimal, or `-` for None."""
+    return "-" if value is None else f"{100 * value:.1f}"
 
 
-def signed(value: float) -> str:
-    """Return a fraction of 1 in points of 100 with its sign. A value that rounds to zero has no sign."""
+def signed(value: float | None) -> str:
+    """Return a fraction of 1 in points of 100 with its sign, or `-` for None.
+
+    A value that rounds to zero has no sign.
+    """
+    if value is None:
+        return "-"
     text = f"{100 * value:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
 

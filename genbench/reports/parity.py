@@ -15,7 +15,7 @@ from genbench.analysis.results.record import Results, require_results
 from genbench.errors import ConfigError, GenbenchError, InputError, nearest
 from genbench.protocols import PublishedScore
 from genbench.reports.numbers import interval, points
-from genbench.reports.table import aligned
+from genbench.reports.table import MARKDOWN, TERMINAL, Column, Table
 from genbench.store.folder import RunFolder
 from genbench.store.json_files import read_json, replace_json
 from genbench.store.manifest import Manifest
@@ -196,7 +196,35 @@ def state_words(states: Sequence[State]) -> str:
     return ", ".join(f"{count} {state}" for state, count in counts.items() if count)
 
 
-_HEAD = ("model", "task", "protocol", "published", "n x k", "measured", "difference", "95% CI", "state")
+def _size(item: ParityRecord) -> str:
+    return f"{item.n or '?'} x {item.k or '?'}"
+
+
+def _difference(item: ParityRecord) -> str:
+    return "-" if item.difference is None else f"{100 * item.difference:+.1f}"
+
+
+SCORES = Table[ParityRecord](
+    Column("model", lambda item: item.model),
+    Column("task", lambda item: item.label),
+    Column("protocol", lambda item: item.protocol),
+    Column("published", lambda item: points(item.published), right=TERMINAL, shown=TERMINAL),
+    Column("score", lambda item: points(item.published), shown=MARKDOWN),
+    Column("n x k", _size, shown=TERMINAL),
+    Column("n × k", lambda item: _size(item).replace("x", "×"), shown=MARKDOWN),
+    Column("measured", lambda item: points(item.measured), right=TERMINAL, shown=TERMINAL),
+    Column("difference", _difference, right=TERMINAL, shown=TERMINAL),
+    Column("95% CI", lambda item: interval(item.ci), shown=TERMINAL),
+    Column("decoding", lambda item: item.decoding, shown=MARKDOWN),
+    Column("source", lambda item: item.source, shown=MARKDOWN),
+    Column("state", lambda item: item.state),
+)
+_CARDS = Table[ParityCard](
+    Column("card", lambda card: f"[{card.name}]({card.name}.md)"),
+    Column("models", lambda card: ", ".join(card.suite.config.models)),
+    Column("published scores", lambda card: len(card.scores)),
+    Column("state", lambda card: "not yet run"),
+)
 
 
 def cards_record(cards: Sequence[ParityCard], runs: Path) -> dict[str, list[dict[str, Any]]]:
@@ -232,7 +260,7 @@ def parity_text(report: ParityReport) -> str:
     """Return the scores as a table."""
     if not report.scores:
         return "nothing is published for these models and tasks"
-    table = aligned(_HEAD, [_row(score) for score in report.scores], {"published", "measured", "difference"})
+    table = SCORES.text(report.scores)
     sources = dict.fromkeys(f"{item.label}: {item.source}; {item.decoding}" for item in report.scores)
     judges = dict.fromkeys(f"{item.label}: graded by {item.judge}" for item in report.scores if item.judge)
     parts = dict.fromkeys(
@@ -281,14 +309,6 @@ def card_text(card: ParityCard, states: Mapping[str, ParityReport]) -> str:
     return "\n".join([f"parity/{card.name}", "", card.note, "", *models, "", parity_text(report), "", run])
 
 
-def _row(item: ParityRecord) -> tuple[str, ...]:
-    measured = "-" if item.measured is None else points(item.measured)
-    difference = "-" if item.difference is None else f"{100 * item.difference:+.1f}"
-    size = f"{item.n or '?'} x {item.k or '?'}"
-    shown = (points(item.published), size, measured, difference, interval(item.ci))
-    return (item.model, item.label, item.protocol, *shown, item.state)
-
-
 FOLDER = Path("docs") / "parity"
 
 
@@ -321,11 +341,8 @@ def cards_markdown(cards: Sequence[ParityCard]) -> str:
         "contains zero. Nothing is called reproduced that was not run. "
         "[Published protocols](../protocols.md) lists the "
         "tasks without a card, with the reason.\n",
-        "| card | models | published scores | state |\n|---|---|---|---|",
     ]
-    for card in cards:
-        models = ", ".join(card.suite.config.models)
-        parts.append(f"| [{card.name}]({card.name}.md) | {models} | {len(card.scores)} | not yet run |")
+    parts += _CARDS.markdown(cards, escaped=str)
     return "\n".join(parts) + "\n"
 
 
@@ -334,20 +351,7 @@ def card_markdown(card: ParityCard) -> str:
     note = re.sub(r"(?m)((?:^  .+\n?)+)", lambda found: f"\n{indent(found[1], '  ')}\n", card.note)
     lines = [f"# Parity: {card.name}\n", f"{note}\n", f"`genbench run parity/{card.name}` measures it.\n"]
     lines += [f"## {name}\n\n`{model.path}`\n" for name, model in card.suite.config.models.items()]
-    lines += ["## Published\n", "| model | task | protocol | score | n × k | decoding | source | state |"]
-    lines.append("|---|---|---|---|---|---|---|---|")
-    for item in card.scores:
-        size = f"{item.n or '?'} × {item.k or '?'}"
-        cells = (
-            item.model,
-            item.label,
-            item.protocol,
-            points(item.published),
-            size,
-            item.decoding,
-            item.source,
-        )
-        lines.append(f"| {' | '.join(cells)} | {item.state} |")
+    lines += ["## Published\n", *SCORES.markdown(card.scores, escaped=str)]
     return "\n".join([*lines, ""])
 
 

@@ -1,9 +1,192 @@
-"""Tables of plain text with aligned columns and a ruled head."""
+"""Tables: a column is declared once, and shows in the terminal, in Markdown and on a page.
+
+JSON has no columns: a command prints the record that the cells are made of.
+"""
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Flag, auto
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+from markupsafe import Markup, escape
+
+from genbench.safetext.printable import one_line, printable
+
+Row = TypeVar("Row")
+_NO_HEADS: Mapping[str, str] = MappingProxyType({})
+
+
+class Media(Flag):
+    """Where a column is shown."""
+
+    NOWHERE = 0
+    TERMINAL = auto()
+    MARKDOWN = auto()
+    PAGE = auto()
+
+
+NOWHERE, TERMINAL, MARKDOWN, PAGE = Media.NOWHERE, Media.TERMINAL, Media.MARKDOWN, Media.PAGE
+EVERYWHERE = TERMINAL | MARKDOWN | PAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Row]):
+    """One column of a table.
+
+    Args:
+        head: its name.
+        cell: the value of a row, of which the text is shown. None is a dash.
+        right: where it is aligned right, as numbers are.
+        shown: where it is in the table.
+        about: what it means, for the legend below the table.
+        page: the value on a page, if that is another one. Markup is not escaped.
+        page_head: the name on a page, if that is another one.
+        label: the name of a cell on a narrow page, if two columns have one head.
+        style: CSS class of its cells on a page, or the class of a row's cell. None is no class.
+        plain: whether the text needs no escapes in Markdown, such as an interval with its brackets.
+    """
+
+    head: str
+    cell: Callable[[Row], object]
+    right: Media = NOWHERE
+    shown: Media = EVERYWHERE
+    about: str = ""
+    page: Callable[[Row], object] | None = None
+    page_head: str = ""
+    label: str = ""
+    style: str | Callable[[Row], str | None] | None = None
+    plain: bool = False
+
+    def text(self, row: Row) -> str:
+        """Return the cell of a row as text."""
+        return _shown(self.cell(row))
+
+    def html(self, row: Row, head: str) -> str:
+        """Return the cell of a row on a page."""
+        value = (self.page or self.cell)(row)
+        style = self.style(row) if callable(self.style) else "n" if PAGE in self.right else self.style
+        kind = "" if style is None else f' class="{style}"'
+        return f'<td data-l="{_html(self.label or head)}"{kind}>{_html(_shown(value))}</td>'
+
+
+class Table(Generic[Row]):
+    """The columns of a kind of row.
+
+    Args:
+        columns: in the order in which every medium shows those that it has.
+        below: heads of columns that are under each row if a terminal is too narrow.
+        gap: what a page says of a row instead of all its numbers, or None to show them.
+    """
+
+    def __init__(
+        self,
+        *columns: Column[Row],
+        below: Sequence[str] = (),
+        gap: Callable[[Row], str | None] = lambda row: None,
+    ) -> None:
+        self.columns = columns
+        self._below = below
+        self._gap = gap
+
+    def _columns(self, medium: Media) -> list[Column[Row]]:
+        return [column for column in self.columns if medium in column.shown]
+
+    def text(
+        self,
+        rows: Iterable[Row],
+        *,
+        indent: str = "",
+        width: int | None = None,
+        heads: Mapping[str, str] = _NO_HEADS,
+    ) -> str:
+        """Return the table for a terminal.
+
+        Args:
+            width: columns of the terminal, or None if the table may have any width.
+            heads: what the heads of some columns are instead.
+        """
+        columns = self._columns(TERMINAL)
+        head = [heads.get(column.head, column.head) for column in columns]
+        body = [[column.text(row) for column in columns] for row in rows]
+        right = {name for name, column in zip(head, columns, strict=True) if TERMINAL in column.right}
+        return aligned(head, body, right, indent, width=width, below=self._below)
+
+    def markdown(
+        self,
+        rows: Iterable[Row],
+        heads: Mapping[str, str] = _NO_HEADS,
+        escaped: Callable[[str], str] | None = None,
+    ) -> list[str]:
+        """Return the lines of a pipe table."""
+        columns, safe = self._columns(MARKDOWN), escaped or markdown_text
+        rules = ("---:" if MARKDOWN in column.right else "---" for column in columns)
+        body = (
+            [column.text(row) if column.plain else safe(column.text(row)) for column in columns]
+            for row in rows
+        )
+        head = [safe(heads.get(column.head, column.head)) for column in columns]
+        return [_piped(head), f"|{'|'.join(rules)}|", *map(_piped, body)]
+
+    def html_head(self, heads: Mapping[str, str] = _NO_HEADS, scope: str = "") -> Markup:
+        """Return the head of the table on a page.
+
+        Args:
+            scope: attributes of each cell.
+        """
+        cells = []
+        for column in self._columns(PAGE):
+            kind = ' class="n"' if PAGE in column.right else ""
+            cells.append(f"<th{scope}{kind}>{_html(self._page_head(column, heads))}</th>")
+        return Markup(f"<thead><tr>{''.join(cells)}</tr></thead>")
+
+    def html_rows(self, rows: Iterable[Row], heads: Mapping[str, str] = _NO_HEADS) -> Markup:
+        """Return the rows of the table on a page, each on a line."""
+        return Markup("".join(f"<tr>{self._html_row(row, heads)}</tr>\n" for row in rows))
+
+    def _html_row(self, row: Row, heads: Mapping[str, str]) -> str:
+        columns, gap = self._columns(PAGE), self._gap(row)
+        cells = [column.html(row, self._page_head(column, heads)) for column in columns]
+        if gap is None:
+            return "".join(cells)
+        numbers = [place for place, column in enumerate(columns) if PAGE in column.right]
+        first, last = numbers[0], numbers[-1] + 1
+        return "".join([*cells[:first], f'<td colspan="{last - first}">{_html(gap)}</td>', *cells[last:]])
+
+    @staticmethod
+    def _page_head(column: Column[Row], heads: Mapping[str, str]) -> str:
+        return heads.get(column.head, column.page_head or column.head)
+
+    def legend(self, *heads: str) -> str:
+        """Return what those columns mean, in one paragraph. Without heads that of all that say it."""
+        chosen = (column for column in self.columns if column.about and (not heads or column.head in heads))
+        return " ".join(f"{column.head}: {column.about}" for column in chosen)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else "-" if value is None else str(value)
+
+
+def _html(text: str) -> str:
+    return text if isinstance(text, Markup) else escape(printable(text))
+
+
+def _piped(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+_SPECIAL = re.compile(r"[\\`*_\[\]<>|~#$&]|:(?=//)|(?<=www)\.")
+_MENTION = re.compile(r"(?<!\w)@")
+
+
+def markdown_text(text: str) -> str:
+    """Return text that Markdown shows unchanged: no markup, mention, link or HTML, on one line."""
+    plain = _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", one_line(text, 600))
+    return _MENTION.sub("@<!-- -->", plain)
 
 
 def aligned(

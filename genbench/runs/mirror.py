@@ -10,8 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from genbench import registry
-from genbench.data.mirror import mirror_dataset
-from genbench.data.mirror_models import mirror_model, mirror_nltk, nltk_names
+from genbench.data.mirror import mirror_dataset, mirror_model, mirror_nltk, nltk_names
 from genbench.errors import GenbenchError, InputError, nearest
 from genbench.json_record import JsonRecord
 from genbench.protocols import HubDataset, TaskInfo

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +16,8 @@ from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import SideTask
 from genbench.errors import InputError
 from genbench.json_record import Count, JsonRecord, Share
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.runs.selection import load_tasks
 from genbench.stats.adaptive.expected_cost import ForeseenTask, foresee
 from genbench.stats.adaptive.group_sequential import SURE_SAMPLES, plan_looks, sure_problems, task_rule
@@ -25,7 +25,7 @@ from genbench.stats.comparison.differences import ALPHA
 from genbench.stats.comparison.gate import MARGIN
 from genbench.stats.comparison.power import (
     RHO,
-    Components,
+    ComponentsRecord,
     assumed_components,
     measured_change,
     measured_components,
@@ -45,15 +45,6 @@ from genbench.stats.tracks.track_power import (
     pooled_noise,
 )
 from genbench.tasks.loaded_task import LoadedTask
-
-
-class ComponentsRecord(JsonRecord):
-    """Variance components of one sample's score."""
-
-    between: float = Field(description="variance of the problems' true means")
-    within: float = Field(description="variance of the samples of one problem")
-    change: float = Field(description="variance of the true means' difference between base and tuned")
-    source: str = Field(description="source of the variances")
 
 
 class DropAtK(JsonRecord):
@@ -148,7 +139,7 @@ _SHOWN = 8
 
 def foreseen_nights(
     tasks: Sequence[LoadedTask],
-    parts: Mapping[str, Components],
+    parts: Mapping[str, ComponentsRecord],
     stored: Mapping[str, SideTask],
     family: Collection[str],
     drop: float,
@@ -171,7 +162,7 @@ def foreseen_nights(
 
 
 def _foreseen_task(
-    task: LoadedTask, parts: Components, base: SideTask | None, family: Collection[str]
+    task: LoadedTask, parts: ComponentsRecord, base: SideTask | None, family: Collection[str]
 ) -> ForeseenTask:
     """Return a task as it is before it is drawn."""
     n = len(task.problems)
@@ -187,14 +178,7 @@ def _foreseen_task(
 
 def _foreseen_night(tasks: Mapping[str, ForeseenTask], drops: dict[str, float]) -> ForeseenNight:
     """Return the record of one kind of night."""
-    found = foresee(tasks, drops, seed=_SEED)
-    return ForeseenNight(
-        drops=drops,
-        share=found.share,
-        regressed=found.regressed,
-        non_inferior=found.non_inferior,
-        tasks=dict(found.tasks),
-    )
+    return ForeseenNight.from_object(foresee(tasks, drops, seed=_SEED), drops=drops)
 
 
 _K_GRID = (1, 2, 4, 8, 16, 32, 64)
@@ -282,7 +266,7 @@ def _check(detect: float, rho: float) -> None:
         raise InputError(f"--rho {rho}: wanted a correlation from 0 to 1")
 
 
-def _parts(base: SideTask | None, others: Sequence[SideTask], rho: float) -> Components:
+def _parts(base: SideTask | None, others: Sequence[SideTask], rho: float) -> ComponentsRecord:
     """Return the variance components of a task: measured as far as runs are stored, otherwise assumed."""
     if base is None:
         return assumed_components(rho=rho)
@@ -296,13 +280,13 @@ def _parts(base: SideTask | None, others: Sequence[SideTask], rho: float) -> Com
     if not pairs:
         return parts
     if all(measured_change(*pair) is None for pair in pairs):
-        return replace(parts, source=f"{parts.source} ({_SINGLE})")
+        return parts.model_copy(update={"source": f"{parts.source} ({_SINGLE})"})
     return with_measured_change(parts, pairs)
 
 
 def _planned(
     task: LoadedTask,
-    parts: Components,
+    parts: ComponentsRecord,
     base: SideTask | None,
     detect: float,
     gate_alpha: float | None,
@@ -328,14 +312,7 @@ def _planned(
         k_needed=samples_needed(parts, n, detect, k_base=k_base),
         problems_needed=problems_needed(parts, k_base or task.k, task.k, detect),
         gating=gate_alpha is not None,
-        components=_components(parts),
-    )
-
-
-def _components(parts: Components) -> ComponentsRecord:
-    """Return the record of the variance components."""
-    return ComponentsRecord(
-        between=parts.between, within=parts.within, change=parts.change, source=parts.source
+        components=parts,
     )
 
 
@@ -369,7 +346,7 @@ def plan_nights(
     budget = (alarms_per_year, nights_per_year)
     threshold = alarm_threshold(len(gating) + pooled, *budget) if gating else None
     watched = alarm_threshold(len(others), *budget) if others else None
-    noise = {name: _noise_over_nights(task.components, task) for name, task in tasks.items()}
+    noise = {name: night_noise(task.components, task.n, task.k_tuned) for name, task in tasks.items()}
     found = {}
     for name in tasks:
         limit = threshold if name in gating else watched
@@ -387,11 +364,6 @@ def plan_nights(
         tasks=found,
         pooled=line,
     )
-
-
-def _noise_over_nights(parts: ComponentsRecord, task: PlannedTask) -> NightNoise:
-    components = Components(parts.between, parts.within, parts.change, parts.source)
-    return night_noise(components, task.n, task.k_tuned)
 
 
 def _task_over_nights(noise: NightNoise, detect: float, nights: int, threshold: float) -> TaskNights:

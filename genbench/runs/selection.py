@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from genbench.data.shard import Shard
-from genbench.models.prepare import PreparedModel, sized_tasks
-from genbench.runs.options import RunOptions, data_dir
+from genbench.data.subset import Shard
+from genbench.runs.inputs import data_dir
+from genbench.runs.options import RunOptions
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.loading import load_all, selected_entries
@@ -34,15 +34,6 @@ def in_shard(tasks: Sequence[LoadedTask], part: Shard | None) -> list[LoadedTask
         for task in tasks
     ]
     return [task for task in kept if task.problems]
-
-
-def for_model(tasks: Sequence[LoadedTask], model: PreparedModel) -> list[LoadedTask]:
-    """Return the tasks with generated prompts that have their length in the tokens of a model.
-
-    Raises:
-        DataError: a length is too small for a task.
-    """
-    return sized_tasks(tasks, model.measure)
 
 
 def only(task: LoadedTask, ids: frozenset[str]) -> LoadedTask:

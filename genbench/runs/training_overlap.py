@@ -15,12 +15,22 @@ from pydantic import Field
 
 from genbench import registry
 from genbench.data.corpus import Batch, CorpusFile, corpus_files, is_training_file
-from genbench.data.ngrams import NORMALISATION, Powers, WordBatch, words
-from genbench.data.overlap import SHORTEST, Match, N, Passage, PassageIndex
+from genbench.data.overlap import (
+    NORMALISATION,
+    SHORTEST,
+    Match,
+    N,
+    Passage,
+    PassageIndex,
+    Powers,
+    WordBatch,
+    words,
+)
 from genbench.draw.progress import clock, fitted
 from genbench.errors import ConfigError, InputError, nearest
 from genbench.json_record import Count, JsonRecord, Share
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.runs.selection import load_tasks
 from genbench.suite.shipped import suite_path
 from genbench.tasks.loaded_task import LoadedTask

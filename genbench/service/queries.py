@@ -12,12 +12,11 @@ from fastapi import Path
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
-from genbench.errors import InputError
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.history import track_history
-from genbench.ledger.listing import ListedRun, ListedTrack, list_ledger, listed_runs, select_runs
-from genbench.service.responses import GoneError, NotFoundError
+from genbench.ledger.listing import ListedRun, listed_runs, select_runs
+from genbench.service.responses import GoneError, NotFoundError, refused_as
 from genbench.store.json_files import encode
 
 Name = Annotated[str, Path(max_length=200)]
@@ -32,21 +31,14 @@ class RunJson(JSONResponse):
         return encode(content)
 
 
-def read_tracks(ledger: Ledger) -> list[ListedTrack]:
-    """Return all tracks by name."""
-    return list(list_ledger(ledger).tracks)
-
-
 def require_track(ledger: Ledger, name: str) -> None:
     """Check that there is a track.
 
     Raises:
         NotFoundError: there is none, with the nearest name.
     """
-    try:
+    with refused_as(NotFoundError):
         track_history(ledger, name, tasks=(), last=1)
-    except InputError as error:
-        raise NotFoundError(str(error)) from error
 
 
 def require_change(ledger: Ledger, track: str, change: str) -> None:
@@ -55,8 +47,8 @@ def require_change(ledger: Ledger, track: str, change: str) -> None:
     Raises:
         NotFoundError: there is no such track, or it has no such change.
     """
-    require_track(ledger, track)
-    history = track_history(ledger, track, tasks=(), last=1)
+    with refused_as(NotFoundError):
+        history = track_history(ledger, track, tasks=(), last=1)
     if change not in {item.id for item in history.changes}:
         raise NotFoundError(f"track {track}: no change '{change[:50]}'")
 

@@ -5,6 +5,8 @@ The detail of an error is the message of the command line.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
@@ -77,6 +79,15 @@ class GoneError(InputError):
 
 class ConflictError(InputError):
     """The request contradicts an earlier one, or the state of what it changes."""
+
+
+@contextmanager
+def refused_as(kind: type[InputError]) -> Iterator[None]:
+    """Raise an InputError as another kind of error, which has another status."""
+    try:
+        yield
+    except InputError as error:
+        raise kind(str(error)) from error
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:

@@ -10,11 +10,11 @@ import hmac
 import re
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Literal, get_args
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import ColumnElement, insert, select, update
 
 from genbench.errors import InputError, nearest
 from genbench.queue import tables
@@ -60,10 +60,9 @@ def known_scope(text: str) -> Scope:
     Raises:
         InputError: there is no such scope.
     """
-    for scope in SCOPES:
-        if scope == text:
-            return scope
-    raise InputError(f"--scope {text}: unknown scope{nearest(text, SCOPES)}")
+    if text not in SCOPES:
+        raise InputError(f"--scope {text}: unknown scope{nearest(text, SCOPES)}")
+    return text
 
 
 def add_token(queue: Queue, name: str, scope: str, days: float | None) -> str:
@@ -101,11 +100,9 @@ def add_token(queue: Queue, name: str, scope: str, days: float | None) -> str:
 def list_tokens(queue: Queue) -> list[TokenEntry]:
     """Return the facts about all tokens, by name."""
     table = tables.token
-    with queue.read() as connection:
-        rows = connection.execute(select(table).order_by(table.c.name)).all()
-    return [
-        TokenEntry(row.name, row.scope, row.created, row.expires, row.used, bool(row.revoked)) for row in rows
-    ]
+    rows = queue.rows(select(table).order_by(table.c.name))
+    names = [field.name for field in fields(TokenEntry)]
+    return [TokenEntry(**{name: getattr(row, name) for name in names}) for row in rows]
 
 
 def revoke_token(queue: Queue, name: str) -> None:
@@ -117,14 +114,13 @@ def revoke_token(queue: Queue, name: str) -> None:
     table = tables.token
     with queue.write() as connection:
         if not connection.execute(update(table).where(table.c.name == name).values(revoked=True)).rowcount:
-            names = [row.name for row in connection.execute(select(table.c.name))]
+            names = connection.scalars(select(table.c.name)).all()
             raise InputError(f"there is no token '{name}'{nearest(name, names)}")
 
 
 def has_tokens(queue: Queue) -> bool:
     """Return whether any token was ever made. From then on, reading needs one too."""
-    with queue.read() as connection:
-        return bool(connection.execute(select(func.count()).select_from(tables.token)).scalar())
+    return bool(queue.rows(select(tables.token.c.name).limit(1)))
 
 
 def caller_of(queue: Queue, token: str) -> Caller | None:
@@ -132,28 +128,27 @@ def caller_of(queue: Queue, token: str) -> Caller | None:
 
     The token is looked up by its SHA-256, so the time of the search says nothing about the token.
     """
-    table = tables.token
-    with queue.read() as connection:
-        row = connection.execute(select(table).where(table.c.digest == _digest(token))).first()
-    if row is None or not _is_valid(row):
+    row = _valid(queue, tables.token.c.digest == _digest(token))
+    if row is None:
         return None
     moment = now()
     if row.used is None or row.used[:13] != moment[:13]:  # once an hour, so that reading seldom writes
-        with queue.write() as connection:
-            connection.execute(update(table).where(table.c.name == row.name).values(used=moment))
+        queue.run(update(tables.token).where(tables.token.c.name == row.name).values(used=moment))
     return Caller(row.name, row.scope)
 
 
 def caller_named(queue: Queue, name: str) -> Caller | None:
     """Return the caller of a token's name, or None if the token is unknown, revoked or expired."""
-    table = tables.token
-    with queue.read() as connection:
-        row = connection.execute(select(table).where(table.c.name == name)).first()
-    return Caller(row.name, row.scope) if row is not None and _is_valid(row) else None
+    row = _valid(queue, tables.token.c.name == name)
+    return None if row is None else Caller(row.name, row.scope)
 
 
-def _is_valid(row: Any) -> bool:
-    return not row.revoked and (row.expires is None or wall_seconds() < row.expires)
+def _valid(queue: Queue, own: ColumnElement[bool]) -> Any:
+    """Return the row of a token that is neither revoked nor expired, or None."""
+    for row in queue.rows(select(tables.token).where(own)):
+        if not row.revoked and (row.expires is None or wall_seconds() < row.expires):
+            return row
+    return None
 
 
 def _digest(token: str) -> str:

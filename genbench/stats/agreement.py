@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from genbench.errors import InputError
-from genbench.stats.intervals import LEVEL
+from genbench.stats.intervals import LEVEL, normal_quantile
 from genbench.stats.scores import Floats
 
 _RESAMPLES = 2000
@@ -53,7 +52,7 @@ def cohens_kappa(first: Sequence[str], second: Sequence[str], level: float = LEV
     spread = diagonal.sum() + (1 - agreed) ** 2 * (others.sum() - np.trace(others))
     spread -= (agreed * chance - 2 * chance + agreed) ** 2
     se = float(np.sqrt(max(spread, 0.0) / n) / (1 - chance) ** 2)
-    half = float(ndtri((1 + level) / 2)) * se
+    half = normal_quantile(level) * se
     return Kappa(kappa, se, (max(kappa - half, -1.0), min(kappa + half, 1.0)), agreed, n)
 
 

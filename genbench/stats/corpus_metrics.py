@@ -10,7 +10,7 @@ import numpy as np
 
 from genbench.errors import InputError
 from genbench.stats.intervals import LEVEL, expanded_tail
-from genbench.stats.resample import CHUNK_DRAWS
+from genbench.stats.resample import CHUNK_DRAWS, cluster_numbers
 from genbench.stats.scores import Floats
 
 CORPUS_RESAMPLES = 2_000
@@ -191,10 +191,8 @@ def _clusters(counts: Floats, groups: Sequence[str | None] | None) -> Floats:
     """Return the counts (g, s) summed by group. A problem without a group is a cluster of its own."""
     if groups is None:
         return counts
-    places: dict[tuple[bool, str], int] = {}
-    keys = [(group is None, str(row) if group is None else group) for row, group in enumerate(groups)]
-    codes = np.array([places.setdefault(key, len(places)) for key in keys])
-    found = np.zeros((len(places), counts.shape[1]))
+    codes = cluster_numbers(groups)
+    found = np.zeros((int(codes.max()) + 1, counts.shape[1]))
     np.add.at(found, codes, counts)
     return found
 

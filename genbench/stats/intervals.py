@@ -47,7 +47,7 @@ def wilson(p: float, n: float, level: float = LEVEL) -> tuple[float, float]:
     """
     if math.isinf(n):
         return p, p
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     middle = (n * p + z**2 / 2) / (n + z**2)
     half = z * math.sqrt(n * p * (1 - p) + z**2 / 4) / (n + z**2)
     # At p = 0 and p = 1 the bound is exact; rounding must not move it inwards.
@@ -75,6 +75,11 @@ def unseen_share(n: int, alpha: float) -> float:
     return float(1 - alpha ** (1 / n))
 
 
+def normal_quantile(level: float) -> float:
+    """Return the two-sided normal quantile: 1.96 for 95 %."""
+    return float(ndtri((1 + level) / 2))
+
+
 def t_quantile(level: float, clusters: int) -> float:
     """Return the two-sided t quantile at clusters - 1 degrees of freedom, infinite for one cluster."""
     return math.inf if clusters < 2 else float(stdtrit(clusters - 1, (1 + level) / 2))
@@ -99,7 +104,7 @@ def effective_n(p: float, clusters: Clusters, draws: float, level: float = LEVEL
     n = problems * draws / (1 + (max(per_cluster, 1.0) - 1) * floor)
     if clusters.se:
         n = min(n, p * (1 - p) / clusters.se**2)
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     return n * (z / t_quantile(level, clusters.count)) ** 2
 
 
@@ -172,7 +177,7 @@ def rerun_interval(scores: Scores, *, level: float = LEVEL) -> Interval | None:
         return None
     p, n = float(means.mean()), scores.n
     total = int(scores.scored.sum())
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     if np.isnan(variances).all():
         if scores.is_binary:
             return Interval(*wilson_near_edge(p, n, level), "upper bound (k = 1): Wilson on n")

@@ -6,11 +6,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 from pydantic import Field
-from scipy.special import ndtri
 
 from genbench.errors import InputError
 from genbench.json_record import Count, JsonRecord
-from genbench.stats.intervals import LEVEL, t_quantile, wilson_near_edge
+from genbench.stats.intervals import LEVEL, normal_quantile, t_quantile, wilson_near_edge
+from genbench.stats.resample import numbers_of
 from genbench.stats.scores import Floats
 
 _ROUNDING = 1e-9
@@ -62,7 +62,7 @@ def mean_over_parts(
     """
     if not len(values) or not len(values) == len(parts) == len(clusters):
         raise InputError(f"{len(values)} values, {len(parts)} parts and {len(clusters)} clusters")
-    part = _codes(parts)
+    part = numbers_of(parts)
     sizes = np.bincount(part)
     means = np.bincount(part, weights=values) / sizes
     share = _shares(dict.fromkeys(parts), weights)
@@ -73,7 +73,7 @@ def mean_over_parts(
     is_flat = (np.bincount(part, weights=np.abs(values - centre)) / sizes < _ROUNDING)[part]
     spread = np.where(is_flat, (share / sizes)[part] / np.sqrt(sizes[part]), deviations)
     rerun_se = _rerun_se(spread, sizes[part].astype(float), (share / sizes)[part], noise)
-    cluster = _codes(clusters)
+    cluster = numbers_of(clusters)
     sums = np.bincount(cluster, weights=deviations)
     count = len(sums)
     se = float(np.sqrt(count / (count - 1) * np.square(sums).sum())) if count > 1 else None
@@ -117,11 +117,5 @@ def _interval(value: float, se: float, count: int, level: float) -> tuple[float,
     """Return the Wilson interval of a mean with this standard error over `count` clusters."""
     spread = value * (1 - value)
     draws = spread / se**2 if se > 0 and spread > 0 else float(count)
-    shrunk = draws * (float(ndtri((1 + level) / 2)) / t_quantile(level, count)) ** 2
+    shrunk = draws * (normal_quantile(level) / t_quantile(level, count)) ** 2
     return wilson_near_edge(value, shrunk, level)
-
-
-def _codes(labels: Sequence[Hashable]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Return the number of each label, from 0, in the order of first appearance."""
-    known: dict[Hashable, int] = {}
-    return np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.intp)

@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
-from scipy.special import ndtri
 
 from genbench.errors import InputError, NotComparableError
 from genbench.json_record import JsonRecord, Share
-from genbench.stats.intervals import LEVEL
+from genbench.stats.intervals import LEVEL, normal_quantile
 from genbench.stats.scores import Scores, ScoresLike, as_scores
 
 _ROUNDING = 1e-12
@@ -122,4 +121,4 @@ def _share_changed(a: Scores, b: Scores) -> float:
 
 def _half_width(variance: float) -> float:
     """Return the half width of a 95 % normal interval, at most 1, the largest difference of two scores."""
-    return min(1.0, float(ndtri((1 + LEVEL) / 2)) * math.sqrt(variance))
+    return min(1.0, normal_quantile(LEVEL) * math.sqrt(variance))

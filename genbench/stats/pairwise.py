@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 from genbench.errors import InputError
-from genbench.stats.intervals import LEVEL
+from genbench.stats.intervals import LEVEL, normal_quantile
 from genbench.stats.scores import Floats
 
 _STEPS = 100
@@ -105,7 +105,7 @@ def bradley_terry(pairs: Sequence[Pair], reference: str, level: float = LEVEL) -
             design[row, free.index(pair.second)] -= 1
     outcomes = np.array([pair.score for pair in pairs])
     fit = fit_logistic(design, outcomes, np.array([float(problems[pair.problem]) for pair in pairs]))
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     found = {reference: Strength(0.0, 0.0, (0.0, 0.0))}
     for place, name in enumerate(free):
         value, se = float(fit.coefficients[place]), float(np.sqrt(fit.covariance[place, place]))
@@ -150,7 +150,7 @@ def length_controlled(
     places = {name: place for place, name in enumerate(dict.fromkeys(problems))}
     groups = np.array([float(places[name]) for name in problems])
     fit = fit_logistic(design, np.array(scores, float), groups)
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     half = z * np.sqrt(np.diag(fit.covariance))
     a, b = (float(value) for value in fit.coefficients)
     return LengthControlled(

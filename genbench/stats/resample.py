@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from genbench.stats.scores import Floats
 
@@ -71,11 +72,20 @@ def cluster(values: Floats, groups: Sequence[str | None] | None = None) -> Clust
     """Sum per-problem values (n,) by group. A problem with the group None is its own cluster."""
     if groups is None:
         return Clusters(values, np.ones(len(values)))
-    places: dict[tuple[bool, str], int] = {}
-    keys = [(group is None, str(i) if group is None else group) for i, group in enumerate(groups)]
-    codes = np.array([places.setdefault(key, len(places)) for key in keys])
+    codes = cluster_numbers(groups)
     totals = np.bincount(codes, weights=values).astype(np.float64)
     return Clusters(totals, np.bincount(codes).astype(np.float64))
+
+
+def numbers_of(labels: Iterable[Hashable]) -> npt.NDArray[np.intp]:
+    """Return the number of each label, from 0, in the order of first appearance."""
+    known: dict[Hashable, int] = {}
+    return np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.intp)
+
+
+def cluster_numbers(groups: Sequence[str | None]) -> npt.NDArray[np.intp]:
+    """Return the number of each problem's cluster (n,). A problem with the group None is its own cluster."""
+    return numbers_of(place if group is None else group for place, group in enumerate(groups))
 
 
 def bootstrap_means(clusters: Clusters, *, seed: int, resamples: int = RESAMPLES) -> Floats:

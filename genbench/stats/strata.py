@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from pydantic import Field
+
 from genbench.errors import InputError
-from genbench.stats.comparison.paired import Paired, paired
+from genbench.json_record import JsonRecord, Share
+from genbench.stats.comparison.paired import Paired, PairedDifference, paired
 from genbench.stats.estimates import EstimateRecord, estimate
 from genbench.stats.intervals import LEVEL
 from genbench.stats.metrics import AnswersLike
@@ -20,16 +22,16 @@ Labels = Sequence[str | None]
 """The stratum of each problem (n,). None is a problem without one, which belongs to no row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stratum:
-    """One row of a comparison by stratum.
+class _Named(JsonRecord):
+    """A row with a name, which comes first."""
 
-    `q_value` is the false discovery rate over the rows of the table. It is None if the difference is missing.
-    """
+    name: str = Field(description="the stratum, or the kind of instruction")
 
-    name: str
-    paired: Paired
-    q_value: float | None
+
+class StratumDifference(PairedDifference, _Named):
+    """One row of an exploratory table: a stratum, or a kind of instruction."""
+
+    q_value: Share | None = Field(description="false discovery rate over the rows of this table")
 
 
 def estimate_strata(
@@ -74,7 +76,7 @@ def compare_strata(
     base_answers: AnswersLike | None = None,
     tuned_answers: AnswersLike | None = None,
     level: float = LEVEL,
-) -> tuple[Stratum, ...]:
+) -> tuple[StratumDifference, ...]:
     """Return the paired difference within each stratum, sorted by name, with q values of two-sided tests.
 
     Raises:
@@ -95,9 +97,17 @@ def compare_strata(
         )
         for name, rows in rows_of.items()
     }
-    p_values = {name: row.p_two_sided for name, row in found.items() if row.p_two_sided is not None}
+    return with_q_values(found)
+
+
+def with_q_values(rows: Mapping[str, Paired]) -> tuple[StratumDifference, ...]:
+    """Return the rows of an exploratory table by name, with q values over those that have a difference."""
+    p_values = {name: row.p_two_sided for name, row in rows.items() if row.p_two_sided is not None}
     q_values = dict(zip(p_values, benjamini_hochberg(list(p_values.values())), strict=True))
-    return tuple(Stratum(name, row, q_values.get(name)) for name, row in found.items())
+    return tuple(
+        StratumDifference.from_object(row, name=name, q_value=q_values.get(name))
+        for name, row in rows.items()
+    )
 
 
 def _strata(labels: Labels, n: int) -> dict[str, list[int]]:

@@ -17,7 +17,6 @@ from genbench.safetext.redaction import without_secrets
 from genbench.store.contract import differences, task_edits, text_diff
 from genbench.store.folder import RunFolder
 from genbench.store.manifest import AdaptiveRecord, Binding, Manifest, TaskBinding
-from genbench.store.signature import seal
 
 _PACKAGES = (
     "genbench",
@@ -177,11 +176,6 @@ def _same_plan(folder: RunFolder, old: Manifest, new: Manifest) -> AdaptiveRecor
 def _suite_edits(old: Manifest, new: Manifest) -> list[str]:
     shared = [name for name in new.tasks if name in old.tasks]
     return [line for name in shared for line in task_edits(name, old.suite.config, new.suite.config)]
-
-
-def seal_folder(folder: RunFolder) -> None:
-    """Seal a folder whose suite this user has just run (see seal)."""
-    seal(folder)
 
 
 def check_same_run(folder: RunFolder, old: Binding, new: Binding, edits: Sequence[str] = ()) -> None:

@@ -36,7 +36,7 @@ from genbench.store.lines import (
 from genbench.store.lock import FolderLock
 from genbench.store.manifest import Manifest
 from genbench.store.sample_index import DrawnSamples
-from genbench.suite.names import LONGEST, name_mistake
+from genbench.suite.block import LONGEST, name_mistake
 from genbench.types import Completion, Verdict
 
 _NO_SUITE = "the stored suite cannot be read"

@@ -9,11 +9,13 @@ import os
 import socket
 import struct
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from pydantic import Field
+
 from genbench.errors import RunFolderError, RunLockedError
+from genbench.json_record import Count, JsonRecord
 from genbench.store.json_files import read_bytes, unwritable
 
 _PLAIN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -87,23 +89,20 @@ class FolderLock:
         self.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """The process that writes a run folder, or that was killed while writing it.
+class WriterRecord(JsonRecord):
+    """The process that writes a run folder, or that wrote it last."""
 
-    `alive` is None if it cannot be known: the process runs on another host, on a file system without locks.
-    """
-
-    host: str
-    pid: int
-    started: str
-    alive: bool | None
+    host: str = Field(description="host of the process")
+    pid: Count = Field(description="process id")
+    started: str = Field(description="time at which the process started")
+    # Null: it runs on another host, on a file system without locks.
+    alive: bool | None = Field(description="whether it is running; null if this host cannot tell")
 
     def __str__(self) -> str:
         return f"pid {self.pid} on {self.host}, since {self.started}"
 
 
-def writer_of(folder: Path) -> Writer | None:
+def writer_of(folder: Path) -> WriterRecord | None:
     """Return the recorded writer of a folder, or None if there is none. Do not write or lock anything.
 
     Raises:
@@ -112,7 +111,7 @@ def writer_of(folder: Path) -> Writer | None:
     owner = _recorded(folder / "owner.json")
     if not owner or not _is_pid(owner.get("pid", 0)):
         return None
-    return Writer(
+    return WriterRecord(
         host=str(owner.get("host", "?")),
         pid=int(owner.get("pid", 0)),
         started=str(owner.get("started", "?")),

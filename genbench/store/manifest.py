@@ -198,7 +198,10 @@ class OriginRecord(JsonRecord):
 
 
 class ModelRecord(JsonRecord):
-    """The model under test, with the suite's settings for it."""
+    """The model under test, with the suite's settings for it.
+
+    It has any key and any value that a suite's model may have had, so that runs of other versions are read.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

@@ -5,7 +5,7 @@ the line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,11 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from genbench.errors import ConfigError, nearest
-from genbench.suite.block import NAME_PATTERN
+from genbench.suite.block import FOLDER_RULE, NAME_PATTERN, model_mistake, task_mistake
 from genbench.suite.config import Decoding, SuiteConfig
 from genbench.suite.engine import DEFAULT_KIND, KIND_ERROR, EngineConfig, SuiteMistake, config_class
-from genbench.suite.names import FOLDER_RULE, model_mistake, task_mistake
 from genbench.suite.shipped import at_home
-from genbench.suite.yamlfile import Loc, read_yaml_mapping
-from genbench.suite.yamlfile import read_yaml as read_yaml_text
+from genbench.suite.yamlfile import Loc, read_yaml, read_yaml_file
 
 
 def is_within(loc: Loc, outer: Loc) -> bool:
@@ -29,26 +27,29 @@ def is_within(loc: Loc, outer: Loc) -> bool:
 
 
 def message(
-    item: Mapping[str, Any], raw: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]
+    item: Mapping[str, Any],
+    path: Path,
+    lines: Mapping[Loc, int | str],
+    keys_at: Callable[[Loc], Iterable[str]],
 ) -> str:
     """Return one validation error as `file:line: key: what is wrong, found VALUE`.
 
     Args:
         item: the error, as pydantic reports it.
-        raw: the content of the suite.
         lines: the line of each key, or the option that set it.
+        keys_at: returns the valid keys of a block.
     """
     loc: Loc = tuple(part for part in item["loc"] if not (isinstance(part, str) and part in _UNION_PARTS))
     key = ".".join(str(part) for part in loc)
     where = place(path, loc, lines)
     if item["type"] == "extra_forbidden":
-        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(loc[:-1], raw))}"
+        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), keys_at(loc[:-1]))}"
     if item["type"] == "missing":
         return f"{where}: '{key}' is missing"
-    message = re.sub(r"^(Value|Assertion) error, ", "", item["msg"])
+    said = re.sub(r"^(Value|Assertion) error, ", "", item["msg"])
     told = item["type"] == KIND_ERROR or isinstance(item["input"], dict | list | BaseModel)
     found = "" if told else f", found {item['input']!r}"
-    return f"{where}: {key}: {message[0].lower() + message[1:]}{found}"
+    return f"{where}: {key + ': ' if key else ''}{said[0].lower() + said[1:]}{found}"
 
 
 _UNION_PARTS = frozenset({"str", "TraceTags", "constrained-str"})
@@ -71,7 +72,7 @@ def _keys_at(loc: Loc, raw: Any) -> Iterable[str]:
         raw = _below(raw, part)
         if isinstance(part, int) or part not in kind.model_fields:
             continue
-        kind = _model_in(kind.model_fields[part].annotation)
+        kind = block_in(kind.model_fields[part].annotation) or SuiteConfig
         if kind is EngineConfig:
             kind = config_class(str(raw.get("kind", DEFAULT_KIND)) if isinstance(raw, dict) else DEFAULT_KIND)
     return tuple(kind.model_fields)
@@ -83,14 +84,11 @@ def _below(node: Any, part: str | int) -> Any:
     return node[part] if isinstance(node, list) and isinstance(part, int) else None
 
 
-def _model_in(annotation: Any) -> type[BaseModel]:
+def block_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the first block of keys in the type of a field, or None if its values are no blocks."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    for inner in get_args(annotation):
-        found = _model_in(inner)
-        if found is not SuiteConfig:
-            return found
-    return SuiteConfig
+    return next((found for inner in get_args(annotation) if (found := block_in(inner))), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,9 @@ def read_suite(
     Raises:
         ConfigError: names file, line, key, what was found and what is wanted.
     """
-    raw, lines = read_yaml_mapping(path)
+    raw, lines = read_yaml_file(path)
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{path}: a suite is a mapping with 'models' and 'tasks'; see `genbench init`")
     _expand_tasks(raw)
     for name, model_path in (models or {}).items():
         _model_from_option(raw, name, model_path, like)
@@ -224,7 +224,7 @@ def _apply_override(raw: dict[str, Any], text: str, lines: dict[Loc, int | str])
     if not equals or not key:
         raise ConfigError(f"--set {text}: wanted KEY=VALUE, for instance decoding.temperature=0.7")
     try:
-        parsed, _ = read_yaml_text(value, "the value")
+        parsed, _ = read_yaml(value, "the value")
     except ConfigError as error:
         raise ConfigError(f"--set {text}: {error}") from error
     *parents, last = key.split(".")
@@ -267,7 +267,7 @@ def _validate(raw: dict[str, Any], path: Path, lines: Mapping[Loc, int | str]) -
     except ValidationError as error:
         found: list[dict[str, Any]] = [dict(item) for item in error.errors(include_url=False)]
         causes = [item for item in found if not any(is_within(other["loc"], item["loc"]) for other in found)]
-        messages = [message(item, raw, path, lines) for item in causes]
+        messages = [message(item, path, lines, lambda loc: _keys_at(loc, raw)) for item in causes]
         raise ConfigError("\n".join(dict.fromkeys(messages))) from None
 
 

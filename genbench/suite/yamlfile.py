@@ -245,18 +245,3 @@ _SCALARS: Mapping[str, Any] = {
     f"{_PREFIX}binary": str,
 }
 """Readers of scalars by tag."""
-
-
-__all__ = ["Loc", "read_yaml_mapping"]
-
-
-def read_yaml_mapping(path: Path) -> tuple[dict[str, Any], dict[Loc, int | str]]:
-    """Read a file. Return its values, and the line of each key and item by its place.
-
-    Raises:
-        ConfigError: the file cannot be read, is not YAML, is too large, or is no mapping. Names the line.
-    """
-    tree, lines = read_yaml_file(path)
-    if not isinstance(tree, dict):
-        raise ConfigError(f"{path}: a suite is a mapping with 'models' and 'tasks'; see `genbench init`")
-    return tree, lines

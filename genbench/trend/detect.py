@@ -21,7 +21,7 @@ from genbench.ledger.notes import Change
 from genbench.ledger.vectors import problem_means
 from genbench.stats.scores import Floats
 from genbench.stats.tracks.changepoints import HISTORY, MIN_PROBLEMS, WINDOWS
-from genbench.stats.tracks.sequential_detection import Direction, Found, join_epochs, walk_changes
+from genbench.stats.tracks.sequential_detection import DetectedChange, Direction, join_epochs, walk_changes
 from genbench.trend.rules import alarm_budget, alarm_tasks, watched_series
 
 
@@ -187,7 +187,7 @@ def _search(
     direction: Direction,
     *,
     start: int,
-) -> list[Found]:
+) -> list[DetectedChange]:
     """Walk one series in one direction, and write what opened or recovered. Return its changes."""
     track = history.track.name
     known = _known(history, series.task, direction)
@@ -214,7 +214,7 @@ def _search(
     return found
 
 
-def _without_drops(series: WatchedSeries, drops: Sequence[Found]) -> WatchedSeries:
+def _without_drops(series: WatchedSeries, drops: Sequence[DetectedChange]) -> WatchedSeries:
     """Return a series without the nights of its drops, so that a drop that is mended is no rise."""
     parts = series.parts
     for drop in drops:
@@ -234,11 +234,11 @@ def _emptied(values: Floats, rows: range) -> Floats:
     return emptied
 
 
-def _known(history: TrackHistory, task: str | None, direction: Direction) -> dict[str, Found]:
+def _known(history: TrackHistory, task: str | None, direction: Direction) -> dict[str, DetectedChange]:
     """Return the stored changes of one series by id, with points as indices. Changes of lost runs go."""
     rows = {point.uid: row for row, point in enumerate(history.points)}
     return {
-        change.id: Found(
+        change.id: DetectedChange(
             direction,
             first=rows[change.first_uid],
             last_before=rows[change.last_before_uid],
@@ -271,7 +271,7 @@ def _closed(history: TrackHistory, rows: Mapping[str, int], change: Change) -> i
     return max(rows[change.found_uid], *earlier, 0)
 
 
-def _change(history: TrackHistory, series: WatchedSeries, found: Found, name: str) -> Change:
+def _change(history: TrackHistory, series: WatchedSeries, found: DetectedChange, name: str) -> Change:
     """Return the ledger's record of a change that opened."""
     points = history.points
     return Change(

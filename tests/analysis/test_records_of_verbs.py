@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
-from genbench.analysis.comparison.compared_task import ComparedTask, StratumDifference
+from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.estimate import EstimatedTask, Estimation
 from genbench.analysis.rank import RankedTask, Ranking
 from genbench.analysis.results.judge_figures import PairwiseRecord
@@ -17,6 +17,7 @@ from genbench.json_record import JsonRecord
 from genbench.stats.comparison.paired import PairedDifference
 from genbench.stats.estimates import EstimateRecord
 from genbench.stats.noise import NoiseMeasurement, TaskNoise
+from genbench.stats.strata import StratumDifference
 
 SIDE = {
     "path": "runs/m",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from genbench.data.mirror_models import mirror_model, mirror_nltk, nltk_names
+from genbench.data.mirror import mirror_model, mirror_nltk, nltk_names
 from genbench.data.nltk_data import TAGGER_FILES
 from genbench.errors import DataError
 

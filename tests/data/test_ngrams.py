@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from genbench.data.ngrams import Powers, WordBatch, normalised, words
+from genbench.data.overlap import Powers, WordBatch, normalised, words
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from genbench.data.ngrams import WordBatch
-from genbench.data.overlap import Match, N, Passage, PassageIndex
+from genbench.data.overlap import Match, N, Passage, PassageIndex, WordBatch
 
 RNG = random.Random(1)
 VOCABULARY = [f"word{number}" for number in range(5000)]

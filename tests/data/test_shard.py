@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.data.shard import Shard
-from genbench.data.subset import nested_subset
+from genbench.data.subset import Shard, nested_subset
 from genbench.errors import ConfigError
 
 IDS = [f"problem-{number}" for number in range(2000)]

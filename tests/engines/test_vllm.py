@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from genbench.engines.vllm.detokenizer import TextDecoder
 from genbench.engines.vllm.kind import VllmSettings
 from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.suite.config import Decoding
@@ -70,7 +71,7 @@ def test_a_request_that_vllm_refuses_fails_alone() -> None:
 def test_vllms_own_detokenizer_gives_the_texts_of_one_decode() -> None:
     from vllm.v1.engine.detokenizer import FastIncrementalDetokenizer
 
-    from genbench.engines.vllm.engine import ServedModel, TextDecoder, VllmEngine
+    from genbench.engines.vllm.engine import ServedModel, VllmEngine
 
     tokenizer, rng = byte_level(), random.Random(11)
     decoder, served = TextDecoder(tokenizer), ServedModel(VllmEngine(SETTINGS), SETTINGS, 0, 8)

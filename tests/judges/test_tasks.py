@@ -7,6 +7,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.judges.judged_tasks import is_judged, judged_tasks, options_of
 from genbench.judges.session import JudgeSession
+from genbench.store.manifest import CanaryRecord
 from genbench.suite.suitefile import Suite, read_suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.loading import load_task
@@ -78,17 +79,18 @@ def test_a_session_knows_its_tasks_and_their_record(judged: Case) -> None:
     assert "free" in session and "other" not in session
     assert session.deferred == frozenset() and session.rules == {} and session.warnings == []
     record = session.record("free")
-    assert (record["name"], record["form"], record["in_pairs"]) == ("free_form", "label", False)
-    assert record["canary"] is None and record["engine"]["proven"] is False
+    assert (record.name, record.form, record.in_pairs) == ("free_form", "label", False)
+    assert record.canary is None and record.engine["proven"] is False
 
 
 def test_a_session_remembers_only_records_of_the_same_judge(judged: Case) -> None:
     judged.write(n=2)
     suite, task = loaded(judged)
     session = JudgeSession(suite, [task], judged.path)
-    stored = session.record("free") | {"engine": {"version": "1.2"}, "canary": {"labels": {}, "drifted": []}}
-    session.remember({"free": stored | {"digest": "another"}})
-    assert session.record("free")["canary"] is None
+    canary = CanaryRecord(labels={}, drifted=())
+    stored = session.record("free").model_copy(update={"engine": {"version": "1.2"}, "canary": canary})
+    session.remember({"free": stored.model_copy(update={"digest": "another"})})
+    assert session.record("free").canary is None
     session.remember({"free": stored})
-    assert session.record("free")["engine"] == {"version": "1.2"}
-    assert session.record("free")["canary"] == {"labels": {}, "drifted": []}
+    assert session.record("free").engine == {"version": "1.2"}
+    assert session.record("free").canary == canary

@@ -11,7 +11,7 @@ import pytest
 
 from genbench.ledger.database import open_ledger
 from genbench.ledger.history import track_history
-from genbench.ledger.ingest import add, ingest, rebuild
+from genbench.ledger.ingest import add, rebuild
 from tests.ledger.equality import all_rows
 from tests.ledger.synthetic import flat, make_run
 
@@ -32,7 +32,6 @@ with ledger.write() as connection:
 
 @pytest.mark.slow
 def test_a_run_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
-    assert callable(ingest)
     runs = tmp_path / "runs"
     make_run(runs / "other0", {"math": flat()}, track="other")
     for night in range(3):

@@ -10,12 +10,12 @@ import pytest
 from genbench.errors import PromptError
 from genbench.models.continuations import (
     ContinuationEncoder,
-    PackedContinuations,
     boundary,
     sizes,
     split_space,
     text_digest,
 )
+from genbench.models.requests import PackedContinuations
 from genbench.types import Ask, Choice, Message, Scoring, TextSize
 
 BOS, EOS = 1, 2

@@ -12,7 +12,6 @@ from genbench.analysis.comparison.compared_task import (
     InstructionTable,
     JudgeFigures,
     JudgePair,
-    StratumDifference,
     TransitionRecord,
     compared_task,
 )
@@ -30,6 +29,7 @@ from genbench.stats.comparison.causes import CauseRecord
 from genbench.stats.comparison.gate import gate
 from genbench.stats.comparison.paired import paired
 from genbench.stats.noise import NoiseBand
+from genbench.stats.strata import StratumDifference
 
 MIXED = [[float(i % 2), float(i % 3 == 0)] for i in range(40)]
 

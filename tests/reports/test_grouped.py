@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from genbench.reports.benchmark_groups import GroupChanges, Series, group_changes, group_health, group_series
+from genbench.reports.page.data import Series, group_series
 from genbench.reports.record import TaskHealthRecord
-from tests.reports.test_lead import compared
+from genbench.reports.result_tables import group_change, health_row
+from tests.reports.test_headline import compared
 
 HEALTH: dict[str, Any] = {
     **{"problems": 10, "samples": 20, "duplicates": (("p", "q"),), "extraction_failures": 2},
@@ -25,13 +26,10 @@ def series(run: str, unit: str = "tokens", *sizes: int) -> Series:
 
 
 def test_counts_are_added_and_rates_have_a_range() -> None:
-    found = group_health(["a", "b", "c"], {"a": health(0.5), "b": health(0.125), "d": health(1.0)})
-    assert found is not None
+    found = health_row("g (2 tasks)", "m", [health(0.5), health(0.125)])
     assert (found.problems, found.always_right, found.duplicates, found.copies) == (20, 6, 2, 2)
     assert found.lost == "12.5% to 50.0%"
-    assert group_health(["x"], {}) is None
-    silent = group_health(["a"], {"a": health(None)})
-    assert silent is not None and silent.lost == "-"
+    assert health_row("a", "m", [health(None)]).lost == "-"
 
 
 def test_the_samples_of_a_group_are_those_of_all_its_tasks() -> None:
@@ -52,10 +50,15 @@ def test_changes_have_the_means_the_range_and_the_verdicts(tmp_path: Path) -> No
     (one,) = item.tasks.values()
     other = one.model_copy(update={"base": 0.4, "tuned": 0.5, "difference": 0.1, "verdict": "INCONCLUSIVE"})
     both = {"a": one, "b": other}
-    found = group_changes(["a", "b"], both)
-    verdicts = "1 regressed, 1 inconclusive"
-    assert found == GroupChanges("61.7", "41.7", "-50.0 to +10.0", verdicts)
+    found = group_change("g", ["a", "b"], both)
+    assert found is not None and found.verdicts == "1 regressed, 1 inconclusive"
+    assert (found.name, found.base, found.tuned, found.change) == (
+        "g (2 tasks)",
+        "61.7",
+        "41.7",
+        "-50.0 to +10.0",
+    )
     lacking = {"a": one, "b": other.model_copy(update={"base": None, "tuned": None, "difference": None})}
-    found = group_changes(["a", "b"], lacking)
+    found = group_change("g", ["a", "b"], lacking)
     assert found is not None and (found.base, found.change) == ("-", "-50.0")
-    assert group_changes(["c"], both) is None
+    assert group_change("g", ["c"], both) is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from genbench.reports.terminal.estimate import power_text
-from genbench.runs.power import ComponentsRecord, DropAtK, PlannedTask, PowerPlan
+from genbench.runs.power import DropAtK, PlannedTask, PowerPlan
+from genbench.stats.comparison.power import ComponentsRecord
 
 
 def task(**more: Any) -> PlannedTask:

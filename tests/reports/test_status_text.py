@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from genbench.reports.terminal.show import status_text
-from genbench.runs.stored.status import RunProgress, RunsStatus, TaskProgress, WriterRecord
+from genbench.runs.stored.status import RunProgress, RunsStatus, TaskProgress
+from genbench.store.lock import WriterRecord
 
 
 def run(**more: Any) -> RunProgress:

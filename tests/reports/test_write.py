@@ -18,10 +18,11 @@ from genbench.errors import InputError
 from genbench.reports import write as reporting
 from genbench.reports.page import plots
 from genbench.reports.page.data import TaskHealth
-from genbench.reports.page.templates import sample_link
 from genbench.reports.page.text_chunks import TextStore
 from genbench.reports.record import ExcludedSamples
-from genbench.reports.write import default_page, escaped, report, report_text, write_page
+from genbench.reports.result_tables import sample_link
+from genbench.reports.table import markdown_text
+from genbench.reports.write import default_page, report, report_text, write_page
 from genbench.store.stored_run import Sample, Turn
 from genbench.types import Answer, Completion, SampleId, Verdict
 
@@ -61,7 +62,7 @@ def test_markdown_has_a_table_and_no_markup_of_models(runs: Path) -> None:
     ],
 )
 def test_markdown_shows_text_as_text(hostile: str, shown: str) -> None:
-    assert escaped(hostile) == shown
+    assert markdown_text(hostile) == shown
 
 
 def test_the_json_follows_its_schema(record: dict[str, object]) -> None:

@@ -36,4 +36,3 @@ def test_a_newcomer_sees_a_drop_that_was_planted_and_a_job_that_waits(tmp_path: 
     assert "sim-science fell" in text
     folder = next((tmp_path / "runs" / demo.NIGHTLY / "night-000").iterdir())
     assert json.loads((folder / "results.json").read_text())["warnings"] == ["simulated scores"]
-    assert callable(demo.write_run)

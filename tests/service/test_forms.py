@@ -12,10 +12,9 @@ from starlette.testclient import TestClient
 
 from genbench.ledger.history import track_history
 from genbench.queue.jobs import get_job, list_jobs
-from genbench.service import middleware, responses
+from genbench.service import responses
 from genbench.service.app import make_app
 from genbench.service.context import Service
-from genbench.service.pages import forms
 from genbench.service.tokens import COOKIE, Sessions, add_token, caller_named, revoke_token
 
 HOME = "http://127.0.0.1:8321"
@@ -160,7 +159,6 @@ def test_a_session_ends_with_its_token_or_by_logging_out(client: TestClient, ser
     page = client.get("/queue", headers=headers, follow_redirects=False)
     assert page.status_code == 303 and page.headers["location"] == "/login"
     assert 'type="password"' in client.get("/login").text
-    assert callable(forms.read_form) and callable(middleware.authenticate)
     assert responses.genbench_status(responses.GoneError("x")) == 410
 
 

@@ -11,8 +11,6 @@ from jsonschema.validators import Draft202012Validator  # type: ignore[import-un
 from starlette.testclient import TestClient
 
 from genbench.queue.jobs import submit
-from genbench.service import queries
-from genbench.service.api import tracks
 from genbench.service.app import OPENAPI_FILE, openapi_text
 from genbench.service.context import Service
 from tests.queue.killing import placed
@@ -39,7 +37,6 @@ def test_tracks_and_their_trend_are_read(client: TestClient) -> None:
     assert client.get(f"{API}/tracks/nightly/changes").json() == []
     missing = client.get(f"{API}/tracks/nightli/trend")
     assert missing.status_code == 404 and "did you mean 'nightly'" in missing.json()["detail"]
-    assert callable(tracks.get_trend)
 
 
 def test_a_series_is_columns(client: TestClient) -> None:
@@ -59,7 +56,6 @@ def test_runs_are_found_by_uid_and_gone_when_their_folder_is(client: TestClient,
     shutil.rmtree(tmp_path / "runs")
     gone = client.get(f"{API}/runs/{uid}/results")
     assert gone.status_code == 410 and "not there any more" in gone.json()["detail"]
-    assert callable(queries.run_folder)
 
 
 def test_a_change_that_is_not_there_cannot_be_closed(writer: TestClient) -> None:

@@ -6,10 +6,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from genbench.service import app, responses
-from genbench.service.api import watches
 from genbench.service.context import Service
-from genbench.service.pages import overview
 from genbench.watch.watches import WatchRules, add_checkpoint, save_watch
 
 HOSTILE = "<script>alert(1)</script>"
@@ -27,5 +24,3 @@ def test_a_watch_is_listed_with_its_checkpoints(client: TestClient, service: Ser
     assert missing.status_code == 404 and "did you mean 'sft'" in missing.json()["detail"]
     text = client.get("/watches").text
     assert "Nobody looks at it" in text and "<script" not in text and "&lt;script" in text
-    assert watches.router.prefix == "/api/v1/watches"
-    assert callable(app.include_routes) and callable(overview.watches_page) and callable(responses.page)

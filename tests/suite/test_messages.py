@@ -24,11 +24,11 @@ def test_an_error_within_another_is_the_cause_of_it() -> None:
 
 def test_each_kind_of_error_has_its_words() -> None:
     unknown = {"type": "extra_forbidden", "loc": ("decoding", "sed"), "msg": "", "input": 1}
-    assert message(unknown, {"decoding": {"sed": 1}}, SUITE, LINES) == (
+    assert message(unknown, SUITE, LINES, lambda loc: ("seed", "top_p")) == (
         "s.yaml:3: unknown key 'decoding.sed'; did you mean 'seed'?"
     )
     missing = {"type": "missing", "loc": ("models",), "msg": "", "input": {}}
-    assert message(missing, {}, SUITE, LINES) == "s.yaml:1: 'models' is missing"
+    assert message(missing, SUITE, LINES, lambda loc: ()) == "s.yaml:1: 'models' is missing"
     low = {
         "type": "greater_than_equal",
         "loc": ("tasks", 0, "k"),
@@ -36,5 +36,6 @@ def test_each_kind_of_error_has_its_words() -> None:
         "input": 0,
     }
     assert (
-        message(low, {}, SUITE, LINES) == "--set tasks.t.k=0: tasks.0.k: input should be at least 1, found 0"
+        message(low, SUITE, LINES, lambda loc: ())
+        == "--set tasks.t.k=0: tasks.0.k: input should be at least 1, found 0"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from genbench.suite.names import model_mistake, name_mistake, task_mistake
+from genbench.suite.block import model_mistake, name_mistake, task_mistake
 
 PATHS = [
     "",

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.suite.yamlfile import read_yaml_mapping
+from genbench.suite.suitefile import read_suite
+from genbench.suite.yamlfile import read_yaml_file
 
 TEXT = """\
 # a comment
@@ -31,13 +32,13 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_every_key_and_item_has_its_line(tmp_path: Path) -> None:
-    _, lines = read_yaml_mapping(written(tmp_path, TEXT))
+    _, lines = read_yaml_file(written(tmp_path, TEXT))
     assert lines["models",] == 2 and lines["models", "m"] == lines["models", "m", "path"] == 3
     assert lines["tasks", 0] == 6 and lines["tasks", 1] == 7 and lines["tasks", 1, "margin"] == 10
 
 
 def test_values_are_plain_and_yes_is_text_as_in_yaml_1_2(tmp_path: Path) -> None:
-    values, _ = read_yaml_mapping(written(tmp_path, TEXT))
+    values, _ = read_yaml_file(written(tmp_path, TEXT))
     own = values["tasks"][1]
     assert own == {"name": "own", "k": 4, "gating": "yes", "margin": 1.5, "note": None}
     assert {type(value) for value in own.values()} == {str, int, float, type(None)}
@@ -54,9 +55,9 @@ def test_values_are_plain_and_yes_is_text_as_in_yaml_1_2(tmp_path: Path) -> None
 )
 def test_a_file_that_is_no_suite_says_where_and_why(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        read_yaml_mapping(written(tmp_path, text))
+        read_suite(written(tmp_path, text))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing\.yaml: cannot be read"):
-        read_yaml_mapping(tmp_path / "nothing.yaml")
+        read_yaml_file(tmp_path / "nothing.yaml")

@@ -16,7 +16,7 @@ from genbench.stats.adaptive.group_sequential import TaskRule
 from genbench.stats.comparison.differences import lower_bound, smallest_detectable_drop
 from genbench.stats.comparison.gate import MARGIN, Gate, GateVerdict, TaskGate, pool, together
 from genbench.stats.comparison.paired import Paired
-from genbench.stats.intervals import LEVEL
+from genbench.stats.intervals import LEVEL, normal_quantile
 from genbench.store.manifest import AdaptiveRecord
 
 SAME = 1e-9
@@ -132,7 +132,7 @@ def _widened(ci: tuple[float, float] | None, error: float) -> tuple[float, float
     if ci is None:
         return None
     middle, half = (ci[0] + ci[1]) / 2, (ci[1] - ci[0]) / 2
-    half *= float(ndtri(1 - error) / ndtri((1 + LEVEL) / 2))
+    half *= float(ndtri(1 - error)) / normal_quantile(LEVEL)
     return max(-1.0, middle - half), min(1.0, middle + half)
 
 

@@ -352,15 +352,15 @@ def excluded_differences(base: Side, tuned: Side) -> Iterator[Difference]:
                 yield Difference(f"excluded.{name}", f"{where}: {found}")
 
 
-def lacking_scores(pairs: Mapping[str, tuple[SideTask, SideTask]]) -> tuple[str, ...]:
+def lacking_scores(tasks: Mapping[str, tuple[SideTask, SideTask]]) -> tuple[str, ...]:
     """Return the tasks in which a score file has no score for too many samples.
 
     Nobody knows why such a sample has none. So it must not be able to turn a drop into no decision.
     """
     return tuple(
         name
-        for name, tasks in pairs.items()
-        if any(task.statuses is None and task.excluded > MAX_EXCLUDED_SHARE * task.samples for task in tasks)
+        for name, sides in tasks.items()
+        if any(task.statuses is None and task.excluded > MAX_EXCLUDED_SHARE * task.samples for task in sides)
     )
 
 

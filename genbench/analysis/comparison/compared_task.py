@@ -18,7 +18,7 @@ from genbench.analysis.results.judge_figures import (
     PairwiseRecord,
 )
 from genbench.analysis.sides.side import SideTask
-from genbench.json_record import Count, JsonRecord, Share
+from genbench.json_record import Count, JsonRecord
 from genbench.stats.comparison.causes import CauseRecord, split_by_cause, transitions
 from genbench.stats.comparison.gate import Gate, TaskGate
 from genbench.stats.comparison.paired import Paired, PairedDifference
@@ -27,20 +27,8 @@ from genbench.stats.intervals import LEVEL
 from genbench.stats.metrics import parse_metric
 from genbench.stats.noise import NoiseBand
 from genbench.stats.resample import derive_seed
-from genbench.stats.strata import compare_strata
+from genbench.stats.strata import StratumDifference, compare_strata
 from genbench.types import Status
-
-
-class _Named(JsonRecord):
-    """A row with a name, which comes first."""
-
-    name: str = Field(description="the stratum, or the kind of instruction")
-
-
-class StratumDifference(PairedDifference, _Named):
-    """One row of an exploratory table: a stratum, or a kind of instruction."""
-
-    q_value: Share | None = Field(description="false discovery rate over the rows of this table")
 
 
 class CausesRecord(JsonRecord):
@@ -294,23 +282,15 @@ def _strata(
             tuned_answers=tuned.answers,
             level=level,
         )
-        yield (
-            column,
-            tuple(
-                StratumDifference.from_object(row.paired, name=row.name, q_value=row.q_value) for row in rows
-            ),
-        )
+        yield column, rows
 
 
 def _instructions(
     base: SideTask, tuned: SideTask, mode: Mode, shared_seeds: bool, level: float
 ) -> InstructionTable | None:
     """Return the table by kind of instruction, or None for a task without instructions."""
-    rows = compare_kinds(base, tuned, mode, shared_seeds=shared_seeds, level=level)
-    if not rows:
-        return None
-    kinds = (StratumDifference.from_object(row, name=name, q_value=q_value) for name, row, q_value in rows)
-    return InstructionTable(mode=mode, kinds=tuple(kinds))
+    kinds = compare_kinds(base, tuned, mode, shared_seeds=shared_seeds, level=level)
+    return InstructionTable(mode=mode, kinds=kinds) if kinds else None
 
 
 def _judge_pair(base: SideTask, tuned: SideTask) -> JudgePair | None:

@@ -121,17 +121,17 @@ def parse_margins(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def gate_family(base: Side, tuned: Side, pairs: Collection[str], chosen: Sequence[str]) -> GateFamily:
+def gate_family(base: Side, tuned: Side, tasks: Collection[str], chosen: Sequence[str]) -> GateFamily:
     """Return the gating tasks: those chosen, else those that the suite of tuned declares, else all.
 
     Raises:
         InputError: a chosen task is not compared.
     """
     for name in chosen:
-        if name not in pairs:
-            raise InputError(f"--gating {name}: no such task in this comparison{nearest(name, pairs)}")
+        if name not in tasks:
+            raise InputError(f"--gating {name}: no such task in this comparison{nearest(name, tasks)}")
     declared = [
-        [name for name in pairs if side.tasks[name].gating] for side in (base, tuned) if side.manifest
+        [name for name in tasks if side.tasks[name].gating] for side in (base, tuned) if side.manifest
     ]
     if chosen:
         differs = declared and sorted(chosen) != sorted(declared[-1])
@@ -172,11 +172,11 @@ def parse_suite_margin(points: float | None) -> float | None:
 
 
 def gate_margins(
-    pairs: Mapping[str, tuple[SideTask, SideTask]], given: Mapping[str, float]
+    tasks: Mapping[str, tuple[SideTask, SideTask]], given: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the margin of each task: as given, else as a suite declares it, else the default."""
     for name in given:
-        if name not in pairs:
-            raise InputError(f"--margin {name}: no such task in this comparison{nearest(name, pairs)}")
-    declared = {name: tuned.margin or base.margin or MARGIN for name, (base, tuned) in pairs.items()}
+        if name not in tasks:
+            raise InputError(f"--margin {name}: no such task in this comparison{nearest(name, tasks)}")
+    declared = {name: tuned.margin or base.margin or MARGIN for name, (base, tuned) in tasks.items()}
     return declared | dict(given)

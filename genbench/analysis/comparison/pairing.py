@@ -64,10 +64,10 @@ def pair_sides(base: Side, tuned: Side, allow: Sequence[str], strict_contract: b
         binding += circumstances
         circumstances = []
     allowed = comparability.settle(binding, allow, f"not comparable ({base.path} -> {tuned.path})")
-    return Pairing(base, tuned, dict(_pairs(base, tuned)), allowed, circumstances)
+    return Pairing(base, tuned, dict(_shared_tasks(base, tuned)), allowed, circumstances)
 
 
-def _pairs(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideTask]]]:
+def _shared_tasks(base: Side, tuned: Side) -> Iterator[tuple[str, tuple[SideTask, SideTask]]]:
     """Yield the tasks of both sides, each with the problems of both in one order."""
     shared = [name for name in base.tasks if name in tuned.tasks]
     if not shared:

@@ -65,9 +65,9 @@ def _invariance_notes(base: Side, tuned: Side) -> Iterator[str]:
         yield "both sides were computed batch-invariantly: their texts depend on weights and seeds only"
 
 
-def _k_notes(pairs: Mapping[str, tuple[SideTask, SideTask]]) -> Iterator[str]:
+def _k_notes(tasks: Mapping[str, tuple[SideTask, SideTask]]) -> Iterator[str]:
     """Yield the tasks whose base has more samples, the first of them with the seeds of tuned."""
-    for name, (base, tuned) in pairs.items():
+    for name, (base, tuned) in tasks.items():
         if is_prefix(base, tuned):
             yield (
                 f"{name}: base has {base.largest_k} samples of each problem, tuned {tuned.largest_k} with "
@@ -76,10 +76,10 @@ def _k_notes(pairs: Mapping[str, tuple[SideTask, SideTask]]) -> Iterator[str]:
 
 
 def _task_warnings(
-    pairs: Mapping[str, tuple[SideTask, SideTask]], found: Mapping[str, Paired]
+    tasks: Mapping[str, tuple[SideTask, SideTask]], found: Mapping[str, Paired]
 ) -> Iterator[str]:
     """Yield warnings about tasks: few problems or samples, ragged samples, excluded samples."""
-    for name, (base, tuned) in pairs.items():
+    for name, (base, tuned) in tasks.items():
         if found[name].has_few_problems:
             yield (
                 f"{name}: few questions ({found[name].n}): if a few of them collapse, a paired test errs "

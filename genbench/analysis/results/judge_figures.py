@@ -136,8 +136,8 @@ def judged_record(
         extra["attempts"] = _attempts(scored)
     if judge.in_pairs and scored:
         extra["pairwise"] = _pairwise(lead, scored)
-    return JudgedRecord(
-        **{name: getattr(judge, name) for name in JudgeRecord.model_fields},
+    return JudgedRecord.from_object(
+        judge,
         unscored=unscored,
         unscored_share=unscored / len(verdicts) if verdicts else None,
         **extra,
@@ -212,4 +212,4 @@ def _length_controlled(
         found = length_controlled(scores, ours, theirs, [verdict.sample.problem_id for verdict in compared])
     except InputError as error:
         return LengthControlledRate(value=None, ci=None, slope=None, missing=str(error))
-    return LengthControlledRate(value=found.value, ci=found.ci, slope=found.slope, missing=None)
+    return LengthControlledRate.from_object(found, missing=None)

@@ -65,7 +65,7 @@ class SideTask:
     index: SampleIndex | None = None
     """Prompts, seeds and digests of texts. None for score files."""
     followed: Mapping[str, tuple[tuple[float | None, ...], ...]] = field(default_factory=dict)
-    """Shares of followed instructions, see followed.shares_by_kind."""
+    """Shares of followed instructions, see instruction_accuracy.shares_by_kind."""
     broken: tuple[str, ...] = ()
     """What is wrong with the lines on disk: edited, lacking or contradicting ones. Empty for score files."""
     is_adaptive: bool = False

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 from genbench.analysis.results.record import Results, require_results
@@ -396,6 +397,40 @@ def _shown_prompt(ask: Mapping[str, Any]) -> str:
 def drawn(columns: TaskColumns) -> Iterator[int]:
     """Yield the positions of the samples that were drawn and verified."""
     return (at for at, status in enumerate(columns.status) if status >= 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Lengths and scores of one run's samples of one task. `unit` is tokens or characters."""
+
+    run: str
+    unit: str
+    trace: Sequence[int]
+    answer: Sequence[int]
+    completion: Sequence[int]
+    scores: Sequence[float]
+
+
+def group_series(tasks: Sequence[Sequence[Series]]) -> list[Series]:
+    """Return the samples of all tasks of a group together, one entry for each run.
+
+    Nothing is returned if the lengths of some are in tokens and those of others in characters.
+    """
+    rows = [row for task in tasks for row in task]
+    if len({row.unit for row in rows}) != 1:
+        return []
+    runs = {name: [row for row in rows if row.run == name] for name in dict.fromkeys(row.run for row in rows)}
+    return [
+        Series(
+            run=name,
+            unit=own[0].unit,
+            trace=list(chain.from_iterable(row.trace for row in own)),
+            answer=list(chain.from_iterable(row.answer for row in own)),
+            completion=list(chain.from_iterable(row.completion for row in own)),
+            scores=list(chain.from_iterable(row.scores for row in own)),
+        )
+        for name, own in runs.items()
+    ]
 
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

@@ -11,16 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from genbench.analysis.comparison.compare import Comparison, SuiteVerdict
-from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures, StratumDifference
+from genbench.analysis.comparison.compared_task import ComparedTask, JudgeFigures
 from genbench.reports.adaptive_looks import adaptive_text, spent_words
 from genbench.reports.explanations import headline, sentence, status_words
 from genbench.reports.figures import difference_lines
 from genbench.reports.numbers import interval, p_text, points, signed
+from genbench.reports.result_tables import CHANGES, STRATUM, STRATUM_CHANGES, change_rows
 from genbench.reports.table import aligned
 from genbench.safetext.printable import printable
+from genbench.stats.strata import StratumDifference
 from genbench.types import STATUSES
 
-_RIGHT = frozenset({"n", "base", "tuned", "change", "q"})
 _STRATA_SHOWN = 20
 
 
@@ -198,25 +199,7 @@ def _stratum_rows(column: str, what: str, rows: Sequence[StratumDifference]) -> 
         return
     rest = f"; {len(known) - len(shown)} more in --json" if len(shown) < len(known) else ""
     yield f"  {what} (exploratory; q: false discovery rate over its rows{rest}):"
-    head = (column, "n", "base", "tuned", "change", "95% CI", "q")
-    yield aligned(head, [_stratum_row(row) for row in shown], _RIGHT, indent="    ")
-
-
-def _stratum_row(row: StratumDifference) -> tuple[str, ...]:
-    """Return the cells of one stratum that has a difference."""
-    return (
-        row.name,
-        str(row.n),
-        points(row.base or 0.0),
-        points(row.tuned or 0.0),
-        signed(row.difference or 0.0),
-        interval(row.ci),
-        p_text(row.q_value),
-    )
-
-
-_HEAD = ("task", "metric", "n x k", "base", "tuned", "change", "95% CI", "p", "p drop", "finds", "verdict")
-_RIGHT_OF_TABLE = frozenset({"n x k", "base", "tuned", "change", "p", "p drop", "finds"})
+    yield STRATUM_CHANGES.text(shown, indent="    ", heads={STRATUM: column})
 
 
 def compare_text(comparison: Comparison, width: int | None = None) -> str:
@@ -253,35 +236,14 @@ def head(comparison: Comparison, width: int | None = None) -> list[str]:
     Args:
         width: columns of the terminal. In a narrow one the tests are under each row.
     """
-    rows = [_row(name, task) for name, task in comparison.tasks.items()]
     return [
         headline(comparison),
         "",
         f"base:  {comparison.base.path}",
         f"tuned: {comparison.tuned.path}",
         "",
-        aligned(_HEAD, rows, _RIGHT_OF_TABLE, width=width, below=("p", "p drop", "finds")),
+        CHANGES.text(change_rows(comparison.tasks, comparison.tasks), width=width),
     ]
-
-
-def _row(name: str, task: ComparedTask) -> tuple[str, ...]:
-    """Return the cells of one task."""
-    k = task.k_tuned if task.k_base == task.k_tuned else f"{task.k_base}/{task.k_tuned}"
-    head = (name, task.metric, f"{task.n} x {k}")
-    verdict = task.verdict if task.gating else f"{task.verdict} (not gating)"
-    if task.base is None or task.tuned is None or task.difference is None:
-        return (*head, "-", "-", "-", "-", "-", "-", "-", verdict)
-    return (
-        *head,
-        points(task.base),
-        points(task.tuned),
-        signed(task.difference),
-        interval(task.ci),
-        p_text(task.p_two_sided),
-        p_text(task.p_regression_adjusted if task.gating else task.p_regression),
-        "-" if task.finds is None else points(task.finds),
-        verdict,
-    )
 
 
 def suite_text(suite: SuiteVerdict) -> str:

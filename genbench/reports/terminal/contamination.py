@@ -5,14 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from genbench.reports.numbers import p_text, points, signed
-from genbench.reports.table import aligned
+from genbench.reports.table import TERMINAL, Column, Table
 from genbench.runs.contamination import Contamination, ContaminationTask
 from genbench.runs.training_overlap import Overlap, OverlapTask
 from genbench.safetext.printable import printable
 
-_HEAD = ("task", "k", "never", "flips", "earlier", "p", "order base", "order tuned", "p order", "sign")
-_RIGHT = frozenset(_HEAD) - {"task", "sign"}
 _SHOWN = 10
+ContaminationRow = tuple[str, ContaminationTask]
+
+
+def _if_counted(row: ContaminationRow, count: int) -> str:
+    return str(count) if row[1].flips.missing is None else "-"
+
+
+def _earlier(row: ContaminationRow) -> str:
+    flips = row[1].flips
+    is_known = flips.missing is None and flips.earlier_runs
+    return f"{flips.earlier_count}/{flips.earlier_chances}" if is_known else "-"
+
+
+_SIGNS = Table[ContaminationRow](
+    Column("task", lambda row: row[0]),
+    Column("k", lambda row: f"{row[1].k_base}/{row[1].k_tuned}", right=TERMINAL),
+    Column("never", lambda row: _if_counted(row, row[1].flips.chances), right=TERMINAL),
+    Column("flips", lambda row: _if_counted(row, row[1].flips.count), right=TERMINAL),
+    Column("earlier", _earlier, right=TERMINAL),
+    Column("p", lambda row: p_text(row[1].flips.p_adjusted), right=TERMINAL),
+    Column("order base", lambda row: signed(row[1].order.base_effect), right=TERMINAL),
+    Column("order tuned", lambda row: signed(row[1].order.tuned_effect), right=TERMINAL),
+    Column("p order", lambda row: p_text(row[1].order.p_adjusted), right=TERMINAL),
+    Column("sign", lambda row: "SUSPICIOUS" if row[1].suspicious else "none"),
+)
 
 
 def contamination_text(record: Contamination) -> str:
@@ -24,7 +47,7 @@ def contamination_text(record: Contamination) -> str:
         *(f"earlier: {path}" for path in record.earlier),
         f"tested:  {record.tuned}",
         "",
-        aligned(_HEAD, [_row(name, task) for name, task in tasks.items()], _RIGHT),
+        _SIGNS.text(tasks.items()),
         "",
         "never: problems that base solves in at most 1 of 64 samples. flips: those of them that the tested\n"
         "model solves in at least 15 of 16. earlier: the same of the earlier runs. p: so many flips, if the\n"
@@ -35,24 +58,6 @@ def contamination_text(record: Contamination) -> str:
         *(line for name, task in tasks.items() for line in _details(name, task)),
     ]
     return printable("\n".join(parts))
-
-
-def _row(name: str, task: ContaminationTask) -> tuple[str, ...]:
-    flips, order = task.flips, task.order
-    k = f"{task.k_base}/{task.k_tuned}"
-    counted = flips.missing is None
-    return (
-        name,
-        k,
-        str(flips.chances) if counted else "-",
-        str(flips.count) if counted else "-",
-        f"{flips.earlier_count}/{flips.earlier_chances}" if counted and flips.earlier_runs else "-",
-        p_text(flips.p_adjusted),
-        "-" if order.base_effect is None else signed(order.base_effect),
-        "-" if order.tuned_effect is None else signed(order.tuned_effect),
-        p_text(order.p_adjusted),
-        "SUSPICIOUS" if task.suspicious else "none",
-    )
 
 
 def _details(name: str, task: ContaminationTask) -> Iterator[str]:
@@ -71,18 +76,21 @@ def _details(name: str, task: ContaminationTask) -> Iterator[str]:
         yield f"{name}: the order of options is not tested: {order.missing}"
 
 
-_HEAD_OF_OVERLAP = ("task", "problems", "searched", "found", "half or more", "lines")
+_OVERLAPS = Table[tuple[str, OverlapTask]](
+    Column("task", lambda row: row[0]),
+    Column("problems", lambda row: row[1].problems, right=TERMINAL),
+    Column("searched", lambda row: row[1].searched, right=TERMINAL),
+    Column("found", lambda row: row[1].found, right=TERMINAL),
+    Column("half or more", lambda row: row[1].mostly, right=TERMINAL),
+    Column("lines", lambda row: row[1].lines, right=TERMINAL),
+)
 
 
 def overlap_text(record: Overlap) -> str:
     """Return the record as text: a table of tasks, and the first hits of each."""
-    rows = [
-        (name, str(task.problems), str(task.searched), str(task.found), str(task.mostly), str(task.lines))
-        for name, task in record.tasks.items()
-    ]
     speed = 60 * record.bytes / max(record.seconds, 1e-9) / 1e9
     parts = [
-        aligned(_HEAD_OF_OVERLAP, rows, set(_HEAD_OF_OVERLAP) - {"task"}),
+        _OVERLAPS.text(record.tasks.items()),
         "",
         f"found: problems with an n-gram of {record.n} words in a training file "
         f"({record.normalisation}; texts of {record.shortest} to {record.n - 1} words as a whole).",

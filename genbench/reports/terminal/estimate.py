@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from genbench.analysis.estimate import EstimatedTask, Estimation
 from genbench.analysis.rank import RankedModel, RankedTask, Ranking
 from genbench.reports.numbers import interval, points, signed
-from genbench.reports.table import aligned
+from genbench.reports.result_tables import STRATUM, STRATUM_SCORES
+from genbench.reports.table import TERMINAL, Column, Table, aligned
 from genbench.runs.power import NightsPlan, PlannedTask, PowerPlan
 from genbench.safetext.printable import printable
 from genbench.stats.estimates import EstimateRecord
@@ -20,11 +21,10 @@ def estimate_text(estimation: Estimation) -> str:
     for name, task in estimation.tasks.items():
         lines.append("")
         lines += [_sentence(name, item) for item in task.metrics.values()]
-        lines += _notices(task)
+        lines += _warnings(task)
         for column, rows in task.strata.items():
-            body = [_stratum(label, row) for label, row in rows.items()]
             lines.append(f"  by {column}:")
-            lines.append(aligned((column, "n", "value", "95% CI"), body, {"n", "value"}, indent="    "))
+            lines.append(STRATUM_SCORES.text(rows.items(), indent="    ", heads={STRATUM: column}))
     return printable("\n".join(lines))
 
 
@@ -42,8 +42,8 @@ def _sentence(name: str, item: EstimateRecord) -> str:
     return f"{text} A re-run on these questions: {interval(item.rerun_ci)} ({item.rerun_ci_method})."
 
 
-def _notices(task: EstimatedTask) -> Iterator[str]:
-    """Yield the notices on a task's samples: ragged, excluded, and counts by status."""
+def _warnings(task: EstimatedTask) -> Iterator[str]:
+    """Yield the warnings about a task's samples: ragged, excluded, and counts by status."""
     if task.ragged:
         yield "  warning: ragged: problems have unequal numbers of samples; the mean of their means is taken"
     if task.excluded:
@@ -57,26 +57,43 @@ def _notices(task: EstimatedTask) -> Iterator[str]:
         yield f"  {counts}"
 
 
-def _stratum(label: str, row: EstimateRecord) -> tuple[str, ...]:
-    """Return the cells of one stratum."""
-    value = "missing" if row.value is None else points(row.value)
-    return (label, str(row.n), value, interval(row.ci))
+NoiseRow = tuple[str, TaskNoise]
 
 
-_HEAD = ("task", "n x k", "difference", "band (95%)", "samples changed", "")
-_RIGHT = frozenset({"n x k", "difference", "band (95%)", "samples changed"})
+def _noise_size(row: NoiseRow) -> str:
+    task = row[1]
+    k = task.k_first if task.k_first == task.k_second else f"{task.k_first}/{task.k_second}"
+    return f"{task.n} x {k}"
+
+
+def _changed(row: NoiseRow) -> str:
+    share = row[1].changed_samples
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def _unexpected(row: NoiseRow) -> str:
+    return "" if row[1].expected else "outside its band: a 1 in 20 chance, or the runs are not alike"
+
+
+_NOISE = Table[NoiseRow](
+    Column("task", lambda row: row[0]),
+    Column("n x k", _noise_size, right=TERMINAL),
+    Column("difference", lambda row: signed(row[1].difference), right=TERMINAL),
+    Column("band (95%)", lambda row: f"±{points(row[1].band)}", right=TERMINAL),
+    Column("samples changed", _changed, right=TERMINAL),
+    Column("", _unexpected),
+)
 
 
 def noise_text(measured: NoiseMeasurement) -> str:
     """Return the bands as text, in points of 100."""
-    rows = [_row(name, task) for name, task in measured.tasks.items()]
     return printable(
         "\n".join(
             [
                 *(f"let through: {line}" for line in measured.allowed),
                 f"one model run twice, {_source(measured)}",
                 "",
-                aligned(_HEAD, rows, _RIGHT),
+                _NOISE.text(measured.tasks.items()),
                 "",
                 "band: 95% of re-runs of this model differ by at most so many points of 100.",
                 f"stored in noise.json of {' and '.join(measured.runs)}; `genbench compare` shows it",
@@ -91,19 +108,6 @@ def _source(measured: NoiseMeasurement) -> str:
     if measured.same_seed:
         return f"one run seed ({first}): the engine's own non-determinism"
     return f"run seeds {first} and {second}: the noise of sampling"
-
-
-def _row(name: str, task: TaskNoise) -> tuple[str, ...]:
-    """Return the cells of one task."""
-    k = task.k_first if task.k_first == task.k_second else f"{task.k_first}/{task.k_second}"
-    return (
-        name,
-        f"{task.n} x {k}",
-        signed(task.difference),
-        f"±{points(task.band)}",
-        "-" if task.changed_samples is None else f"{100 * task.changed_samples:.1f}%",
-        "" if task.expected else "outside its band: a 1 in 20 chance, or the runs are not alike",
-    )
 
 
 def power_text(plan: PowerPlan) -> str:
@@ -201,7 +205,7 @@ def _drawn(plan: PowerPlan) -> str:
 def _power_row(name: str, task: PlannedTask, grid: list[int]) -> tuple[str, ...]:
     """Return the cells of one task: the drop as planned, in the gate, and at each k of the grid."""
     at = {cell.k: points(cell.mde) for cell in task.mde_at}
-    gate = "-" if task.mde_gate is None else points(task.mde_gate)
+    gate = points(task.mde_gate)
     k = task.k_tuned if task.k_base == task.k_tuned else f"{task.k_base}/{task.k_tuned}"
     cells = (at.get(k, "-") for k in grid)
     return (name, f"{task.n} x {k}", points(task.mde), gate, *cells, points(task.mde_floor))
@@ -219,18 +223,36 @@ def _advice(task: PlannedTask, detect: float) -> str:
     return f"no number of samples finds {wanted} points on {task.n} problems: only more problems do ({more})"
 
 
-_HEAD_OF_RANKS = (
-    "model",
-    "strength",
-    "95% CI",
-    "beats reference",
-    "95% CI of it",
-    "pairs",
-    "won",
-    "tied",
-    "lost",
+def _strength(model: RankedModel) -> str:
+    return "-" if model.strength is None else f"{model.strength:+.2f}"
+
+
+def _strength_ci(model: RankedModel) -> str:
+    return "-" if model.ci is None else f"[{model.ci[0]:+.2f}, {model.ci[1]:+.2f}]"
+
+
+_RANKS = Table[RankedModel](
+    Column("model", lambda model: model.name),
+    Column(
+        "strength",
+        _strength,
+        right=TERMINAL,
+        about="log odds over the reference (Bradley-Terry, ties as half a win each, intervals clustered\n"
+        "by problem).",
+    ),
+    Column("95% CI", _strength_ci),
+    Column(
+        "beats reference",
+        lambda model: points(model.beats_reference),
+        right=TERMINAL,
+        about="the chance of winning a pair, in points of 100.",
+    ),
+    Column("95% CI of it", lambda model: interval(model.beats_reference_ci)),
+    Column("pairs", lambda model: model.pairs, right=TERMINAL),
+    Column("won", lambda model: model.wins, right=TERMINAL),
+    Column("tied", lambda model: model.ties, right=TERMINAL),
+    Column("lost", lambda model: model.losses, right=TERMINAL),
 )
-_RIGHT_OF_RANKS = frozenset({"strength", "beats reference", "pairs", "won", "tied", "lost"})
 
 
 def rank_text(ranking: Ranking) -> str:
@@ -238,10 +260,7 @@ def rank_text(ranking: Ranking) -> str:
     parts = [f"let through: {line}" for line in ranking.allowed]
     for name, task in ranking.tasks.items():
         parts += _task(name, task)
-    parts.append(
-        "strength: log odds over the reference (Bradley-Terry, ties as half a win each, intervals clustered\n"
-        "by problem). beats reference: the chance of winning a pair, in points of 100."
-    )
+    parts.append(_RANKS.legend())
     return printable("\n".join(parts))
 
 
@@ -256,19 +275,5 @@ def _task(name: str, task: RankedTask) -> Iterator[str]:
         yield f"  {task.itself} run(s) were compared with their own answers and left out"
     if task.models:
         yield f"  reference: {task.reference}"
-        yield aligned(
-            _HEAD_OF_RANKS, [_rank_row(model) for model in task.models], _RIGHT_OF_RANKS, indent="  "
-        )
+        yield _RANKS.text(task.models, indent="  ")
     yield ""
-
-
-def _rank_row(model: RankedModel) -> tuple[str, ...]:
-    """Return the cells of one model."""
-    return (
-        model.name,
-        "-" if model.strength is None else f"{model.strength:+.2f}",
-        "-" if model.ci is None else f"[{model.ci[0]:+.2f}, {model.ci[1]:+.2f}]",
-        "-" if model.beats_reference is None else points(model.beats_reference),
-        interval(model.beats_reference_ci),
-        *(str(count) for count in (model.pairs, model.wins, model.ties, model.losses)),
-    )

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from genbench.ledger.checking import CheckedRun, LedgerCheck
-from genbench.ledger.ingest import LedgerAdded
-from genbench.ledger.listing import LedgerList
+from genbench.ledger.ingest import AddedRun, LedgerAdded
+from genbench.ledger.listing import LedgerList, ListedRun, ListedTrack
 from genbench.ledger.pruning import LedgerPruned
 from genbench.ledger.rescoring import LedgerRescored, RescoredRun
 from genbench.policy.gate import GatedTask, NightlyGate
 from genbench.reports.numbers import points, signed
-from genbench.reports.table import aligned
+from genbench.reports.table import TERMINAL, Column, Table
 
 LedgerRecord = LedgerAdded | LedgerList | LedgerCheck | LedgerPruned | LedgerRescored
 
@@ -32,58 +32,59 @@ def ledger_text(record: LedgerRecord) -> str:
             return _rescored(record)
 
 
+def _outcome(item: AddedRun) -> str:
+    return item.outcome if item.state in ("finished", "refused") else f"{item.outcome}, {item.state}"
+
+
+def _place(item: AddedRun) -> str:
+    if item.outcome == "refused":
+        return ""
+    return f"{item.track} {item.label}" if item.track else "no track"
+
+
+_ADDED = Table[AddedRun](
+    Column("outcome", _outcome),
+    Column("track", _place),
+    Column("model", lambda item: item.model or ""),
+    Column("run folder", lambda item: item.path),
+)
+
+
 def _added(record: LedgerAdded) -> str:
-    rows = []
-    for item in record.folders:
-        place = f"{item.track} {item.label}" if item.track else "no track"
-        what = item.outcome if item.state in ("finished", "refused") else f"{item.outcome}, {item.state}"
-        rows.append((what, "" if item.outcome == "refused" else place, item.model or "", item.path))
     counts = Counter(item.outcome for item in record.folders)
     told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
     refused = [f"{item.path}: {item.detail}" for item in record.folders if item.outcome == "refused"]
-    table = aligned(("outcome", "track", "model", "run folder"), rows, ())
+    table = _ADDED.text(record.folders)
     return "\n".join([table, "", f"{record.ledger}: {told or 'no run folder'}", *_bullets(refused)])
+
+
+_TRACKS = Table[ListedTrack](
+    Column("track", lambda item: item.name),
+    Column("kind", lambda item: item.kind),
+    Column("runs", lambda item: f"{item.points:,}", right=TERMINAL),
+    Column("first", lambda item: item.first or "-"),
+    Column("last", lambda item: item.last or "-"),
+    Column("tasks", lambda item: f"{item.tasks:,}", right=TERMINAL),
+    Column("base", lambda item: (item.base or "-")[:8]),
+    Column("alarms a year", lambda item: f"{item.alarms_per_year:g}", right=TERMINAL),
+    Column("open changes", lambda item: item.open_changes, right=TERMINAL),
+)
+_RUNS = Table[ListedRun](
+    Column("uid", lambda item: item.uid[:8]),
+    Column("track", lambda item: item.track or "-"),
+    Column("night or step", lambda item: item.label or "-"),
+    Column("model", lambda item: item.model),
+    Column("role", lambda item: item.role),
+    Column("state", lambda item: item.state if item.kept == "all" else f"{item.state}, kept: {item.kept}"),
+    Column("run folder", lambda item: item.paths[0] if item.paths else "(not there)"),
+)
 
 
 def _list(record: LedgerList) -> str:
     if not record.tracks and not record.runs:
         return f"{record.ledger}: no tracks yet; add runs with: genbench ledger add DIR"
-    parts = [_tracks(record)]
-    if record.runs is not None:
-        rows = [
-            (
-                item.uid[:8],
-                item.track or "-",
-                item.label or "-",
-                item.model,
-                item.role,
-                item.state if item.kept == "all" else f"{item.state}, kept: {item.kept}",
-                item.paths[0] if item.paths else "(not there)",
-            )
-            for item in record.runs
-        ]
-        head = ("uid", "track", "night or step", "model", "role", "state", "run folder")
-        parts.append(aligned(head, rows, ()))
-    return "\n\n".join(parts)
-
-
-def _tracks(record: LedgerList) -> str:
-    rows = [
-        (
-            item.name,
-            item.kind,
-            f"{item.points:,}",
-            item.first or "-",
-            item.last or "-",
-            f"{item.tasks:,}",
-            (item.base or "-")[:8],
-            f"{item.alarms_per_year:g}",
-            str(item.open_changes),
-        )
-        for item in record.tracks
-    ]
-    head = ("track", "kind", "runs", "first", "last", "tasks", "base", "alarms a year", "open changes")
-    return aligned(head, rows, {"runs", "tasks", "alarms a year", "open changes"})
+    runs = [] if record.runs is None else [_RUNS.text(record.runs)]
+    return "\n\n".join([_TRACKS.text(record.tracks), *runs])
 
 
 def _check(record: LedgerCheck) -> str:
@@ -125,21 +126,34 @@ def _moved(item: RescoredRun) -> list[str]:
         return [f"  {item.label} {item.model}: skipped, {item.detail}"]
     return [
         f"  {item.label} {item.model}: {task}: {moved.problems} problems moved, "
-        f"{_points(moved.before)} -> {_points(moved.after)}"
+        f"{points(moved.before)} -> {points(moved.after)}"
         for task, moved in item.moved.items()
     ]
-
-
-def _points(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f}"
 
 
 def _bullets(lines: Sequence[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-_HEAD = ("task", "tier", "n", "base", "tonight", "difference", "95% interval", "margin", "")
-_RIGHT = frozenset({"n", "base", "tonight", "difference", "95% interval", "margin"})
+GatedRow = tuple[str, GatedTask]
+
+
+def _difference_ci(row: GatedRow) -> str:
+    ci = row[1].ci
+    return "-" if ci is None else f"[{signed(ci[0])}, {signed(ci[1])}]"
+
+
+_GATED = Table[GatedRow](
+    Column("task", lambda row: row[0]),
+    Column("tier", lambda row: row[1].tier),
+    Column("n", lambda row: row[1].n, right=TERMINAL),
+    Column("base", lambda row: points(row[1].base), right=TERMINAL),
+    Column("tonight", lambda row: points(row[1].tonight), right=TERMINAL),
+    Column("difference", lambda row: signed(row[1].difference), right=TERMINAL),
+    Column("95% interval", _difference_ci, right=TERMINAL),
+    Column("margin", lambda row: points(row[1].margin) if row[1].margin else "-", right=TERMINAL),
+    Column("", lambda row: "" if row[1].state == "held" else row[1].state),
+)
 
 
 def gate_text(record: NightlyGate) -> str:
@@ -148,27 +162,10 @@ def gate_text(record: NightlyGate) -> str:
     lines = [head, *(f"  {reason}" for reason in record.reasons)]
     lines += [f"  note: {remark}" for remark in record.remarks]
     if record.tasks:
-        rows = [_row(name, task) for name, task in record.tasks.items()]
-        lines += ["", aligned(_HEAD, rows, _RIGHT)]
+        lines += ["", _GATED.text(record.tasks.items())]
     lines += [
         "",
         f"policy {record.policy}; tonight's tests err on an unchanged model in {record.alpha:.2%} of nights; "
         f"open drops in the history: {len(record.changes)}",
     ]
     return "\n".join(lines)
-
-
-def _row(name: str, task: GatedTask) -> tuple[str, ...]:
-    """Return the cells of one task."""
-    interval = "-" if task.ci is None else f"[{signed(task.ci[0])}, {signed(task.ci[1])}]"
-    return (
-        name,
-        task.tier,
-        "-" if task.n is None else str(task.n),
-        points(task.base) if task.base is not None else "-",
-        points(task.tonight) if task.tonight is not None else "-",
-        signed(task.difference) if task.difference is not None else "-",
-        interval,
-        points(task.margin) if task.margin else "-",
-        "" if task.state == "held" else task.state,
-    )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from genbench.queue.records import Job, JobDetail, JobList, Schedule, Worker
-from genbench.reports.table import aligned
-from genbench.watch.best import BestAgain
-from genbench.watch.watches import Watch, WatchList
+from genbench.reports.numbers import points
+from genbench.reports.table import TERMINAL, Column, Table
+from genbench.watch.best import BestAgain, DrawnAgain
+from genbench.watch.watches import Watch, WatchedCheckpoint, WatchList
 
 
 def queue_text(record: JobList | JobDetail) -> str:
@@ -14,47 +15,42 @@ def queue_text(record: JobList | JobDetail) -> str:
 
 
 def _list(record: JobList) -> str:
-    parts = [
-        _jobs(record.jobs)
-        if record.jobs
-        else f"{record.queue}: no jobs; make one with: genbench queue submit"
-    ]
-    parts += (
-        [_workers(record.workers)] if record.workers else ["no worker; start one with: genbench queue work"]
-    )
+    none = f"{record.queue}: no jobs; make one with: genbench queue submit"
+    nobody = "no worker; start one with: genbench queue work"
+    parts = [JOBS.text(record.jobs) if record.jobs else none]
+    parts.append(_WORKERS.text(record.workers) if record.workers else nobody)
     if record.schedules:
-        parts.append(_schedules(record.schedules))
+        parts.append(_SCHEDULES.text(record.schedules))
     return "\n\n".join(parts)
 
 
-def _jobs(jobs: tuple[Job, ...]) -> str:
-    rows = [
-        (
-            str(job.id),
-            job.state if not job.cancel or job.state == "cancelled" else f"{job.state}, stopping",
-            job.track or "-",
-            job.label,
-            str(job.priority),
-            job.requested_by,
-            job.wait or job.error.partition("\n")[0] or job.ended or job.started or "",
-        )
-        for job in jobs
-    ]
-    return aligned(
-        ("job", "state", "track", "night or step", "priority", "by", ""), rows, {"job", "priority"}
-    )
+def _state(job: Job) -> str:
+    return job.state if not job.cancel or job.state == "cancelled" else f"{job.state}, stopping"
 
 
-def _workers(workers: tuple[Worker, ...]) -> str:
-    rows = [
-        (item.id, item.state, str(item.slots), item.devices, f"{item.seen_s:.0f} s ago") for item in workers
-    ]
-    return aligned(("worker", "state", "slots", "devices", "seen"), rows, {"slots"})
-
-
-def _schedules(schedules: tuple[Schedule, ...]) -> str:
-    rows = [(item.name, item.cron, item.zone, item.spec.suite, item.created_by) for item in schedules]
-    return aligned(("schedule", "cron", "zone", "suite", "by"), rows, ())
+JOBS = Table[Job](
+    Column("job", lambda job: job.id, right=TERMINAL),
+    Column("state", _state),
+    Column("track", lambda job: job.track or "-"),
+    Column("night or step", lambda job: job.label),
+    Column("priority", lambda job: job.priority, right=TERMINAL),
+    Column("by", lambda job: job.requested_by),
+    Column("", lambda job: job.wait or job.error.partition("\n")[0] or job.ended or job.started or ""),
+)
+_WORKERS = Table[Worker](
+    Column("worker", lambda item: item.id),
+    Column("state", lambda item: item.state),
+    Column("slots", lambda item: item.slots, right=TERMINAL),
+    Column("devices", lambda item: item.devices),
+    Column("seen", lambda item: f"{item.seen_s:.0f} s ago"),
+)
+_SCHEDULES = Table[Schedule](
+    Column("schedule", lambda item: item.name),
+    Column("cron", lambda item: item.cron),
+    Column("zone", lambda item: item.zone),
+    Column("suite", lambda item: item.spec.suite),
+    Column("by", lambda item: item.created_by),
+)
 
 
 def _detail(record: JobDetail) -> str:
@@ -72,6 +68,13 @@ def _detail(record: JobDetail) -> str:
 
 
 _SHOWN = 50
+CHECKPOINTS = Table[WatchedCheckpoint](
+    Column("checkpoint", lambda item: item.path),
+    Column("step", lambda item: item.step, right=TERMINAL),
+    Column("state", lambda item: item.state),
+    Column("job", lambda item: item.job or "-", right=TERMINAL),
+    Column("", lambda item: item.reason),
+)
 
 
 def watch_text(record: WatchList) -> str:
@@ -85,18 +88,17 @@ def _one(watch: Watch) -> str:
     looked = "never looked at" if watch.polled_s is None else f"looked at {watch.polled_s:.0f} s ago"
     counts = ", ".join(f"{count} {state}" for state, count in watch.counts.items()) or "no checkpoint yet"
     head = f"{watch.name}: {watch.rules.folder}, {looked}; {counts}"
-    rows = [
-        (
-            item.path,
-            "-" if item.step is None else str(item.step),
-            item.state,
-            str(item.job or "-"),
-            item.reason,
-        )
-        for item in watch.checkpoints[:_SHOWN]
-    ]
-    table = aligned(("checkpoint", "step", "state", "job", ""), rows, {"step", "job"}) if rows else ""
-    return "\n".join([head, *([table] if table else [])])
+    table = [CHECKPOINTS.text(watch.checkpoints[:_SHOWN])] if watch.checkpoints else []
+    return "\n".join([head, *table])
+
+
+_BEST = Table[DrawnAgain](
+    Column("step", lambda item: item.step, right=TERMINAL),
+    Column("first", lambda item: points(item.first), right=TERMINAL),
+    Column("again", lambda item: points(item.again), right=TERMINAL),
+    Column("job", lambda item: item.job, right=TERMINAL),
+    Column("", lambda item: item.state),
+)
 
 
 def best_text(record: BestAgain) -> str:
@@ -105,16 +107,4 @@ def best_text(record: BestAgain) -> str:
         f"{record.track}: mean of {', '.join(record.tasks)}. The first score chose the checkpoint, so it is "
         f"too high on average. The second is right on average (track {record.again}, seed {record.seed})."
     )
-    rows = [
-        (
-            str(item.step),
-            f"{100 * item.first:.1f}",
-            "-" if item.again is None else f"{100 * item.again:.1f}",
-            "-" if item.job is None else str(item.job),
-            item.state,
-        )
-        for item in record.checkpoints
-    ]
-    return (
-        f"{head}\n{aligned(('step', 'first', 'again', 'job', ''), rows, {'step', 'first', 'again', 'job'})}"
-    )
+    return f"{head}\n{_BEST.text(record.checkpoints)}"

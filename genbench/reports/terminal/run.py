@@ -8,18 +8,13 @@ from pathlib import Path
 
 from genbench.analysis.instruction_accuracy import InstructionsRecord
 from genbench.analysis.results.alarms import joined_alarms
-from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import Results, TaskResults
 from genbench.protocols import PublishedScore
 from genbench.reports.adaptive_looks import adaptive_text
 from genbench.reports.figures import corpus_lines, judged_lines, likelihood_lines
 from genbench.reports.numbers import interval, points
-from genbench.reports.table import aligned
-from genbench.reports.warnings import TaskLine, fold_lines, groups_of, task_line, task_notices
-
-_HEAD = ("model", "task", "metric", "value", "95% CI", "re-run", "n x k", "status counts")
-_RIGHT = frozenset({"value", "re-run", "n x k"})
-
+from genbench.reports.result_tables import SCORES, ScoreRow, group_scores, task_score
+from genbench.reports.warnings import TaskWarning, fold_warnings, groups_of, task_warning, task_warnings
 
 _SHOWN_ALARMS = 6
 
@@ -31,26 +26,26 @@ def run_table(
     brief: bool = False,
     width: int | None = None,
 ) -> str:
-    """Return the table of a run with one row per model and task, and the notices on its tasks.
+    """Return the table of a run with one row per model and task, and the warnings about its tasks.
 
     A group has two rows instead of those of its tasks: the mean over its tasks and over its problems.
     What needs attention comes first, the worst at the top.
 
     Args:
-        brief: leave out notices on tasks that only add to the table, such as further metrics.
+        brief: leave out lines on tasks that only add to the table, such as further metrics.
         width: columns of the terminal. In a narrow one the counts of statuses are under each row.
     """
     rows = [row for model, result in results.items() for row in _rows(model, result)]
-    parts = [aligned(_HEAD, rows, _RIGHT, width=width, below=_HEAD[-1:]), _legend(results)]
-    parts += _attention(results)
+    parts = [SCORES.text(rows, width=width), _legend(results)]
+    parts += _urgent(results)
     for result in results.values():
         parts += ["\n".join(adaptive_text(result.adaptive))] if result.adaptive else []
     parts += [_totals(model, result, folders.get(model)) for model, result in results.items()]
-    parts += [line for model, result in results.items() for line in _notices(model, result, brief)]
+    parts += [line for model, result in results.items() for line in _warnings(model, result, brief)]
     return "\n".join(part for part in parts if part)
 
 
-def _attention(results: Mapping[str, Results]) -> list[str]:
+def _urgent(results: Mapping[str, Results]) -> list[str]:
     """Return the lines on what needs attention, the worst first, and how many were left out."""
     found = joined_alarms(results)
     if not found:
@@ -60,34 +55,14 @@ def _attention(results: Mapping[str, Results]) -> list[str]:
     return ["", "Needs attention:", *(f"  {alarm}" for alarm in found[:_SHOWN_ALARMS]), *left_out]
 
 
-def _rows(model: str, result: Results) -> Iterator[tuple[str, ...]]:
+def _rows(model: str, result: Results) -> Iterator[ScoreRow]:
     """Yield the rows of a model: its groups where their first task is, and its other tasks."""
     grouped = {task: name for name, group in result.groups.items() for task in group.tasks}
     for name, task in result.tasks.items():
         if name not in grouped:
-            yield _row(model, name, task, ragged=result.adaptive is not None)
+            yield task_score(model, 0, name, task, is_ragged=result.adaptive is not None)
         elif result.groups[grouped[name]].tasks[0] == name:
-            yield from _group_rows(model, grouped[name], result.groups[grouped[name]])
-
-
-def _group_rows(model: str, name: str, group: GroupRecord) -> Iterator[tuple[str, ...]]:
-    count = len(group.tasks)
-    for kind, mean, of in (
-        ("macro", group.macro, f"mean of {count} tasks"),
-        ("micro", group.micro, "all problems"),
-    ):
-        value = "missing" if mean is None else points(mean.value)
-        size = "-" if mean is None else str(mean.n)
-        yield (model, name, kind, value, interval(mean.ci if mean else None), "-", size, of)
-
-
-def _row(model: str, name: str, task: TaskResults, *, ragged: bool) -> tuple[str, ...]:
-    value = "missing" if task.value is None else points(task.value)
-    rerun = task.rerun_ci
-    spread = f"±{points((rerun[1] - rerun[0]) / 2)}" if rerun else "-"
-    size = f"{task.n} x {task.samples / max(task.n, 1):.2g}" if ragged else f"{task.n} x {task.k}"
-    counts = ", ".join(f"{status} {count}" for status, count in task.status_counts.items())
-    return (model, name, task.metric, value, interval(task.ci), spread, size, counts)
+            yield from group_scores(model, 0, grouped[name], result.groups[grouped[name]])
 
 
 def _legend(results: Mapping[str, Results]) -> str:
@@ -127,17 +102,19 @@ def _account(model: str, result: Results) -> list[str]:
     return [f"{model}: {'; '.join(words)}"] if words else []
 
 
-def _notices(model: str, result: Results, brief: bool) -> list[str]:
-    warnings = [task_line(model, warning, result.tasks) for warning in result.warnings]
-    lines = [f"warning: {line.text}" for line in fold_lines(warnings, groups_of(result))]
+def _warnings(model: str, result: Results, brief: bool) -> list[str]:
+    warnings = [task_warning(model, warning, result.tasks) for warning in result.warnings]
+    lines = [f"warning: {line.text}" for line in fold_warnings(warnings, groups_of(result))]
     if result.trust_remote_code:
         lines.append(f"warning: {model}: the model's own code was run (trust_remote_code)")
     if result.test_uses:
         lines.append(f"{model}: tasks of role test have been used {result.test_uses} time(s) in this folder")
     if result.shard:
         lines.append(f"{model}: shard {result.shard} only; join the parts: genbench merge")
-    stated = [TaskLine("", name, line) for name, task in result.tasks.items() for line in task_notices(task)]
-    lines += [f"{model}/{line.text}" for line in fold_lines(stated, groups_of(result))]
+    stated = [
+        TaskWarning("", name, line) for name, task in result.tasks.items() for line in task_warnings(task)
+    ]
+    lines += [f"{model}/{line.text}" for line in fold_warnings(stated, groups_of(result))]
     for name, task in result.tasks.items():
         lines += [f"{model}/{name}: {line}" for line in _further(task, brief)]
     for name, group in result.groups.items():

@@ -8,12 +8,12 @@ from itertools import zip_longest
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from genbench.reports.browse import ProblemRow, SampleRow
-from genbench.reports.table import aligned
-from genbench.runs.stored.status import RunProgress, RunsStatus
+from genbench.reports.table import TERMINAL, Column, Table
+from genbench.runs.stored.status import RunProgress, RunsStatus, TaskProgress
 from genbench.safetext.printable import one_line, printable
 
 _TEXT_LIMIT = 4000
@@ -65,7 +65,7 @@ def sample_pairs_text(
 def _columns(rows: Sequence[Sequence[str]], width: int) -> str:
     """Return texts in columns. Texts of one row begin on one line. They are not read as markup."""
     half = (width - _GAP) // 2
-    table = Table.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
+    table = RichTable.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
     for _ in range(2):
         table.add_column(width=half, overflow="fold")
     for row in rows:
@@ -143,7 +143,7 @@ def status_text(status: RunsStatus) -> str:
 
 def _run_text(run: RunProgress) -> str:
     """Return the lines of one run."""
-    return "\n".join([_progress_head(run), _rates(run), *_tasks(run)])
+    return "\n".join([_progress_head(run), _rates(run), _PROGRESS.text(run.tasks.items(), indent="  ")])
 
 
 def _progress_head(run: RunProgress) -> str:
@@ -181,15 +181,12 @@ def _hours(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02} h" if minutes >= 60 else f"{round(seconds)} s"
 
 
-def _tasks(run: RunProgress) -> list[str]:
-    """Return the table of the run's tasks."""
-    rows = [
-        (name, f"{task.done}/{task.total}", _status_counts(task.status_counts))
-        for name, task in run.tasks.items()
-    ]
-    return [aligned(("task", "drawn", "statuses so far"), rows, {"drawn"}, indent="  ")]
-
-
 def _status_counts(statuses: Mapping[str, int]) -> str:
-    """Return counts by status."""
     return ", ".join(f"{status} {count}" for status, count in statuses.items())
+
+
+_PROGRESS = Table[tuple[str, TaskProgress]](
+    Column("task", lambda row: row[0]),
+    Column("drawn", lambda row: f"{row[1].done}/{row[1].total}", right=TERMINAL),
+    Column("statuses so far", lambda row: _status_counts(row[1].status_counts)),
+)

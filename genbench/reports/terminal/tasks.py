@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from genbench.reports.table import aligned
-from genbench.runs.mirror import MirrorRecord
+from genbench.reports.table import TERMINAL, Column, Table, aligned
+from genbench.runs.mirror import MirroredPart, MirrorRecord
 from genbench.safetext.printable import printable
 from genbench.task_import.harness.levels import LEVELS, LevelReport
 from genbench.task_import.importer import ImportedRecord, ImportRecord
@@ -21,12 +21,18 @@ def import_text(record: ImportRecord | LevelReport) -> str:
     return printable("\n".join(lines))
 
 
+_IMPORTED = Table[ImportedRecord](
+    Column("task", lambda item: item.task),
+    Column("level", lambda item: item.level),
+    Column("door", lambda item: item.door),
+    Column("output", lambda item: item.output),
+    Column("rows", lambda item: item.rows, right=TERMINAL),
+    Column("refused", lambda item: item.refused_rows, right=TERMINAL),
+)
+
+
 def _import(record: ImportRecord) -> Iterator[str]:
-    rows = [
-        (item.task, item.level, str(item.door), item.output, str(item.rows), str(item.refused_rows))
-        for item in record.imported
-    ]
-    yield aligned(("task", "level", "door", "output", "rows", "refused"), rows, {"rows", "refused"})
+    yield _IMPORTED.text(record.imported)
     for item in record.imported[:_SHOWN_TASKS]:
         yield from _task(item)
     if record.refused:
@@ -93,11 +99,17 @@ def _share(count: int, of: int) -> str:
     return f"{count:,} ({100 * count / of:.1f} %)" if count else "-"
 
 
+_PARTS = Table[MirroredPart](
+    Column("what", lambda part: part.kind),
+    Column("name", lambda part: part.name),
+    Column("state", lambda part: part.state),
+    Column("detail", lambda part: _short(part.detail)),
+)
+
+
 def mirror_text(record: MirrorRecord) -> str:
     """Return the parts as a table, what failed, and how the mirror is used."""
-    head = ("what", "name", "state", "detail")
-    rows = [(part.kind, part.name, part.state, _short(part.detail)) for part in record.parts]
-    lines = [aligned(head, rows, right=()) if rows else "nothing to fetch: no task here has a dataset"]
+    lines = [_PARTS.text(record.parts) if record.parts else "nothing to fetch: no task here has a dataset"]
     lines += [f"\nFAILED: {part.kind} {part.name}: {part.detail}" for part in record.failures]
     if record.use:
         lines += ["", f"Copy {record.to} to the machine without network. There, for the same path:"]

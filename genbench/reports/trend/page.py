@@ -10,9 +10,11 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from genbench.reports.numbers import interval, points
+from genbench.reports.numbers import interval, signed
 from genbench.reports.page.templates import page_environment, template_source
+from genbench.reports.table import PAGE, Column, Table
 from genbench.reports.trend.text import (
+    TASKS,
     best_words,
     budget_words,
     epoch_starts,
@@ -182,6 +184,34 @@ def _stretches(columns: TrendColumns, known: Sequence[bool]) -> Iterator[list[in
         yield rows
 
 
+def _state(change: TrendChange) -> str:
+    house = ", the house moved" if change.house else ""
+    return f"{change.state}{house}{'' if change.gating else ' (watch list)'}"
+
+
+def _note(change: TrendChange) -> str:
+    if change.note:
+        return f"{change.note} ({change.by})"
+    return f"on {change.closed.label}" if change.closed else ""
+
+
+CHANGES = Table[TrendChange](
+    Column("task", lambda change: change.task or "all gating tasks"),
+    Column(
+        "state",
+        _state,
+        style=lambda change: "bad" if change.state == "open" and change.direction == "drop" else None,
+    ),
+    Column("size", lambda change: signed(change.size), right=PAGE),
+    Column("95% CI", lambda change: interval(change.ci), right=PAGE),
+    Column("since", lambda change: change.first.label),
+    Column("model", lambda change: change.first.model, style="wrap"),
+    Column("found", lambda change: change.found.label),
+    Column("z", lambda change: f"{change.z:.1f}", right=PAGE),
+    Column("note", _note, style="wrap"),
+)
+
+
 def trend_page(trend: Trend) -> str:
     """Return the page of a track as HTML."""
     environment = page_environment()
@@ -200,8 +230,8 @@ def trend_page(trend: Trend) -> str:
         best_words=best_words,
         budget=budget_words(trend.budget),
         house=house_words(trend),
-        pair=lambda low, high: "-" if low is None or high is None else interval((low, high)),
-        half=lambda low, high: "-" if low is None or high is None else f"±{points((high - low) / 2)}",
+        change_table=CHANGES,
+        task_table=TASKS,
     )
 
 

@@ -10,63 +10,24 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from genbench.analysis.curves import Curve, Curves, Ranks
+from genbench.analysis.curves import Curve, CurvePoint, Curves, Ranks
 from genbench.reports.page.templates import page_environment, template_source
-from genbench.reports.table import aligned
+from genbench.reports.table import EVERYWHERE, TERMINAL, Column, Table, aligned
 from genbench.safetext.printable import printable
 from genbench.store.json_files import replace
 
-_HEAD = (
-    "series",
-    "task",
-    "measure",
-    "steps",
-    "first",
-    "last",
-    "signal/noise",
-    "monotonic",
-    "best",
-    "without luck",
-    "at step",
-)
-_NUMBERS = frozenset({*_HEAD[3:], "step", "value"})
 _ALL_STEPS = 3
 """Up to so many curves the values of each step are shown."""
-NOTES = (
-    "signal/noise: change from the first to the last step over the noise of one step, from second "
-    "differences. monotonic: rank correlation of step and improvement.",
-    "without luck: the best value, drawn towards the mean of the checkpoints by the share of noise. The best "
-    "of several was also lucky. The noise is that of a re-run. For scored texts, which "
-    "a re-run gives again, it is the noise of one step.",
-)
-"""What the columns mean."""
 
 
 def curves_text(record: Curves) -> str:
     """Return the curves as text: one row each, the values by step of a few, and the order of several runs."""
-    parts = [aligned(_HEAD, [_row(curve) for curve in record.curves], _NUMBERS)]
+    parts = [CURVES.text(record.curves)]
     parts += ["", "Shares are in points of 100.", *NOTES]
     if len(record.curves) <= _ALL_STEPS:
         parts += [_steps(curve) for curve in record.curves]
     parts += list(_ranks(record.ranks))
     return printable("\n".join(parts))
-
-
-def _row(curve: Curve) -> tuple[str, ...]:
-    first, last = curve.points[0], curve.points[-1]
-    return (
-        curve.series,
-        curve.task,
-        curve.measure,
-        str(len(curve.points)),
-        shown(curve, first.value),
-        shown(curve, last.value),
-        number(curve.signal_to_noise),
-        number(curve.monotonicity),
-        shown(curve, curve.best.value),
-        "-" if curve.best.shrunk is None else shown(curve, curve.best.shrunk),
-        str(curve.best.step),
-    )
 
 
 def shown(curve: Curve, value: float) -> str:
@@ -79,17 +40,62 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
+def _measure(curve: Curve) -> str:
+    return f"{curve.measure} (lower is better)" if curve.lower_is_better else curve.measure
+
+
+def _shrunk(curve: Curve) -> str:
+    return "-" if curve.best.shrunk is None else shown(curve, curve.best.shrunk)
+
+
+CURVES = Table[Curve](
+    Column("series", lambda curve: curve.series),
+    Column("task", lambda curve: curve.task),
+    Column("measure", lambda curve: curve.measure, page=_measure),
+    Column("steps", lambda curve: len(curve.points), right=EVERYWHERE),
+    Column("first", lambda curve: shown(curve, curve.points[0].value), right=EVERYWHERE),
+    Column("last", lambda curve: shown(curve, curve.points[-1].value), right=EVERYWHERE),
+    Column(
+        "signal/noise",
+        lambda curve: number(curve.signal_to_noise),
+        right=EVERYWHERE,
+        about="change from the first to the last step over the noise of one step, from second differences.",
+    ),
+    Column(
+        "monotonic",
+        lambda curve: number(curve.monotonicity),
+        right=EVERYWHERE,
+        about="rank correlation of step and improvement.",
+    ),
+    Column("best", lambda curve: shown(curve, curve.best.value), right=EVERYWHERE),
+    Column(
+        "without luck",
+        _shrunk,
+        right=EVERYWHERE,
+        about="the best value, drawn towards the mean of the checkpoints by the share of noise. The best of "
+        "several was also lucky. The noise is that of a re-run. For scored texts, which a re-run gives "
+        "again, it is the noise of one step.",
+    ),
+    Column("at step", lambda curve: curve.best.step, right=EVERYWHERE),
+)
+NOTES = (CURVES.legend("signal/noise", "monotonic"), CURVES.legend("without luck"))
+"""What the columns mean."""
+
+
+def _with_ci(curve: Curve, point: CurvePoint) -> str:
+    return "-" if point.ci is None else f"[{shown(curve, point.ci[0])}, {shown(curve, point.ci[1])}]"
+
+
+_POINTS = Table[tuple[Curve, CurvePoint]](
+    Column("step", lambda row: row[1].step, right=TERMINAL),
+    Column("value", lambda row: shown(row[0], row[1].value), right=TERMINAL),
+    Column("95% CI", lambda row: _with_ci(*row)),
+    Column("model", lambda row: row[1].model),
+)
+
+
 def _steps(curve: Curve) -> str:
-    rows = [
-        (
-            str(point.step),
-            shown(curve, point.value),
-            "-" if point.ci is None else f"[{shown(curve, point.ci[0])}, {shown(curve, point.ci[1])}]",
-            point.model,
-        )
-        for point in curve.points
-    ]
-    table = aligned(("step", "value", "95% CI", "model"), rows, _NUMBERS, indent="  ")
+    table = _POINTS.text([(curve, point) for point in curve.points], indent="  ")
     return f"\n{curve.series}: {curve.task} {curve.measure}\n{table}"
 
 
@@ -212,12 +218,11 @@ def curves_page(record: Curves) -> str:
     return environment.get_template("curves.html.j2").render(
         names=names,
         css=Markup(css),
+        table=CURVES,
         curves=record.curves,
         tasks=_charts(record.curves, {name: place for place, name in enumerate(names)}),
         ranks=ranks_by_steps(record.ranks),
         notes=NOTES,
-        number=number,
-        shown=shown,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from genbench.reports.numbers import interval, points, signed
-from genbench.reports.table import aligned
+from genbench.reports.table import EVERYWHERE, PAGE, TERMINAL, Column, Table
 from genbench.safetext.printable import printable
 from genbench.trend.record import AlarmBudget, BestCheckpoint, Trend, TrendChange, TrendColumns, TrendTask
 from genbench.trend.sentence import change_words
@@ -63,9 +63,7 @@ def is_shown_by_difference(columns: TrendColumns) -> bool:
 
 
 def _tasks(trend: Trend) -> Iterator[str]:
-    head = ("task", "trend", "now", "re-run", "to base", "95% CI", "since last")
-    rows = [_row(task) for task in trend.tasks]
-    yield aligned(head, rows, {"now", "re-run", "to base", "95% CI", "since last"})
+    yield TASKS.text(trend.tasks)
     base = "no base is pinned" if trend.base is None else f"base: {trend.base.model} ({trend.base.label})"
     yield f"{base}. Trend: difference to the base; │ new terms or data, · no score."
     for task in trend.tasks:
@@ -76,22 +74,57 @@ def _tasks(trend: Trend) -> Iterator[str]:
             )
 
 
-def _row(task: TrendTask) -> tuple[str, ...]:
+def _pair(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else interval((low, high))
+
+
+def _half(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"±{points((high - low) / 2)}"
+
+
+def _role(task: TrendTask) -> str:
+    return "gating" if task.gating and task.tested else "watched" if task.tested else "too few problems"
+
+
+def _named(task: TrendTask) -> str:
+    return task.task + {"gating": "", "watched": " (watched)"}.get(_role(task), " (not tested)")
+
+
+def _spark(task: TrendTask) -> str:
     columns = task.points
     line = columns.difference if is_shown_by_difference(columns) else columns.value
-    value, difference = columns.value[-1], columns.difference[-1]
-    low, high = columns.difference_low[-1], columns.difference_high[-1]
-    rerun_low, rerun_high = columns.rerun_low[-1], columns.rerun_high[-1]
-    half = None if rerun_low is None or rerun_high is None else (rerun_high - rerun_low) / 2
-    return (
-        task.task + ("" if task.gating and task.tested else " (watched)" if task.tested else " (not tested)"),
-        sparkline(line, epoch_starts(columns)),
-        "-" if value is None else points(value),
-        "-" if half is None else f"±{points(half)}",
-        "-" if difference is None else signed(difference),
-        "-" if low is None or high is None else interval((low, high)),
-        "-" if task.since_last is None else signed(task.since_last),
-    )
+    return sparkline(line, epoch_starts(columns))
+
+
+def _newest_ci(task: TrendTask) -> str:
+    return _pair(task.points.ci_low[-1], task.points.ci_high[-1])
+
+
+def _newest_rerun(task: TrendTask) -> str:
+    return _half(task.points.rerun_low[-1], task.points.rerun_high[-1])
+
+
+def _difference_ci(task: TrendTask) -> str:
+    return _pair(task.points.difference_low[-1], task.points.difference_high[-1])
+
+
+TASKS = Table[TrendTask](
+    Column("task", _named, page=lambda task: task.task),
+    Column("trend", _spark, shown=TERMINAL),
+    Column("now", lambda task: points(task.points.value[-1]), right=EVERYWHERE),
+    Column("95% CI", _newest_ci, right=PAGE, shown=PAGE),
+    Column("re-run", _newest_rerun, right=EVERYWHERE),
+    Column("to base", lambda task: signed(task.points.difference[-1]), right=EVERYWHERE),
+    Column("95% CI", _difference_ci, right=EVERYWHERE, label="95% CI to base"),
+    Column(
+        "since last",
+        lambda task: signed(task.since_last),
+        right=EVERYWHERE,
+        page=lambda task: signed(task.since_last) + (" *" if task.moved_here_only else ""),
+    ),
+    Column("problems", lambda task: task.n, right=PAGE, shown=PAGE),
+    Column("alarms", _role, shown=PAGE),
+)
 
 
 def _changes(trend: Trend) -> Iterator[str]:

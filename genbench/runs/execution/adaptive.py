@@ -21,7 +21,7 @@ from genbench.analysis.adaptive.plan import (
 )
 from genbench.analysis.comparison.comparability import Difference, planned_differences, settle
 from genbench.analysis.sides.loading import open_side, require_finished
-from genbench.data.shard import Shard
+from genbench.data.subset import Shard
 from genbench.draw.draw_queue import Draw, wanted_draws
 from genbench.errors import ConfigError, InputError, InterruptedRunError
 from genbench.runs.execution.job import AdaptiveJob, Job, RunContext
@@ -29,25 +29,23 @@ from genbench.runs.execution.prompt_records import SpooledPrompts
 from genbench.runs.execution.run_manifest import RunManifest
 from genbench.runs.options import RunOptions
 from genbench.stats.adaptive.group_sequential import Night
-from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
 from genbench.store.lock import writer_of
 from genbench.store.manifest import AdaptiveState, plan_counts
 from genbench.tasks.loaded_task import LoadedTask, VerifiedTask
 
 
-def adaptive_job(options: RunOptions, whole: Sequence[LoadedTask]) -> AdaptiveJob | None:
-    """Return the base and the plan of an adaptive run, or None for another run.
+def adaptive_job(path: Path, whole: Sequence[LoadedTask], *, finish: bool) -> AdaptiveJob:
+    """Return the base and the plan of an adaptive run.
 
     Args:
+        path: the run folder of the base.
         whole: the tasks with the problems of all shards.
+        finish: go on after a task REGRESSED, until each task is decided.
 
     Raises:
         InputError: the base cannot be used.
     """
-    if options.against is None:
-        return None
-    path = Path(options.against)
     if not path.is_dir():
         raise InputError(f"--against {path}: no such run folder; wanted RUN_DIR/<model> of a stored base")
     base = open_side(path)
@@ -58,12 +56,7 @@ def adaptive_job(options: RunOptions, whole: Sequence[LoadedTask]) -> AdaptiveJo
         )
     kept = {task.name: base.tasks[task.name] for task in whole if task.name in base.tasks}
     base = replace(base, tasks=kept)
-    return AdaptiveJob(base, whole, make_plan(base, whole), options.finish)
-
-
-def adaptive_key(adaptive: AdaptiveJob | None) -> str | None:
-    """Return the digest of a plan for the name of the default folder."""
-    return None if adaptive is None else digest(adaptive.plan.base.digest)
+    return AdaptiveJob(base, whole, make_plan(base, whole), finish)
 
 
 def without_base(chosen: Sequence[str], adaptive: AdaptiveJob, options: RunOptions) -> list[str]:
@@ -93,8 +86,7 @@ def check_against_base(job: Job, verified: Mapping[str, VerifiedTask], asked: Sp
         NotComparableError: it will not. The message lists the differences.
         ConfigError: shards cannot look together, because their judge loads after the model is closed.
     """
-    if job.adaptive is None:
-        return
+    assert job.adaptive is not None
     if job.shard is not None and job.deferred:
         raise ConfigError(
             "--adaptive --shard: a judge of this suite loads on this machine after the model is closed, so "

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from genbench.analysis.adaptive.plan import begun, plan_warnings
 from genbench.analysis.sides.side import Side
-from genbench.data.shard import Shard
+from genbench.data.subset import Shard
 from genbench.draw.draw_queue import Lengths
 from genbench.draw.progress import ProgressLine
 from genbench.engines.placement import EngineKeeper

@@ -7,23 +7,25 @@ suite. An edited suite gets a folder of its own, next to that of the run before.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from genbench.engines.kind import EngineKind
 from genbench.engines.plugin_guard import engine_kind
 from genbench.errors import ConfigError
-from genbench.models.prepare import PreparedModel, folder_digest, prepare_model
+from genbench.models.prepare import PreparedModel, folder_digest, prepare_model, sized_tasks
 from genbench.models.responses import read_responses
-from genbench.runs.execution.adaptive import adaptive_job, adaptive_key, without_base
+from genbench.runs.execution.adaptive import adaptive_job, without_base
 from genbench.runs.execution.job import AdaptiveJob, Job
 from genbench.runs.execution.preflight import check_engine, check_users
 from genbench.runs.execution.prompt_records import prompt_records
 from genbench.runs.execution.reuse import earlier_runs
 from genbench.runs.execution.run_manifest import binding_record
-from genbench.runs.options import RunOptions, expected_lengths, path_or_none, reused
-from genbench.runs.selection import for_model, in_shard, load_tasks, only, origin_record
+from genbench.runs.inputs import expected_lengths, reused
+from genbench.runs.options import RunOptions, path_or_none
+from genbench.runs.selection import in_shard, load_tasks, only, origin_record
 from genbench.runs.track_position import planned_night, track_position
 from genbench.store.continuation import binding_differences, machine
 from genbench.store.contract import digest, row_edits, task_edits
@@ -40,16 +42,17 @@ def default_folder(
     suite: Suite,
     models: Sequence[PreparedModel],
     night: Path | None = None,
-    adaptive: str | None = None,
+    adaptive: AdaptiveJob | None = None,
 ) -> Path:
     """Return a folder name that is equal for the same command, and different for another checkpoint.
 
     Args:
         night: TRACK/NIGHT if a night is drawn. An unchanged model then has a new folder each night.
-        adaptive: digest of the plan of an adaptive run, which has a folder of its own.
+        adaptive: the plan of an adaptive run, which has a folder of its own.
     """
     name, own = night or Path(suite.name), folder_digest(models, suite.config)
-    key = own if adaptive is None else digest([own, adaptive])[: len(own)]
+    base = None if adaptive is None else digest(adaptive.plan.base.digest)
+    key = own if base is None else digest([own, base])[: len(own)]
     return Path("runs") / name.parent / f"{name.name}-{key}"
 
 
@@ -120,12 +123,12 @@ def _content(suite: Suite, name: str) -> str | None:
 
 
 def folder_of_command(
-    suite: Suite, models: Sequence[PreparedModel], options: RunOptions, adaptive: str | None = None
+    suite: Suite, models: Sequence[PreparedModel], options: RunOptions, adaptive: AdaptiveJob | None = None
 ) -> Path:
     """Return the folder in which each model of a command has its run folder.
 
     Args:
-        adaptive: digest of the plan of an adaptive run.
+        adaptive: the plan of an adaptive run.
 
     Raises:
         ConfigError: the options of the track contradict each other or the suite.
@@ -155,42 +158,34 @@ def shard_folder(folder: Path, options: RunOptions, model: str) -> Path:
     return (folder / options.part.folder if options.part else folder) / model
 
 
-def replay_jobs(
-    suite: Suite,
-    chosen: Sequence[str],
-    tasks: Sequence[LoadedTask],
-    options: RunOptions,
-    *,
-    path: Path,
-    origin: Mapping[str, Any],
-    adaptive: AdaptiveJob | None,
-) -> list[Job]:
-    """Return the jobs whose completions are read from the file `path`.
+def _replayed(
+    suite: Suite, chosen: Sequence[str], tasks: Sequence[LoadedTask], options: RunOptions, path: Path
+) -> Iterator[tuple[PreparedModel, list[LoadedTask]]]:
+    """Yield each model whose completions are read from a file, with the tasks that the file answers.
 
     Raises:
         ConfigError: the file has no line for any task.
         ResponsesError: a line of the file is wrong.
     """
     others = [entry.label for entry in suite.config.tasks if entry.label not in {task.name for task in tasks}]
-    subset = options.subset == "responses"
-    jobs: list[Job] = []
-    here = machine()
     for name in chosen:
         names = [name] if options.models and len(chosen) == 1 else list(suite.config.models)
+        subset = options.subset == "responses"
         found = read_responses(path, tasks, name, names, subset=subset, other_tasks=others)
         answered = [only(task, found.problems[task.name]) for task in tasks if found.problems[task.name]]
         if not answered:
             raise ConfigError(f"{path}: has no line for a task of this run")
-        model = prepare_model(suite, name, answered, found.engine)
-        asked = {task.name: [problem.problem_id for problem in task.problems] for task in answered}
-        own = {**origin, "problems": asked, "tasks": list(asked)}
-        answered = for_model(answered, model)
-        job = Job(suite, answered, model, Path(), own, here, options.quiet)
-        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, interim=options.interim))
-    models = [job.model for job in jobs]
-    folder = folder_of_command(suite, models, options, adaptive_key(adaptive))
-    jobs = [replace(job, path=shard_folder(folder, options, job.model.name)) for job in jobs]
-    return placed(jobs, suite, options)
+        yield prepare_model(suite, name, answered, found.engine), answered
+
+
+def _drawn(
+    suite: Suite, chosen: Sequence[str], tasks: Sequence[LoadedTask]
+) -> tuple[EngineKind, list[tuple[PreparedModel, Sequence[LoadedTask]]]]:
+    """Return the suite's kind of engine, and the models that it draws from, each with all tasks."""
+    kind = engine_kind(suite.config.engine, suite.folder)
+    check_engine(suite)
+    check_users(suite, tasks)
+    return kind, [(prepare_model(suite, name, tasks, kind), tasks) for name in chosen]
 
 
 def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[Job]:
@@ -207,30 +202,39 @@ def make_jobs(suite: Suite, chosen: Sequence[str], options: RunOptions) -> list[
     if not tasks:
         return []
     origin = origin_record(whole, tasks, options)
-    adaptive = adaptive_job(options, whole)
-    if adaptive is not None:
+    adaptive, kind = None, None
+    if options.against is not None:
+        adaptive = adaptive_job(Path(options.against), whole, finish=options.finish)
         chosen = without_base(chosen, adaptive, options)
+    models: Sequence[tuple[PreparedModel, Sequence[LoadedTask]]]
     if options.responses is not None:
-        path = Path(options.responses)
-        found = replay_jobs(suite, chosen, tasks, options, path=path, origin=origin, adaptive=adaptive)
-        return [replace(job, adaptive=adaptive, shard=options.part) for job in found]
-    kind = engine_kind(suite.config.engine, suite.folder)
-    check_engine(suite)
-    check_users(suite, tasks)
+        models = list(_replayed(suite, chosen, tasks, options, Path(options.responses)))
+    else:
+        kind, models = _drawn(suite, chosen, tasks)
     lengths = expected_lengths(options)
-    models = [prepare_model(suite, name, tasks, kind) for name in chosen]
-    folder = folder_of_command(suite, models, options, adaptive_key(adaptive))
+    folder = folder_of_command(suite, [model for model, _ in models], options, adaptive)
     stored = reused(options, chosen)
-    kind.prepare_process()
+    if kind is not None:
+        kind.prepare_process()
     here = machine()
-    jobs: list[Job] = []
-    for model in models:
+    jobs = []
+    for model, asked in models:
         path = stored.get(model.name) or shard_folder(folder, options, model.name)
-        at_work = replace(model, settings=model.settings.at(path))
-        sized = for_model(tasks, model)
+        answered = {task.name: [problem.problem_id for problem in task.problems] for task in asked}
         job = Job(
-            suite, sized, at_work, path, origin, here, options.quiet, lengths, reused=model.name in stored
+            suite=suite,
+            tasks=sized_tasks(asked, model.measure),
+            model=replace(model, settings=model.settings.at(path)),
+            path=path,
+            origin=origin if kind else {**origin, "problems": answered, "tasks": list(answered)},
+            machine=here,
+            quiet=options.quiet,
+            lengths=lengths,
+            reused=model.name in stored,
+            stop_on_degenerate=options.stop_on_degenerate,
+            interim=options.interim,
+            shard=options.part,
+            adaptive=adaptive,
         )
-        job = replace(job, adaptive=adaptive, shard=options.part)
-        jobs.append(replace(job, stop_on_degenerate=options.stop_on_degenerate, interim=options.interim))
+        jobs.append(job)
     return placed(jobs, suite, options, stored)

@@ -30,6 +30,7 @@ from genbench.store.manifest import (
     TaskRecord,
     VerifierRecord,
 )
+from genbench.store.signature import seal
 from genbench.suite.config import ModelConfig
 from genbench.tasks.loaded_task import VerifiedTask
 from genbench.tasks.published import references
@@ -110,7 +111,7 @@ class RunManifest:
         if taken:
             self.update(taken_over=(*self.current.taken_over, *taken))
 
-    def end_attempt(self, judges: Mapping[str, dict[str, Any]], facts: Mapping[str, Any]) -> None:
+    def end_attempt(self, judges: Mapping[str, JudgeRecord], facts: Mapping[str, Any]) -> None:
         """Complete the last attempt with `facts`, and record the judges.
 
         A server reports its version late.
@@ -127,22 +128,18 @@ class RunManifest:
         self._folder.write_manifest(self.current)
 
 
-def with_judges(
-    tasks: Mapping[str, TaskRecord], judges: Mapping[str, dict[str, Any]]
-) -> dict[str, TaskRecord]:
+def with_judges(tasks: Mapping[str, TaskRecord], judges: Mapping[str, JudgeRecord]) -> dict[str, TaskRecord]:
     """Return the tasks with the records of their LLM judges."""
     return {
-        name: task.model_copy(update={"judge": JudgeRecord.model_validate(judges[name])})
-        if name in judges
-        else task
+        name: task.model_copy(update={"judge": judges[name]}) if name in judges else task
         for name, task in tasks.items()
     }
 
 
-def stored_judges(manifest: Manifest | None) -> dict[str, dict[str, Any]]:
+def stored_judges(manifest: Manifest | None) -> dict[str, JudgeRecord]:
     """Return what a folder's manifest says about its LLM judges, by task."""
     tasks = manifest.tasks if manifest else {}
-    return {name: task.judge.to_json() for name, task in tasks.items() if task.judge is not None}
+    return {name: task.judge for name, task in tasks.items() if task.judge is not None}
 
 
 def scored_manifest(
@@ -185,7 +182,7 @@ def open_manifest(
     if any(item.task.entry.role == "test" for item in tasks.values()):
         manifest = manifest.model_copy(update={"test_uses": manifest.test_uses + 1})
     folder.write_manifest(manifest)
-    manifests.seal_folder(folder)
+    seal(folder)
     return RunManifest(folder, manifest)
 
 
@@ -263,7 +260,7 @@ def task_record(item: VerifiedTask, judges: JudgeSession, model: ModelConfig) ->
         record = record.model_copy(update={"protocol": info.protocol})
     if task.name not in judges:
         return record
-    return record.model_copy(update={"judge": JudgeRecord.model_validate(judges.record(task.name))})
+    return record.model_copy(update={"judge": judges.record(task.name)})
 
 
 def _adaptive_warnings(job: Job) -> list[str]:

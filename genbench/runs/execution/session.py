@@ -347,7 +347,8 @@ async def open_run(
     finally:
         loading.cancel()
         await asyncio.gather(loading, return_exceptions=True)
-    check_against_base(job, verified, asked)
+    if job.adaptive is not None:
+        check_against_base(job, verified, asked)
     draws = missing_draws([item.task for item in verified.values()], drawn, job.lengths)
     longest = max((tokens for tokens in needed if tokens is not None), default=None)
     return OpenedRun(verified, draws, taken, None if None in needed else longest)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from genbench.analysis.results.record import Results
-from genbench.data.shard import Shard
+from genbench.data.subset import Shard
 from genbench.draw.progress import ProgressLine
 from genbench.errors import InputError, InterruptedRunError, RunFolderError
 from genbench.runs.event_loop import StopSwitch, stop_on_signals

@@ -12,7 +12,7 @@ from pydantic import Field
 from genbench.json_record import Count, JsonRecord
 from genbench.runs.stored.merge import run_folders
 from genbench.store.folder import RunFolder
-from genbench.store.lock import Writer, writer_of
+from genbench.store.lock import WriterRecord, writer_of
 from genbench.store.stored_run import StoredRun, StoredTask
 
 RunState = Literal[
@@ -27,15 +27,6 @@ RunState = Literal[
 ]
 """The state of a run. The first four mean that a process is writing it. `stopped` is by a signal or a
 limit."""
-
-
-class WriterRecord(JsonRecord):
-    """The process that writes a run folder, or that wrote it last."""
-
-    host: str = Field(description="host of the process")
-    pid: Count = Field(description="process id")
-    started: str = Field(description="time at which the process started")
-    alive: bool | None = Field(description="whether it is running; null if this host cannot tell")
 
 
 class TaskProgress(JsonRecord):
@@ -105,7 +96,7 @@ def _run(path: Path) -> RunProgress:
         suite=manifest.suite.name,
         shard=manifest.origin.shard,
         state=_state(live, is_live, attempt, done == verified == total, folder),
-        writer=None if writer is None else _writer(writer),
+        writer=writer,
         attempt=len(manifest.attempts),
         stopped_by=attempt.get("interrupted"),
         done=done,
@@ -148,11 +139,6 @@ def _state(
 def _live_state(told: str) -> RunState:
     """Return the state that a writer reports. An engine that loads reports its own words."""
     return next((state for state in get_args(RunState) if state == told), "loading the engine")
-
-
-def _writer(writer: Writer) -> WriterRecord:
-    """Return the record of the process that writes the folder."""
-    return WriterRecord(host=writer.host, pid=writer.pid, started=writer.started, alive=writer.alive)
 
 
 def _rate(attempt: Mapping[str, Any]) -> float | None:

@@ -31,9 +31,10 @@ from genbench.queue.jobs import (
     set_priority,
 )
 from genbench.queue.records import LIVE, Job, JobDetail, JobEvent, JobState
-from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec
+from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec, with_run_options
+from genbench.runs.options import request_keys
 from genbench.service.context import Service, caller, require, service
-from genbench.service.responses import ConflictError, ForbiddenError, NotFoundError
+from genbench.service.responses import ConflictError, ForbiddenError, NotFoundError, refused_as
 from genbench.service.submitted_suites import MOST_CHARS, store_suite
 from genbench.store.clock import wall_seconds
 
@@ -44,9 +45,8 @@ _LARGEST = (1 << 31) - 1
 Number = Annotated[int, Field(ge=1, le=_LARGEST)]
 
 
-class JobRequest(BaseModel):
-    """A job that a client asks for. Suites are those that the service offers."""
-
+@with_run_options(request_keys(), sequence=list)
+class _RequestedRun(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     suite: str = Field(max_length=100, description="name of a suite of this service, or of `suite_text`")
@@ -60,11 +60,12 @@ class JobRequest(BaseModel):
         max_length=50,
         description="model of the suite -> ORG/NAME or a folder below the service's roots; null: the suite's",
     )
-    track: str | None = Field(default=None, max_length=100, description="the track; null: the suite's own")
-    night: str | None = Field(default=None, max_length=10, description="the night, such as 2026-11-22")
-    tasks: list[str] = Field(default=[], max_length=1000, description="only these tasks")
-    limit: int | None = Field(default=None, ge=1, le=_LARGEST, description="most problems of each task")
-    max_hours: float | None = Field(default=None, gt=0, le=10_000, description="hours until a clean stop")
+
+
+class JobRequest(_RequestedRun):
+    """A job that a client asks for. Suites are those that the service offers."""
+
+    # Options that RunOptions declares with a key for requests are fields too, between these and those above.
     priority: int = Field(default=5, ge=0, le=9, description="higher ones start first")
 
 
@@ -105,20 +106,9 @@ def post_job(
 ) -> Job:
     """Put a job into the queue: 201 for a new one, 200 if the same work is there already."""
     who = require(request, "submit")
-    own = service(request)
-    placed = _placed(own, body)
-    digest = hashlib.sha256(body.model_dump_json().encode()).hexdigest()
-    with own.queue.write() as connection:
-        known = _remembered(connection, who, idempotency_key, digest)
-        if known is None:
-            known, is_new = _insert(connection, own, placed, who, body.priority)
-            if idempotency_key is not None:
-                values = {"owner": who, "key": idempotency_key, "body": digest, "job_id": known}
-                connection.execute(insert(tables.idempotency).values(values | {"at": wall_seconds()}))
-            response.status_code = 201 if is_new else 200
-        else:
-            response.status_code = 200
-        return job_of(require_job(connection, known))
+    job, is_new = enqueue(service(request), body, who, idempotency_key)
+    response.status_code = 201 if is_new else 200
+    return job
 
 
 def job_spec(own: Service, body: JobRequest) -> JobSpec:
@@ -137,11 +127,7 @@ def job_spec(own: Service, body: JobRequest) -> JobSpec:
     return JobSpec(
         suite=str(own.suite(body.suite) if text is None else store_suite(own, body.suite, text)),
         models={name: None if path is None else own.model(path) for name, path in body.models.items()},
-        track=body.track,
-        night=body.night,
-        tasks=tuple(body.tasks),
-        limit=body.limit,
-        max_hours=body.max_hours,
+        **{key.name: getattr(body, key.name) for key in request_keys().values()},
     )
 
 
@@ -156,21 +142,28 @@ def _placed(own: Service, body: JobRequest) -> PlacedSpec:
         raise InputError(str(error).replace(f"{Path(spec.suite).parent}/", "")) from error
 
 
-def enqueue(own: Service, body: JobRequest, who: str) -> tuple[Job, bool]:
+def enqueue(own: Service, body: JobRequest, who: str, key: str | None = None) -> tuple[Job, bool]:
     """Put a job into the queue. Return it, and whether it is new.
+
+    Args:
+        key: the Idempotency-Key of the request. One that came before gives the same job again.
 
     Raises:
         InputError: the service does not offer the suite or model, or an option is wrong.
         QueueFullError: too many jobs wait.
+        ConflictError: the key came with another body before.
     """
     placed = _placed(own, body)
+    digest = hashlib.sha256(body.model_dump_json().encode()).hexdigest()
     with own.queue.write() as connection:
-        number, is_new = _insert(connection, own, placed, who, body.priority)
+        number, is_new = _remembered(connection, who, key, digest), False
+        if number is None:
+            runs = own.runs.resolve()
+            number, is_new = insert_job(connection, placed, runs, by=who, priority=body.priority)
+            if key is not None:
+                values = {"owner": who, "key": key, "body": digest, "job_id": number, "at": wall_seconds()}
+                connection.execute(insert(tables.idempotency).values(values))
         return job_of(require_job(connection, number)), is_new
-
-
-def _insert(connection: Any, own: Service, placed: PlacedSpec, who: str, priority: int) -> tuple[int, bool]:
-    return insert_job(connection, placed, own.runs.resolve(), by=who, priority=priority)
 
 
 def _remembered(connection: Any, who: str, key: str | None, digest: str) -> int | None:
@@ -217,10 +210,8 @@ def post_cancel(request: Request, number: Number) -> Job:
     """Stop a job cleanly."""
     who = require(request, "submit")
     _found(request, number)
-    try:
+    with refused_as(ConflictError):
         return cancel_job(service(request).queue, number, by=who)
-    except InputError as error:
-        raise ConflictError(str(error)) from error
 
 
 @router.post("/{number}/retry")
@@ -228,10 +219,8 @@ def post_retry(request: Request, number: Number) -> Job:
     """Queue a failed or cancelled job again."""
     who = require(request, "submit")
     _found(request, number)
-    try:
+    with refused_as(ConflictError):
         return retry_job(service(request).queue, number, by=who)
-    except InputError as error:
-        raise ConflictError(str(error)) from error
 
 
 @router.get("/{number}/log", response_class=PlainTextResponse)
@@ -273,7 +262,5 @@ def _event_text(event: JobEvent) -> str:
 
 def _found(request: Request, number: int) -> Job:
     caller(request)
-    try:
+    with refused_as(NotFoundError):
         return get_job(service(request).queue, number)
-    except InputError as error:
-        raise NotFoundError(str(error)) from error

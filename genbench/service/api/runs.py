@@ -10,10 +10,10 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from pathlib import Path as FilePath
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Header, HTTPException, Query, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from genbench.analysis.comparison.compare import Comparison, compare
@@ -103,7 +103,7 @@ def get_samples(
     return SamplePage(items=sample_rows(folder, task, problem, SampleFilter(status=status)))
 
 
-def _kept(folder: FilePath, uid: str, task: str, file: str = "verdicts.jsonl") -> FilePath:
+def _kept(folder: Path, uid: str, task: str, file: str = "verdicts.jsonl") -> Path:
     """Return the folder of a run that has a task and still keeps a file of it.
 
     Raises:
@@ -148,13 +148,12 @@ def get_gate(
     return nightly_gate(own.ledger, run_folder(own.ledger, run), track, detect=detect_changes)
 
 
-push_router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _TYPE = "application/octet-stream"
 _FOLDER = "pushed"
 
 
-@push_router.post("/push", status_code=201)
+@router.post("/runs/push", status_code=201, response_class=JSONResponse)
 def post_push(  # noqa: PLR0917 - FastAPI passes them by name
     request: Request,
     response: Response,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from genbench.errors import InputError
 from genbench.service.context import service
 from genbench.service.queries import Name
-from genbench.service.responses import NotFoundError
+from genbench.service.responses import NotFoundError, refused_as
 from genbench.watch.watches import Watch, get_watch, list_watches
 
 router = APIRouter(prefix="/api/v1/watches", tags=["watches"])
@@ -30,7 +29,5 @@ def get_watches(request: Request) -> WatchPage:
 @router.get("/{name}")
 def get_one(request: Request, name: Name) -> Watch:
     """Return one watch with its checkpoints."""
-    try:
+    with refused_as(NotFoundError):
         return get_watch(service(request).queue, name, checkpoints=_SHOWN)
-    except InputError as error:
-        raise NotFoundError(str(error)) from error

@@ -15,17 +15,17 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy import func, select
 
 from genbench.analysis.comparison.compare import compare
-from genbench.errors import InputError
 from genbench.ledger import tables
 from genbench.ledger.database import Ledger
 from genbench.ledger.differences import compare_scores
 from genbench.ledger.history import Epoch, Night, TrackHistory, track_history
+from genbench.ledger.vectors import problem_means
 from genbench.reports.explanations import headline
 from genbench.reports.trend.page import trend_chart
 from genbench.reports.trend.text import evidence_words
 from genbench.service.context import service
 from genbench.service.queries import Name, has_verdicts, require_change, run_folder
-from genbench.service.responses import NotFoundError, page
+from genbench.service.responses import NotFoundError, page, refused_as
 from genbench.stats.scores import Floats
 from genbench.trend.record import TrendChange
 from genbench.trend.sentence import change_words
@@ -108,10 +108,7 @@ def _moved(history: TrackHistory, task: str, change: TrendChange) -> Iterator[Mo
 def _means(epoch: Epoch, rows: range) -> Floats:
     """Return the mean score of each problem over some nights. NaN is a problem without a scored sample."""
     chosen = slice(rows.start, rows.stop)
-    counts = epoch.counts[chosen].sum(axis=0)
-    sums = epoch.sums[chosen].sum(axis=0)
-    means: Floats = np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
-    return means
+    return problem_means(epoch.sums[chosen].sum(axis=0), epoch.counts[chosen].sum(axis=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +142,7 @@ def cost_lines(ledger: Ledger, months: int = 12) -> list[CostLine]:
         .group_by(month, track.c.name, func.coalesce(run.c.currency, ""))
         .order_by(month.desc(), track.c.name)
     )
-    with ledger.read() as connection:
-        rows = connection.execute(query).all()
+    rows = ledger.rows(query)
     known = sorted({row[0] for row in rows}, reverse=True)[:months]
     return [
         CostLine(row[0], row[1], int(row[2]), float(row[3]) / 3600, int(row[4]), row[5], row[6])
@@ -164,10 +160,8 @@ Uid = Annotated[str, Query(max_length=100, description="uid of a run")]
 def series_page(request: Request, track: Name, task: Name) -> HTMLResponse:
     """Return the page of one task of a track: its chart, its changes and its newest runs."""
     own = service(request)
-    try:
+    with refused_as(NotFoundError):
         trend = own.trends.task(own.ledger, track, task, _POINTS)
-    except InputError as error:
-        raise NotFoundError(str(error)) from error
     (found,) = trend.tasks
     changes = [change for change in trend.changes if change.task == task]
     return page(

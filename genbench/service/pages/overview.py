@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
-from genbench.errors import InputError
-from genbench.ledger.listing import ListedTrack
+from genbench.ledger.listing import ListedTrack, list_ledger
 from genbench.queue.jobs import count_jobs, get_job, job_events, list_jobs, list_workers, log_lines
 from genbench.queue.messages import Message, list_messages
 from genbench.queue.records import Job
@@ -21,8 +20,8 @@ from genbench.reports.trend.page import trend_page
 from genbench.reports.trend.text import sparkline
 from genbench.service.api.jobs import Number
 from genbench.service.context import Service, service
-from genbench.service.queries import Name, read_runs, read_tracks, require_track, run_folder
-from genbench.service.responses import GoneError, NotFoundError, page, style_sheet
+from genbench.service.queries import Name, read_runs, require_track, run_folder
+from genbench.service.responses import GoneError, NotFoundError, page, refused_as, style_sheet
 from genbench.trend.record import Trend, TrendChange, TrendTask
 from genbench.trend.sentence import change_words
 from genbench.watch.watches import list_watches
@@ -69,7 +68,7 @@ class Overview:
 
 def overview(own: Service) -> Overview:
     """Return what the first page shows. Tracks with open drops come first."""
-    blocks = [_block(own, listed) for listed in read_tracks(own.ledger)]
+    blocks = [_block(own, listed) for listed in list_ledger(own.ledger).tracks]
     return Overview(
         tracks=tuple(sorted(blocks, key=_urgency)),
         counts=count_jobs(own.queue),
@@ -114,7 +113,7 @@ _SANDBOX = (
 @router.get("/")
 def home(request: Request) -> HTMLResponse:
     """Return the first page: what happened, whether it is real, and what to do."""
-    return page(request, "monday.html.j2", page=overview(service(request)))
+    return page(request, "overview.html.j2", page=overview(service(request)))
 
 
 @router.get("/style.css")
@@ -173,23 +172,18 @@ def queuepage(request: Request) -> HTMLResponse:
 def jobpage(request: Request, number: Number) -> HTMLResponse:
     """Return the page of a job: events and the end of its log."""
     queue = service(request).queue
-    try:
+    with refused_as(NotFoundError):
         job = get_job(queue, number)
-    except InputError as error:
-        raise NotFoundError(str(error)) from error
     return page(request, "job.html.j2", job=job, events=job_events(queue, number), log=log_lines(job, 200))
 
 
-watches_router = APIRouter()
-
-
-@watches_router.get("/watches")
+@router.get("/watches")
 def watches_page(request: Request) -> HTMLResponse:
     """Return the page of watches: each checkpoint with its state, and why."""
     return page(request, "watches.html.j2", watches=list_watches(service(request).queue, checkpoints=100))
 
 
-@watches_router.get("/login")
+@router.get("/login")
 def login_page(request: Request) -> HTMLResponse:
     """Return the page on which somebody shows a token."""
     return page(request, "login.html.j2")

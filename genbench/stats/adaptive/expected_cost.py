@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 from genbench.stats.adaptive.alpha_spending import level
 from genbench.stats.adaptive.group_sequential import POOLED_MARGIN, TaskRule
 from genbench.stats.comparison.differences import ALPHA
-from genbench.stats.comparison.power import Components
+from genbench.stats.comparison.power import ComponentsRecord
 from genbench.stats.scores import Bools, Floats, Ints
 
 NIGHTS = 4000
@@ -23,7 +23,7 @@ class ForeseenTask:
     """One task before it is drawn: its rule, its variances, its base, and the share of sure problems."""
 
     rule: TaskRule
-    parts: Components
+    parts: ComponentsRecord
     k_base: float
     sure: float
 

@@ -21,7 +21,7 @@ from genbench.stats.adaptive.looks import NightLookRecord, PooledLookRecord, Tas
 from genbench.stats.comparison.differences import ALPHA, difference_interval, lower_bound
 from genbench.stats.comparison.gate import MARGIN, MIN_PROBLEMS, GateVerdict, p_or_one, pool, together
 from genbench.stats.comparison.paired import Paired
-from genbench.stats.intervals import LEVEL
+from genbench.stats.intervals import LEVEL, normal_quantile
 from genbench.stats.scores import Bools, Ints, ScoresLike, as_scores
 
 LOOKS = 4
@@ -294,7 +294,7 @@ class Night:
         lower = found.difference
         if found.ci is not None and lower is not None:
             half = (found.ci[1] - found.ci[0]) / 2
-            lower -= half * float(ndtri(1 - lower_level) / ndtri((1 + LEVEL) / 2))
+            lower -= half * float(ndtri(1 - lower_level)) / normal_quantile(LEVEL)
         self._pooled_dropped |= found.p_regression <= allowed
         return PooledLookRecord(
             fraction=fraction,

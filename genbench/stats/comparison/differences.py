@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from genbench.stats.intervals import LEVEL, Interval, t_quantile, unseen_share, wilson
+from genbench.stats.intervals import LEVEL, Interval, normal_quantile, t_quantile, unseen_share, wilson
 from genbench.stats.resample import Clusters
 from genbench.stats.scores import Scores
 
@@ -81,7 +81,7 @@ def rerun_difference(
         return None
     # Runs without any noise are treated as if one sample had deviated.
     v = max(v, 1 / min(int(base.scored.sum()), int(tuned.scored.sum())) ** 2)
-    half = float(ndtri((1 + level) / 2)) * math.sqrt(v)
+    half = normal_quantile(level) * math.sqrt(v)
     return Interval(max(-1.0, d - half), min(1.0, d + half), method)
 
 

@@ -9,14 +9,13 @@ from typing import Literal
 
 import numpy as np
 from pydantic import Field
-from scipy.special import ndtri
 
 from genbench.errors import InputError, nearest
 from genbench.json_record import JsonRecord, Share
 from genbench.stats.comparison.differences import ALPHA, lower_bound, smallest_detectable_drop
 from genbench.stats.comparison.paired import Paired
 from genbench.stats.comparison.sign_flip_test import sign_flip
-from genbench.stats.intervals import LEVEL
+from genbench.stats.intervals import LEVEL, normal_quantile
 from genbench.stats.multiple_testing import holm
 from genbench.stats.resample import Clusters
 from genbench.stats.scores import Floats
@@ -87,7 +86,7 @@ def pool(tasks: Mapping[str, Paired]) -> Pooled:
     total = math.fsum(weights.values())
     parts = [_scaled(tasks[name].clusters, weight / total) for name, weight in weights.items()]
     difference = math.fsum(float(part.sum()) for part in parts)
-    half = float(ndtri((1 + LEVEL) / 2)) / math.sqrt(total)
+    half = normal_quantile(LEVEL) / math.sqrt(total)
     ci = (max(-1.0, difference - half), min(1.0, difference + half))
     names = tuple(moved)
     if len(tasks) == 1:

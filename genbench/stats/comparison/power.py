@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from pydantic import Field
 
 from genbench.errors import InputError
+from genbench.json_record import JsonRecord
 from genbench.stats.comparison.differences import ALPHA, POWER, z_sum
 from genbench.stats.scores import ScoresLike, as_scores
 
@@ -20,29 +21,24 @@ RHO = 0.98
 Real version steps of one model had 0.48 to 0.81 on code tasks. Stored pairs are better than this value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Components:
-    """Variance components of one sample's score.
+class ComponentsRecord(JsonRecord):
+    """Variance components of one sample's score."""
 
-    `between` is the variance of the problems' true means. `within` is the average variance of the samples of
-    one problem. `change` is the variance of the true means' difference between base and tuned. `source`
-    says in words where they come from.
-    """
-
-    between: float
-    within: float
-    change: float
-    source: str
+    between: float = Field(description="variance of the problems' true means")
+    within: float = Field(description="variance of the samples of one problem")
+    change: float = Field(description="variance of the true means' difference between base and tuned")
+    source: str = Field(description="source of the variances")
 
 
-def assumed_components(mean: float = 0.5, *, icc: float = ICC, rho: float = RHO) -> Components:
+def assumed_components(mean: float = 0.5, *, icc: float = ICC, rho: float = RHO) -> ComponentsRecord:
     """Return the components of 0/1 scores with a given mean, assumed before anything was run."""
     total = mean * (1 - mean)
     source = f"assumed: mean {mean:.2f}, ICC {icc:.2f}, rho {rho:.2f}"
-    return Components(icc * total, (1 - icc) * total, 2 * icc * total * (1 - rho), source)
+    change = 2 * icc * total * (1 - rho)
+    return ComponentsRecord(between=icc * total, within=(1 - icc) * total, change=change, source=source)
 
 
-def measured_components(base: ScoresLike, *, rho: float = RHO) -> Components:
+def measured_components(base: ScoresLike, *, rho: float = RHO) -> ComponentsRecord:
     """Return the components measured from a stored run. How far tuned moves (rho) remains an assumption.
 
     With one sample per problem the two parts cannot be separated, so ICC is assumed.
@@ -62,12 +58,13 @@ def measured_components(base: ScoresLike, *, rho: float = RHO) -> Components:
         within = float(np.nanmean(variances))
         between = max(0.0, spread - within * float((1 / scores.scored).mean()))
         source = f"measured: {scores.n} problems x {scores.k}"
-    return Components(between, within, 2 * between * (1 - rho), f"{source}; rho {rho:.2f} assumed")
+    source = f"{source}; rho {rho:.2f} assumed"
+    return ComponentsRecord(between=between, within=within, change=2 * between * (1 - rho), source=source)
 
 
 def with_measured_change(
-    components: Components, pairs: Sequence[tuple[ScoresLike, ScoresLike]]
-) -> Components:
+    components: ComponentsRecord, pairs: Sequence[tuple[ScoresLike, ScoresLike]]
+) -> ComponentsRecord:
     """Return the components with the change measured from stored pairs of a base and a tuned run.
 
     The change is the variance of the problems' differences less the noise of their samples, averaged over
@@ -84,7 +81,8 @@ def with_measured_change(
     rho = max(0.0, 1 - change / (2 * components.between)) if components.between else 0.0
     start = components.source.split("; rho")[0].split(", rho")[0]
     runs = f"{len(found)} stored pair{'s' if len(found) != 1 else ''}"
-    return replace(components, change=change, source=f"{start}; rho {rho:.2f} measured from {runs}")
+    source = f"{start}; rho {rho:.2f} measured from {runs}"
+    return components.model_copy(update={"change": change, "source": source})
 
 
 def measured_change(base: ScoresLike, tuned: ScoresLike) -> float | None:
@@ -105,7 +103,7 @@ def measured_change(base: ScoresLike, tuned: ScoresLike) -> float | None:
 
 
 def smallest_drop(
-    components: Components,
+    components: ComponentsRecord,
     n: int,
     k_base: float,
     k_tuned: float,
@@ -122,7 +120,7 @@ def smallest_drop(
 
 
 def samples_needed(
-    components: Components, n: int, drop: float, *, k_base: int | None = None, alpha: float = ALPHA
+    components: ComponentsRecord, n: int, drop: float, *, k_base: int | None = None, alpha: float = ALPHA
 ) -> int | None:
     """Return the samples per problem of the tuned run that find `drop`, or None if only more problems do.
 
@@ -138,7 +136,7 @@ def samples_needed(
 
 
 def problems_needed(
-    components: Components, k_base: int, k_tuned: int, drop: float, *, alpha: float = ALPHA
+    components: ComponentsRecord, k_base: int, k_tuned: int, drop: float, *, alpha: float = ALPHA
 ) -> int:
     """Return the number of problems that find `drop` at the given k."""
     variance = components.change + components.within / k_base + components.within / k_tuned

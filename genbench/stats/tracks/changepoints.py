@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
 from genbench.errors import InputError
+from genbench.stats.resample import cluster_numbers
 from genbench.stats.scores import Floats, Ints
 
 WINDOWS = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40)
@@ -183,9 +184,7 @@ def _clusters(problems: int, groups: Sequence[str | None] | None) -> tuple[Float
     """Return the size of each cluster, and the order of problems that puts each cluster together."""
     if groups is None or all(group is None for group in groups):
         return np.ones(problems), None
-    places: dict[str | int, int] = {}
-    keys = (at if group is None else group for at, group in enumerate(groups))
-    codes = np.array([places.setdefault(key, len(places)) for key in keys])
+    codes = cluster_numbers(groups)
     return np.bincount(codes).astype(np.float64), np.argsort(codes, kind="stable")
 
 

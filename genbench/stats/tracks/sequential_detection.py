@@ -31,7 +31,7 @@ _AHEAD = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DetectedChange:
     """A change of one series. Nights are indices of the track.
 
     `first` is the first night after the change and `last_before` the night before it. `found` is the night
@@ -61,9 +61,9 @@ def walk_changes(
     threshold: float,
     direction: Direction = "drop",
     groups: Sequence[Sequence[str | None] | None] | None = None,
-    known: Sequence[Found] = (),
+    known: Sequence[DetectedChange] = (),
     start: int = 0,
-) -> list[Found]:
+) -> list[DetectedChange]:
     """Return the changes of one series, in the order in which they were found.
 
     Every night is looked at as if it were the newest. While a change is open the series is quiet. A change is
@@ -95,7 +95,7 @@ class _Walk:
         threshold: float,
         direction: Direction,
         groups: Sequence[Sequence[str | None] | None] | None,
-        known: Sequence[Found],
+        known: Sequence[DetectedChange],
     ) -> None:
         self._values = values
         self._groups = groups or [None] * len(values)
@@ -105,13 +105,13 @@ class _Walk:
         self._known = {change.found: change for change in known if change.direction == direction}
         self._usable: list[int] = []
         self._earliest = 0
-        self._open: Found | None = None
-        self._closed: list[Found] = []
+        self._open: DetectedChange | None = None
+        self._closed: list[DetectedChange] = []
         self._tasks: list[TaskNights] = []
         self._rows = 0
         self._ahead: tuple[int, Floats] = (0, np.zeros((0, len(WINDOWS))))
 
-    def run(self, nights: Sequence[int], start: int) -> list[Found]:
+    def run(self, nights: Sequence[int], start: int) -> list[DetectedChange]:
         """Walk over the nights, and return all changes."""
         self._prepare(nights)
         for place, night in enumerate(nights):
@@ -128,7 +128,7 @@ class _Walk:
         opened = [] if self._open is None else [self._open]
         return sorted([*self._closed, *opened], key=lambda change: change.found)
 
-    def _known_between(self, before: int, night: int) -> Found | None:
+    def _known_between(self, before: int, night: int) -> DetectedChange | None:
         """Return the known change that was found after `before` and up to a night, which may lack values."""
         return next((change for found, change in self._known.items() if before < found <= night), None)
 
@@ -161,7 +161,7 @@ class _Walk:
             self._ahead = (first, evidence)
         return np.asarray(evidence[place - first])
 
-    def _opening(self, night: int) -> Found | None:
+    def _opening(self, night: int) -> DetectedChange | None:
         """Return the change that tonight's evidence opens, if any."""
         tonight = self._windows_tonight()
         if tonight.max() < self._threshold:
@@ -176,7 +176,7 @@ class _Walk:
         behind = np.where(evidence > 0, evidence[best] ** 2 - evidence**2, np.inf)
         at = self._least_squares(splits, tests, behind <= PLACE_MARGIN)
         suspects = {self._usable[split] for split in splits[behind <= SUSPECT_MARGIN]}
-        return Found(
+        return DetectedChange(
             self._direction,
             first=self._usable[splits[at]],
             last_before=self._usable[splits[at] - 1],
@@ -221,7 +221,7 @@ class _Walk:
         """Return z in the direction of the walk, and minus infinity if a split cannot be tested."""
         return np.asarray(np.nan_to_num(self._sign * tests.z, nan=-np.inf))
 
-    def _look_at_open(self, change: Found, night: int, *, replay: bool) -> None:
+    def _look_at_open(self, change: DetectedChange, night: int, *, replay: bool) -> None:
         """Close the open change if it is settled, mended or no longer supported."""
         known = self._known.get(change.found)
         if known is not None and known.closed is not None and known.closed <= night:
@@ -229,7 +229,7 @@ class _Walk:
         elif not replay and (self._resumed(change) is not None or self._has_faded(change)):
             self._close(replace(change, state="recovered", closed=night))
 
-    def _close(self, change: Found) -> None:
+    def _close(self, change: DetectedChange) -> None:
         """Move a change to the closed ones, and take out of the history what its state says."""
         at = self._place(change)
         resumed = self._resumed(change) if change.state == "recovered" else None
@@ -242,7 +242,7 @@ class _Walk:
         self._closed.append(change)
         self._open = None
 
-    def _resumed(self, change: Found) -> int | None:
+    def _resumed(self, change: DetectedChange) -> int | None:
         """Return the place from which the level has stepped back since the change, if it has."""
         start, end = self._place(change), len(self._usable)
         splits = np.arange(max(start + 1, end - max(WINDOWS)), end)
@@ -252,12 +252,12 @@ class _Walk:
         best = int(np.argmax(evidence))
         return int(splits[best]) if evidence[best] >= self._threshold else None
 
-    def _has_faded(self, change: Found) -> bool:
+    def _has_faded(self, change: DetectedChange) -> bool:
         """Return whether the nights since the change together no longer differ from those before."""
         start = np.array([self._place(change)], dtype=np.int64)
         return bool(self._sign * self._test(start).z[0] < FADED)
 
-    def _place(self, change: Found) -> int:
+    def _place(self, change: DetectedChange) -> int:
         """Return the place of the first usable night after a change."""
         return min(bisect_left(self._usable, change.first), len(self._usable) - 1)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from scipy.special import ndtr, ndtri
 
 from genbench.stats.comparison.differences import POWER
-from genbench.stats.comparison.power import Components
+from genbench.stats.comparison.power import ComponentsRecord
 from genbench.stats.tracks.changepoints import HISTORY, WINDOWS
 
 MOST_NIGHTS = max(WINDOWS)
@@ -28,7 +28,7 @@ class NightNoise:
         return math.sqrt(self.variance * (1 / window + 1 / HISTORY))
 
 
-def night_noise(parts: Components, n: int, k: int) -> NightNoise:
+def night_noise(parts: ComponentsRecord, n: int, k: int) -> NightNoise:
     """Return the noise of a task's nightly mean.
 
     Every night draws k samples of n problems. Checkpoints of equal ability solve other problems: each night's

@@ -82,7 +82,6 @@ class Plan:
 
     name: str
     output: str
-    level: str
     config: Mapping[str, Any]
     """The keys that rendering reads, without functions."""
     split: Split
@@ -132,7 +131,6 @@ def make_plan(
     plan = Plan(
         name=definition.name,
         output=output,
-        level=found.level,
         config={key: plain_json(config[key]) for key in _USED if config.get(key) is not None},
         split=asked_split(definition),
         k=int(config.get("repeats") or 1),

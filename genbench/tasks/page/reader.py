@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from genbench.errors import ConfigError, nearest
-from genbench.suite.suitefile import place
+from genbench.suite.suitefile import block_in, message, place
 from genbench.suite.yamlfile import Loc, read_yaml_file
 from genbench.tasks.page.model import DEFAULT_PROTOCOL, Page
 from genbench.tasks.pages import page_path
@@ -107,20 +107,8 @@ def _validated(raw: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str
     try:
         return Page.model_validate(raw)
     except ValidationError as error:
-        found = [_message(item, path, lines) for item in error.errors(include_url=False)]
+        found = [message(item, path, lines, _keys_at) for item in error.errors(include_url=False)]
         raise ConfigError("\n".join(found)) from None
-
-
-def _message(item: Mapping[str, Any], path: Path, lines: Mapping[Loc, int | str]) -> str:
-    loc: Loc = tuple(item["loc"])
-    key, where = ".".join(map(str, loc)), place(path, loc, lines)
-    if item["type"] == "extra_forbidden":
-        return f"{where}: unknown key '{key}'{nearest(str(loc[-1]), _keys_at(loc[:-1]))}"
-    if item["type"] == "missing":
-        return f"{where}: '{key}' is missing"
-    said = str(item["msg"]).removeprefix("Value error, ")
-    shown = "" if isinstance(item["input"], dict | list | BaseModel) else f", found {item['input']!r}"
-    return f"{where}: {key + ': ' if key else ''}{said[0].lower() + said[1:]}{shown}"
 
 
 def _keys_at(loc: Loc) -> tuple[str, ...]:
@@ -128,14 +116,8 @@ def _keys_at(loc: Loc) -> tuple[str, ...]:
     kind: type[BaseModel] = Page
     for part in loc:
         if isinstance(part, str) and part in kind.model_fields:
-            kind = _model_in(kind.model_fields[part].annotation) or kind
+            kind = block_in(kind.model_fields[part].annotation) or kind
     return tuple(kind.model_fields)
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for inner in get_args(annotation) if (found := _model_in(inner))), None)
 
 
 def _merged(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,19 +27,45 @@ from genbench.types import Ask, Message, Problem, ToolOffer
 _MOST_STEPS = 200
 
 
-class FunctionTask(RowTask):
-    """The base class of tasks whose conversations call functions of a file, in the sandbox."""
+@dataclass(frozen=True, slots=True)
+class FunctionCalls:
+    """The functions of a task, and how they are offered, called and run."""
 
-    __slots__ = ()
     functions: FunctionFile
     rules: LoopRules
     form: Form
-    runner: FunctionRunner
+    runner: FunctionRunner = field(compare=False, repr=False)
 
-    @property
-    def is_slow(self) -> bool:
-        """Return True: what is asked next depends on functions that run in the sandbox, maybe for seconds."""
-        return True
+    @classmethod
+    def read(
+        cls,
+        task: str,
+        functions: str,
+        *,
+        form: Form,
+        steps: Any,
+        parser: str,
+        sandbox: Mapping[str, Any] | None,
+    ) -> FunctionCalls:
+        """Read the file of the functions, and check the options of their calls.
+
+        Args:
+            task: name of the kind of task, for messages.
+            functions: `PATH.py:Class`.
+
+        Raises:
+            ConfigError: the file cannot be read, or an option has a wrong value.
+        """
+        path, _, name = functions.rpartition(":")
+        if not path or not name.isidentifier():
+            raise ConfigError(f"{task}: functions is '{functions}', wanted PATH.py:Class")
+        if form not in get_args(Form):
+            raise ConfigError(f"{task}: form is '{form}'{nearest(str(form), get_args(Form))}")
+        if not isinstance(steps, int) or not 1 <= steps <= _MOST_STEPS:
+            raise ConfigError(f"{task}: steps is {steps!r}, wanted a whole number from 1 to {_MOST_STEPS}")
+        check_family(parser)
+        found = FunctionFile(read_option_file(task, "functions", path), name, path)
+        return cls(found, LoopRules(steps, parser), form, FunctionRunner(read_wish(sandbox or {}, task)))
 
     @property
     def offer(self) -> ToolOffer:
@@ -47,13 +73,54 @@ class FunctionTask(RowTask):
         return ToolOffer(tuple(self.functions.documents()), self.form)
 
     @property
-    def rules_record(self) -> dict[str, Any]:
-        """Return what every reference of the task says about the functions and the rules of the calls."""
+    def record(self) -> dict[str, Any]:
+        """Return what every reference of a task says about the functions and the rules of the calls."""
         return {
             "functions": {"source": self.functions.source, "class": self.functions.name},
             "steps": self.rules.steps,
             "parser": self.rules.parser,
         }
+
+    def from_state(self, state: Any) -> IsolatedFunctions:
+        """Return the functions in an initial state."""
+        return IsolatedFunctions(self.runner, self.functions, state)
+
+    def info(self, task: str, generation: int, summary: str, *facts: Any, **more: Any) -> TaskInfo:
+        """Return the facts of a task.
+
+        Args:
+            generation: the number of the task's own code, the first part of the version.
+            summary: the summary, with `{}` for the file of the functions.
+            facts: what else changes what the task asks.
+            more: further arguments of TaskInfo.
+        """
+        asked = (self.functions.documents(), self.rules.steps, self.form, self.rules.parser, *facts)
+        return TaskInfo(
+            name=task,
+            version=f"{generation}-{facts_digest(*asked)}",
+            summary=summary.format(f"the functions of {Path(self.functions.path).name}"),
+            dataset=None,
+            k=1,
+            verifier=task,
+            metrics=("avg@k", "pass@k", "pass^k"),
+            licence="the suite's own",
+            family="tools",
+            **more,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTask(RowTask):
+    """The base class of tasks whose conversations call functions of a file, in the sandbox."""
+
+    info: TaskInfo
+    rows_file: Path
+    calls: FunctionCalls
+
+    @property
+    def is_slow(self) -> bool:
+        """Return True: what is asked next depends on functions that run in the sandbox, maybe for seconds."""
+        return True
 
 
 def are_calls(given: Any) -> bool:
@@ -64,27 +131,6 @@ def are_calls(given: Any) -> bool:
         and isinstance(call.get("arguments"), Mapping)
         for call in given
     )
-
-
-def read_functions(task: str, functions: str, *, form: str, steps: Any, parser: str) -> FunctionFile:
-    """Return the functions that a task names, after checking the options of its calls.
-
-    Args:
-        task: name of the kind of task, for messages.
-        functions: `PATH.py:Class`.
-
-    Raises:
-        ConfigError: the file cannot be read, or an option has a wrong value.
-    """
-    path, _, name = functions.rpartition(":")
-    if not path or not name.isidentifier():
-        raise ConfigError(f"{task}: functions is '{functions}', wanted PATH.py:Class")
-    if form not in get_args(Form):
-        raise ConfigError(f"{task}: form is '{form}'{nearest(str(form), get_args(Form))}")
-    if not isinstance(steps, int) or not 1 <= steps <= _MOST_STEPS:
-        raise ConfigError(f"{task}: steps is {steps!r}, wanted a whole number from 1 to {_MOST_STEPS}")
-    check_family(parser)
-    return FunctionFile(read_option_file(task, "functions", path), name, path)
 
 
 def read_option_file(task: str, option: str, path: str) -> str:
@@ -117,18 +163,9 @@ class ToolLoop(FunctionTask):
     without calls is one in which the model should call nothing.
     """
 
-    info: TaskInfo
-    rows_file: Path
-    functions: FunctionFile
-    rules: LoopRules
-    form: Form
-    runner: FunctionRunner = field(compare=False, repr=False)
     system: str | None = None
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the columns that a file of rows must have."""
-        return ("id", "question", "state", "calls")
+    columns = ("id", "question", "state", "calls")
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return the conversation so far, with the results of all calls, or None if it is over."""
@@ -136,12 +173,10 @@ class ToolLoop(FunctionTask):
         before = [] if self.system is None else [Message("system", self.system)]
         asked = [[Message("user", text)] for text in row["question"]]
         asked[0] = [*before, *asked[0]]
-        played = play(
-            asked, IsolatedFunctions(self.runner, self.functions, row["state"]), replies, self.rules
-        )
+        played = play(asked, self.calls.from_state(row["state"]), replies, self.calls.rules)
         if played.is_over:
             return None
-        return Ask(played.messages, row["reference"], tools=self.offer)
+        return Ask(played.messages, row["reference"], tools=self.calls.offer)
 
     def read_row(self, place: int, row: Row) -> Problem:
         """Return the problem of a row, as in the base class."""
@@ -163,9 +198,9 @@ class ToolLoop(FunctionTask):
                 f"{where}: 'calls' is {str(calls)[:80]!r}, wanted a list of {{name, arguments}} for each of "
                 f"the {len(question)} turns"
             )
-        reference = {**self.rules_record, "state": row["state"], "question": question, "calls": calls}
+        reference = {**self.calls.record, "state": row["state"], "question": question, "calls": calls}
         kept = {"question": question, "state": row["state"], "reference": reference}
-        turns = len(question) * self.rules.steps
+        turns = len(question) * self.calls.rules.steps
         likely = min(turns, sum(len(turn) + 1 for turn in calls))
         return Problem(
             self.info.name,
@@ -203,29 +238,15 @@ def tool_loop(
     Raises:
         ConfigError: the file or the class does not exist or has no functions, or an option is wrong.
     """
-    found = read_functions(_TOOL_LOOP, functions, form=form, steps=steps, parser=parser)
-    wish = read_wish(sandbox or {}, _TOOL_LOOP)
-    digest = facts_digest(found.documents(), steps, form, parser, system)
-    info = TaskInfo(
-        name=_TOOL_LOOP,
-        asks_alike=True,
-        version=f"2-{digest}",
-        summary=f"conversations with the functions of {Path(found.path).name}",
-        dataset=None,
-        k=1,
-        verifier=_TOOL_LOOP,
-        verifier_options={"runs_file": True},
-        metrics=("avg@k", "pass@k", "pass^k"),
-        licence="the suite's own",
-        family="tools",
-    )
-    runner = FunctionRunner(wish)
-    return ToolLoop(info, Path(rows), found, LoopRules(steps, parser), form, runner, system)
+    calls = FunctionCalls.read(_TOOL_LOOP, functions, form=form, steps=steps, parser=parser, sandbox=sandbox)
+    options = {"runs_file": True}
+    words = "conversations with {}"
+    info = calls.info(_TOOL_LOOP, 2, words, system, asks_alike=True, verifier_options=options)
+    return ToolLoop(info, Path(rows), calls, system)
 
 
 _USER_LOOP = "user_loop"
 _USER_STEPS = 30
-_COLUMNS = ("id", "instruction", "state", "actions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,38 +258,28 @@ class UserLoop(FunctionTask):
     `outputs` (texts that the model has to tell the user).
     """
 
-    info: TaskInfo
-    rows_file: Path
-    functions: FunctionFile
-    rules: LoopRules
-    form: Form
-    policy: str | None
-    user: SimulatedUser | None
+    policy: str | None = None
+    user: SimulatedUser | None = None
     """Who plays the user. None is enough for ready responses, which have the user's replies too."""
-    runner: FunctionRunner = field(compare=False, repr=False)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the columns that a file of rows must have."""
-        return _COLUMNS
+    columns = ("id", "instruction", "state", "actions")
 
     def ask(self, problem: Problem, sample_index: int, replies: Sequence[str]) -> Ask | None:
         """Return what the user or the model is asked next, or None if the conversation is over."""
         row = problem.row
-        functions = IsolatedFunctions(self.runner, self.functions, row["reference"]["state"])
-        now = talk(functions, replies, self.rules)
+        now = talk(self.calls.from_state(row["reference"]["state"]), replies, self.calls.rules)
         if now.is_over:
             return None
         if now.speaker == "model":
-            return Ask(now.for_model(self.policy), row["reference"], tools=self.offer)
+            return Ask(now.for_model(self.policy), row["reference"], tools=self.calls.offer)
         most = SimulatedUser.model_fields["max_tokens"].default if self.user is None else self.user.max_tokens
         said = now.for_user(row["instruction"])
-        return Ask(said, row["reference"], max_tokens=most, tools=self.offer, speaker="user")
+        return Ask(said, row["reference"], max_tokens=most, tools=self.calls.offer, speaker="user")
 
     def read_row(self, place: int, row: Row) -> Problem:
         """Return the problem of a row, as in the base class."""
         where = f"task {self.info.name}, row {place + 1}"
-        require_columns(row, _COLUMNS, where)
+        require_columns(row, self.columns, where)
         actions, outputs = row["actions"], row.get("outputs", [])
         if not isinstance(row["instruction"], str):
             raise DataError(f"{where}: 'instruction' is {str(row['instruction'])[:80]!r}, wanted a text")
@@ -278,9 +289,9 @@ class UserLoop(FunctionTask):
             )
         if not isinstance(outputs, list) or not all(isinstance(text, str) for text in outputs):
             raise DataError(f"{where}: 'outputs' is {str(outputs)[:80]!r}, wanted a list of texts")
-        reference = {**self.rules_record, "state": row["state"], "actions": actions, "outputs": outputs}
+        reference = {**self.calls.record, "state": row["state"], "actions": actions, "outputs": outputs}
         kept = {"instruction": row["instruction"], "reference": reference}
-        turns = 2 * self.rules.steps + 1
+        turns = 2 * self.calls.rules.steps + 1
         likely = min(turns, len(actions) + 8)
         return Problem(
             self.info.name, str(row["id"]), kept, turns=turns, ends_early=True, likely_turns=likely
@@ -313,26 +324,13 @@ def user_loop(
     Raises:
         ConfigError: a file or the class does not exist, or an option is wrong.
     """
-    found = read_functions(_USER_LOOP, functions, form=form, steps=steps, parser=parser)
+    calls = FunctionCalls.read(_USER_LOOP, functions, form=form, steps=steps, parser=parser, sandbox=sandbox)
     said = None if policy is None else read_option_file(_USER_LOOP, "policy", policy)
     player = _player(user)
     shown = None if player is None else player.model_dump(mode="json")
-    digest = facts_digest(found.documents(), steps, form, parser, said, shown)
-    source = f"the functions of {Path(found.path).name}"
-    info = TaskInfo(
-        name=_USER_LOOP,
-        version=f"1-{digest}",
-        summary=f"conversations of a simulated user about {source} (experimental)",
-        dataset=None,
-        k=1,
-        verifier=_USER_LOOP,
-        verifier_options={},
-        metrics=("avg@k", "pass@k", "pass^k"),
-        licence="the suite's own",
-        family="tools",
-    )
-    runner = FunctionRunner(read_wish(sandbox or {}, _USER_LOOP))
-    return UserLoop(info, Path(rows), found, LoopRules(steps, parser), form, said, player, runner)
+    words = "conversations of a simulated user about {} (experimental)"
+    info = calls.info(_USER_LOOP, 1, words, said, shown)
+    return UserLoop(info, Path(rows), calls, said, player)
 
 
 def _player(given: Mapping[str, Any] | None) -> SimulatedUser | None:

@@ -14,10 +14,15 @@ from typing import Literal, Protocol
 
 from genbench.verifiers.extraction.boxes import boxes
 from genbench.verifiers.language import announcements
-from genbench.verifiers.language import negation as denials
-from genbench.verifiers.language.negation import doubts_value
-from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
-from genbench.verifiers.language.word_lists import bounded, compiled, words
+from genbench.verifiers.language.negation import (
+    contrasts,
+    denies,
+    denies_plainly,
+    leaves_open,
+    without_certainty,
+)
+from genbench.verifiers.language.retraction import is_withdrawn, pauses, without_any_tildes
+from genbench.verifiers.language.word_lists import bounded, words
 from genbench.verifiers.notation.latex import from_unicode, tidy
 
 BOX, END_OF_BOX = "\ue000", "\ue001"
@@ -28,9 +33,11 @@ _WRAPPED = re.compile(
     r"|operatorname\*?|underline|emph)\s*\{([^{}]*)\}"
 )
 _TAG = re.compile(r"</?(?:b|i|u|em|strong|p|br|span|div|final|code)\s*/?>|</answer>", re.IGNORECASE)
-_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
-"""What Markdown shows as crossed out."""
+# "<answer>B", "#### B".
 _ANSWER_MARK = re.compile(r"<answer>|^[ \t]*#{4,}(?!#)", re.IGNORECASE | re.MULTILINE)
+# Emphasis, code, dollar signs and brackets of formulas: **B**, `B`, $B$, \(B\), _B_. An underscore within a
+# word
+# stays: x_1.
 _MARKUP = re.compile(
     r"\*+|`+|~~+|\$+|\\[()\[\]]|\\(?:left|right|displaystyle)(?![A-Za-z])|(?<!\w)_{1,3}|_{1,3}(?!\w)"
 )
@@ -76,7 +83,7 @@ def _normalised(text: str) -> str:
     before = ""
     while before != text:
         before, text = text, _WRAPPED.sub(r"\1", text)
-    text = _STRUCK.sub(" ", without_strikethrough(text))
+    text = without_any_tildes(text)
     text = _ANSWER_MARK.sub("Answer: ", _TAG.sub(" ", text))
     text = _FRACTION.sub(r"\\frac", _MARKUP.sub("", text))
     text = _GROUPED.sub(lambda match: match[0].replace(",", ""), _PERCENT.sub("%", text))
@@ -90,9 +97,8 @@ def _mathematics(text: str) -> str:
 
 _WINDOW = 200
 """Characters before and after an option that are read."""
+# A period ends a sentence only before a blank, the end or a box: 2.5 has none.
 _SENTENCE_END = re.compile(r"\n+|[!?。！？]+|\.(?=\s|$|[\ue000\ue001])|;")
-_PAUSING = compiled(denials.PAUSING)
-CERTAIN = re.compile(words(denials.CERTAIN), re.IGNORECASE)
 _NOUN = bounded(words(announcements.ANSWERS))
 
 _WORD = re.compile(r"\w")
@@ -126,7 +132,7 @@ class Sentences:
         """Return what the sentence says before `place`, with the heading or the "Answer:" above it."""
         number = bisect_right(self._ends, place)
         begin = self._ends[number - 1] if number else 0
-        said = CERTAIN.sub("therefore", self._text[max(begin, place - _WINDOW) : place])
+        said = without_certainty(self._text[max(begin, place - _WINDOW) : place], by="therefore")
         if not re.search(r"\w", said) and number:
             above = self._text[max(0, begin - _WINDOW) : begin].rstrip().rsplit("\n", 1)[-1]
             if above.rstrip(" *_").endswith((":", "-", "→")) or _heading(above):
@@ -158,16 +164,11 @@ class Sentences:
 
     def pauses_between(self, place: int, later: int) -> bool:
         """Return whether words such as "wait" or "actually" are between two places."""
-        return _PAUSING.search(self._text[place:later][-3 * _WINDOW :]) is not None
+        return pauses(self._text[place:later][-3 * _WINDOW :])
 
     def denied_plainly(self, place: int, letters: str) -> bool:
         """Return whether the text after `place` calls an option wrong in so many words."""
-        wrong = r"(?:wrong|incorrect|false|not (?:correct|right|the))"
-        plainly = (
-            rf"(?<![A-Za-z]){letters}\W{{1,4}}(?:is|was)\s+(?:\w+\s+)?{wrong}|{letters}\s?(?:不对|不正确|错)"
-        )
-        denied = rf"(?:not|不是|nicht|pas|cannot be|can't be)\s{{0,2}}{letters}(?![A-Za-z])"
-        return re.search(rf"{plainly}|{denied}", self._full[place + 1 :]) is not None
+        return denies_plainly(self._full[place + 1 :], letters)
 
 
 def _heading(line: str) -> bool:
@@ -177,12 +178,16 @@ def _heading(line: str) -> bool:
 
 Lead = Literal["stated", "concluded", "mentioned", ""]
 
+# Not within a word, a formula or an abbreviation: "BA", "x_A", "l'A", "non-A", "U.A".
 BEFORE_LETTER = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![A-Za-zÀ-ɏ]['’])(?<![A-Za-z0-9]-)(?<![A-Za-z]\.)"
+# Nor before one: "A1", "A-level", "A = 5", "A.B.". Turkish "B'dir" ("is B") names an option.
 AFTER_LETTER = (
     r"(?![A-Za-z0-9À-ɏ_^\\]|-[A-Za-z0-9]|\s?[=<>+^](?!>)|#(?!#)"
     r"|\.[A-Z]\.|['’](?!d[iıuü]|t[iıuü]r|[\s.,)\]}]|$))"
 )
+# A small letter counts only with a mark after it, "b)", "b.", and not in "e.g.".
 AFTER_LOWER = r"(?=\s*(?:[).,;!\]\"'”}]|$|\n))(?!\.[a-z])"
+# An option's text is no part of a longer word or number: "1.5" has no option "5", "-5" none either.
 BEFORE_TEXT = r"(?<![A-Za-z0-9À-ɏ_^\\])(?<![0-9][.,])(?<![0-9A-Za-z]-)(?:(?<![-−])|(?!\d))"
 AFTER_TEXT = r"(?![A-Za-z0-9À-ɏ_^]|[.,][0-9]|[-/][A-Za-z0-9])"
 
@@ -191,14 +196,19 @@ ENDS = re.compile(r"[\s\])}\"'”’]*(?:$|[.,;:!。、！)—–(]|\n)")
 
 _OPTION = rf"(?:(?:the\s+)?{bounded(words(announcements.OPTIONS))})"
 _FILL = rf"(?:[\W_]*{bounded(words(announcements.FILLERS))})*"
+# Up to eight words between noun and copula, none a capital letter by itself: "The answer to this question
+# is B".
 _GAP = r"(?:[^\S\n]+(?!(?-i:[A-Z])(?![^\W_]))[^\s.:=,;]{1,30}){0,8}?"
 _COPULA = rf"(?:[\s\"'”)]*(?:{bounded(words(announcements.COPULAS))}|[:=→>–—-]+))"
+# "… clearly option number **(" right before the letter.
 _TO_OPTION = rf"{_FILL}(?:[\W_]*{_OPTION}(?:\s+(?:number|no\.|labell?ed))?)?[\W_]{{0,8}}\Z"
 _ANSWER_NOUN = rf"{bounded(words(announcements.ANSWERS))}"
 _ADJECTIVE = (
     r"(?:correct|right|best|appropriate|accurate|suitable|likely|only|remaining"
     r"|richtige|korrekte|bonne|correcta|corretta|correta|goede|juiste|правильн\w+|верн\w+)"
 )
+# "The answer to the question is", "Option", "the correct choice", "I choose": what is before the option
+# states it.
 _STATED = re.compile(
     rf"(?:{_ANSWER_NOUN}[\"'”)]*(?:{_GAP}{_COPULA})?|{_OPTION}{_GAP}{_COPULA}|{_ADJECTIVE}\s+{_OPTION}"
     rf"|{bounded(words(announcements.CHOOSING))}){_TO_OPTION}",
@@ -206,59 +216,24 @@ _STATED = re.compile(
 )
 _CONCLUDED = re.compile(rf"(?:{bounded(words(announcements.CONCLUDING))}){_TO_OPTION}", re.IGNORECASE)
 _MENTIONED = re.compile(rf"{_OPTION}[\W_]{{0,4}}\Z", re.IGNORECASE)
+# "(B) is correct", "B would be the best choice".
 _CONFIRMED = re.compile(
     rf"[\W_]{{0,4}}(?:{words(announcements.CONFIRMING)}"
     r"|(?:is|was|must be|would be|has to be|seems|appears|looks)"
     r"(?:\s+\w+){0,5}?\s+(?:correct|right|best|answer|true|choice|winner|option)(?![a-z]))",
     re.IGNORECASE,
 )
-_AFTER_NOUN = ("ja", "ko", "tr", "hi")
-"""Languages whose denying words follow what they deny."""
-_DENYING = compiled(denials.DENYING)
-_DENYING_NEXT = {name: found for name, found in denials.DENYING.items() if name not in _AFTER_NOUN}
-_PRE_NEGATIONS = (
-    r"rather than|instead of|other than|unlike|not|nicht|pas|no|non|não|niet|не|nie|inte|bukan|không phải"
-    r"|ليس|ليست|不是|而不是|而非|并非|不"
-)
-_DENIES_OTHER = re.compile(
-    rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",
-    re.IGNORECASE,
-)
-_DENIES_NEXT = re.compile(
-    rf"{bounded(words(_DENYING_NEXT))}(?:[\s\"'(]*(?:be|the|option|answer|is|to|真|选|選))*[\s\"'(\[]{{0,4}}\Z",
-    re.IGNORECASE,
-)
-_CUT_AFTER = re.compile(
-    r"[.;!?\n。！？,、—–(]|(?<!\w)(?:because|since|as|and|but|while|whereas|where|so|though|although|weil|denn|und|aber"
-    r"|car|parce|mais|porque|pero|mas|perché|ma|omdat|maar|потому|но|а|因为|而|所以|bo|ale|çünkü)(?!\w)",
-    re.IGNORECASE,
-)
-_CUT_BEFORE = re.compile(
-    r"[.;:!?\n。！？,、—–(]|(?<!\w)(?:so|thus|hence|therefore|but|because|leav(?:es|ing)|left with|aber"
-    r"|sondern|mais|pero|sino|mas|ma|bensì|но|а|maar|utan|lecz)(?!\w)"
-    r"|(?<=[고며만나])(?:\s|$)|所以|因此|但|而是|아니라|므로|ではなく|なので|ので",
-    re.IGNORECASE,
-)
-_DASH_IS = re.compile(r"[\s\])}\"'”]*[—–-]\s*(?=[а-яё])", re.IGNORECASE)
-"""The dash that Russian writes instead of "is"."""
+# "In the end, B", "After all this: B".
 _SHORT_CLAUSE = re.compile(r"\W*(?:\w+[^\w\n]+){0,6}?[^\W\d_]+[\"'”)]*\s*(?:[,:，：→]|[–—-]+>?)\s*[(\[\"'“]*")
+# A letter of another option. "A" before a small word is an article.
 _OTHER_LETTER = re.compile(r"(?<![A-Za-z'’])(?:[B-HJ-Z]|A(?!\s+[a-zà-ÿ]))(?![A-Za-z'’])")
-_RELATIVE = re.compile(
-    r"[^\S\n]*[)\]]*,?[^\S\n]*(?:which|and that|that)\s+(?:is|was)\s+(?:\w+\s+)?"
-    r"(?:wrong|incorrect|false|not)\b",
-    re.IGNORECASE,
-)
-_SUPPOSING = re.compile(rf"(?:^|[,;:]\s*)\W*{bounded(words(denials.SUPPOSING))}", re.IGNORECASE)
-_WOULD_BE = re.compile(
-    r"\b(?:would (?:be|have been)|wäre|serait|sería|sarebbe|seria)\W*(?:option\W*)?$", re.IGNORECASE
-)
-_CONDITION = re.compile(r"[\s)\]\"'”.,]*(?:if|were|had|wenn|falls|si|se)\b", re.IGNORECASE)
-_WONDERING = compiled(denials.WONDERING)
+# "B and C", "B/C", "(B) or option (C)".
 _JOINT = re.compile(
     rf"[\s)\]}}\"'”]*(?:[,;/&+|、]\s*)?\(?(?:{bounded(words(announcements.JOINTS))})?[\s(\[{{\"'“]*(?:{_OPTION})?[\s(\[{{\"'“]*",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"[\s)\]]*[,;–—-]\s*[(\[]?")
+# With _SINGULAR: "The answer is B, and C is wrong" denies C only.
 _LISTED_AND = re.compile(r"[\s)\]]*[,;]\s*(?:and|und|et|y|e)\s*[(\[]?", re.IGNORECASE)
 _SINGULAR = re.compile(r"[\s)\]]*(?:is|was|can|cannot|has|does|would|fails|ist|est|es|è|é)\b", re.IGNORECASE)
 _ADDS = re.compile(
@@ -307,61 +282,6 @@ def confirms(after: str) -> bool:
     return _CONFIRMED.match(after) is not None
 
 
-def denies(text: str) -> bool:
-    """Return whether a text has a denying word, or a sign that says "not equal"."""
-    return (
-        _DENYING.search(CERTAIN.sub(" ", text)) is not None
-        or re.search(r"\\n(?:eq?|ot)\b|≠", text) is not None
-    )
-
-
-def denies_next(before: str) -> bool:
-    """Return whether the words before an option deny it directly: "not B", "rule out B"."""
-    return _DENIES_NEXT.search(CERTAIN.sub(" ", before)) is not None
-
-
-def denied_before(before: str) -> bool:
-    """Return whether the clause before an option denies it."""
-    if denies_next(before) or doubts_value(CERTAIN.sub(" ", before)):
-        return True
-    clause = _CUT_BEFORE.split(before.rstrip(" :\"'“(["))[-1]
-    return _DENYING.search(clause) is not None
-
-
-def denied_after(after: str, *, announced: bool = False) -> bool:
-    """Return whether the words after an option call it wrong. "B, not A" does not.
-
-    Args:
-        announced: words such as "the answer is" are before the option. Then a period after its bracket ends
-            the sentence: "The answer is (B). No other option fits." In "(A). Incorrect." it does not.
-    """
-    if _RELATIVE.match(after):
-        return True
-    marks = " )]}\"'”" if announced else " )]}\"'”.:"
-    start = len(after) - len(after.lstrip(marks)) if re.match(r"[\])}\"'”]+", after) else 0
-    if copula := _DASH_IS.match(after):
-        start = copula.end()
-    cut = _CUT_AFTER.search(after, start)
-    clause = after[: cut.start() if cut else len(after)]
-    other = _DENIES_OTHER.search(after)
-    if other is not None and other.start() < len(clause) + 1:
-        clause = clause[: other.start()]
-    return _DENYING.search(CERTAIN.sub(" ", clause)) is not None
-
-
-def is_open(before: str, after: str) -> bool:
-    """Return whether a clause supposes or wonders rather than states."""
-    clause = re.split(r"[,;:]", before)[-1]
-    cut = _CUT_AFTER.search(after)
-    tail = after[: cut.start() if cut else len(after)]
-    return (
-        _SUPPOSING.search(before) is not None
-        or (_WOULD_BE.search(before) is not None and _CONDITION.match(after) is not None)
-        or _WONDERING.search(CERTAIN.sub(" ", clause)) is not None
-        or _WONDERING.search(tail) is not None
-    )
-
-
 def joined(gap: str, kind: str) -> bool:
     """Return whether what is between two options makes them one statement."""
     if len(gap) > 40 or "\n" in gap:
@@ -400,15 +320,9 @@ def is_lone(before: str, after: str) -> bool:
 
 def closes_clause(before: str) -> bool:
     """Return whether an option follows a few words and a comma, colon or dash, as in "In the end, B"."""
-    if _SHORT_CLAUSE.fullmatch(before) is None or _WONDERING.search(before) is not None:
+    if _SHORT_CLAUSE.fullmatch(before) is None or leaves_open(before):
         return False
     return denies(before) or _OTHER_LETTER.search(before) is None
-
-
-def contrasts(after: str) -> bool:
-    """Return whether another option is denied right after this one: "B, not A", "B不是A"."""
-    match = _DENIES_OTHER.search(after)
-    return match is not None and re.fullmatch(r"[\s,;)(。–—.-]*", after[: match.start()]) is not None
 
 
 def is_listed(gap: str, after: str) -> bool:

@@ -26,6 +26,7 @@ from genbench.verifiers.choice.context import (
     plain,
     without_unit,
 )
+from genbench.verifiers.language import negation
 from genbench.verifiers.language.retraction import is_withdrawn
 
 _CONCLUSION = 3
@@ -142,6 +143,7 @@ class OptionReader:
         if not guess:
             return None
         only = only_mention(statements, sentences, self._by_text)
+        # A first or last line that is an option counts more than a conclusion, unless "wait" is anywhere.
         bare, concluded = (
             self._bare(cleaned, sentences),
             concluded_near_end(statements, sentences, self._by_text),
@@ -167,7 +169,7 @@ class OptionReader:
         content = text[start + 1 : end]
         letters = self._whole(content)
         if letters:
-            denied = context.denies_next(text[max(0, start - 60) : start])
+            denied = negation.denies_next(text[max(0, start - 60) : start])
             yield Statement(start, end + 1, letters, "denied" if denied else "stated")
 
     def _whole(self, content: str) -> str:
@@ -182,7 +184,7 @@ class OptionReader:
         if spelling in self._by_number and spelling == without_unit(content):
             return self._by_number[spelling]
         groups = list(self._groups(content))
-        if len(groups) != 1 or context.denies(content):
+        if len(groups) != 1 or negation.denies(content):
             return ""
         before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
         headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
@@ -240,13 +242,13 @@ class OptionReader:
         after = line[group[-1].end :]
         if re.match(r"\s*A\s*:", line) and (said := self._whole(after)):
             return said  # "A: D" is short for "Answer: D"
-        if context.contrasts(after):
+        if negation.contrasts(after):
             return _letters_of(group)
         letter = group[0].letter
         if not context.is_heading(letter, after) and context.begins_prose(letter, after):
             return ""
         closes = context.ENDS.match(after) or context.is_heading(letter, after) or context.reasons(after)
-        if not closes or context.denied_after(after) or self._takes_back(after):
+        if not closes or negation.denied_after(after) or self._takes_back(after):
             return ""
         return _letters_of(group)
 
@@ -294,19 +296,21 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
     if group[0].kind == "lower" and lead != "stated":
         return
     letters = _letters_of(group)
-    if len(group) > 1 and context.denied_before(before) and _denies_first(group, text, before, after):
+    if len(group) > 1 and negation.denied_before(before) and _denies_first(group, text, before, after):
         yield Statement(start, group[0].end, group[0].letter, "denied")
         yield from _said_of(group[1:], text, sentences)
         return
-    denied_after = context.denied_after(after, announced=lead == "stated")
+    denied_after = negation.denied_after(after, announced=lead == "stated")
     if denied_after and lead == "stated" and _denies_others(group, text, after):
         yield Statement(group[1].start, end, _letters_of(group[1:]), "denied")
         yield Statement(start, end, group[0].letter, "stated")
         return
-    if denied_after or context.denied_before(before):
+    # A denial counts more than an announcement: "The answer is B, which is wrong."
+    if denied_after or negation.denied_before(before):
         yield Statement(start, end, letters, "denied")
         return
-    if context.is_open(before, after) or sentences.is_question(end):
+    # And so does a supposition: "If the answer is B, then".
+    if negation.is_open(before, after) or sentences.is_question(end):
         return
     if group[-1].kind == "text" and not context.ends_text(after):
         return
@@ -349,7 +353,7 @@ def _denies_first(group: Sequence[Mention], text: str, before: str, after: str) 
     gap = text[group[0].end : group[1].start]
     if ";" in gap:
         return True
-    lone = len(group) == 2 and context.denies_next(before) and context.ENDS.match(after) is not None
+    lone = len(group) == 2 and negation.denies_next(before) and context.ENDS.match(after) is not None
     return lone and gap.strip(" ()[]") == ","
 
 

@@ -17,6 +17,7 @@ _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _UNBRACED = re.compile(r"[^\s$\\{}.,]+")
 _AND_OR = rf"(?:{alternation(CONNECTIVES)})"
 _NAMED = r"(?:\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:=|\\in(?![A-Za-z])))"
+# What may be between two boxes of one list: `$ and $y = `, `, \quad`, `\text{ or }`.
 _GAP_TOKENS = re.compile(
     rf"(?:\s|\$|\\[,;:!\[\]()]|\\\\|\\q?quad|~|[,;&.、，]|\\(?:text|mbox)\{{[^{{}}]{{0,40}}\}}|\b{_AND_OR}\b|[和或]|{_NAMED})*"
 )

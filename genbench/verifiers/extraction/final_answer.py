@@ -11,7 +11,7 @@ from genbench.verifiers.extraction.json_answers import json_answer
 from genbench.verifiers.extraction.statements import Value, last_value, read_statement, reads_as_mathematics
 from genbench.verifiers.language.announcements import announcement
 from genbench.verifiers.language.hedging import Withheld, withheld_after
-from genbench.verifiers.language.negation import doubts_value, is_doubted
+from genbench.verifiers.language.negation import doubts_value, is_denied, is_doubted
 from genbench.verifiers.language.retraction import (
     correction_start,
     final_announcements,
@@ -34,9 +34,6 @@ _BEFORE = 100
 """Characters before an answer that may deny it."""
 
 _ANNOUNCED = re.compile(announcement(), re.IGNORECASE | re.MULTILINE)
-_NEGATED_BOX = re.compile(
-    r"(?:\bnot|\bcannot\s+be|n['’]t\s+be|n['’]t|\bnever|\\neq?|≠|\bthan)\s*[\s$(*:]*$", re.IGNORECASE
-)
 _CLOSERS = re.compile(
     r"(?<!\s)\s*+I hope (?:it|this) is correct.*$|</answer>.*$|<\|[^|>]*\|>.*$", re.DOTALL | re.IGNORECASE
 )
@@ -82,7 +79,7 @@ def _after_box(text: str, boxed: Boxed) -> Stated:
     """Return the box, or what the text after it puts in its place."""
     stated = Stated(boxed.text, "boxed")
     before = text[max(0, boxed.start - _BEFORE) : boxed.start]
-    if _NEGATED_BOX.search(before[-40:]) or doubts_value(before):
+    if is_denied(before[-40:], "box") or doubts_value(before):
         return Stated(boxed.text, "boxed", "negated")
     after = text[boxed.end : boxed.end + _AFTER]
     if len(after) < 2:

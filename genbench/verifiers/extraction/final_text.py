@@ -10,8 +10,14 @@ from typing import Literal
 from genbench.verifiers.extraction.boxes import last_boxed
 from genbench.verifiers.extraction.json_answers import json_answer
 from genbench.verifiers.language.announcements import ANSWER_NOUNS, alternation, announcement
-from genbench.verifiers.language.negation import doubts_value, is_doubted
-from genbench.verifiers.language.retraction import standing, without_strikethrough
+from genbench.verifiers.language.negation import begins_with_denial, doubts_value, is_doubted
+from genbench.verifiers.language.retraction import (
+    judges_only,
+    names_another,
+    second_thought,
+    standing,
+    without_strikethrough,
+)
 from genbench.verifiers.notation.latex import unwrap
 
 _TAIL = 20_000
@@ -19,6 +25,7 @@ _TAIL = 20_000
 _AFTER = 3_000
 """Characters after an answer that may take it back."""
 
+# "**Answer:** Paris", "So the final answer: Paris", "答案：巴黎".
 _LINE = re.compile(
     rf"^[ \t*_#>\-]*(?:(?:so|thus|therefore|hence),?[ \t]+)?(?:(?:the|my)[ \t]+)?(?:final[ \t]+)?"
     rf"(?:{alternation(ANSWER_NOUNS)})[ \t*_]*[:：][ \t*_]*",
@@ -26,24 +33,10 @@ _LINE = re.compile(
 )
 """A line that begins with "Answer:", in any of the languages of `announcements`."""
 _SAID = re.compile(announcement(), re.IGNORECASE | re.MULTILINE)
+# What chat templates and models put after an answer: "</answer>", "<|im_end|>".
 _CLOSERS = re.compile(r"</answer>|<\|[^|>\n]{0,80}\|>|I hope (?:it|this) is correct", re.IGNORECASE)
 _MARKS = " \t\r*_`\"'“”‘’«»"
 _DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
-_SECOND_THOUGHT = re.compile(
-    r"(?:^|[.!?\n])(?:[^\S\n]|[*_])*+(?:wait|no,|no\s+wait\b|oops|correction|scratch\s+that|on\s+second\s+thought|sorry(?!\s+(?:for|about|it|that\s+it))|hmm|apologies"
-    r"|(?:just\s+)?kidding|never\s*mind(?!\s+(?:the|about|those))|(?:edit|update)\s*:\s*(?:it|the\s+answer|that|no|actually)\b"
-    r"|actually,?\s+(?:it|the\s+answer|that|this|i)\b)",
-    re.IGNORECASE,
-)
-_JUDGED = re.compile(r"(?:\w+ ){0,2}(?:not )?(?:right|correct|wrong|incorrect|false|mistaken)", re.IGNORECASE)
-"""What follows "my answer is" and is no answer, if another one is given."""
-_NAMES_ANOTHER = re.compile(
-    r"\b(?:it|that|this|answer)(?:['’]s|\s+(?:is|was|should\s+be|must\s+be))\s+(?!(?:right|correct|fine|true|ok)\b)[^\W_]"
-    r"|\bi\s+mean",
-    re.IGNORECASE,
-)
-"""What gives another answer after a second thought: "it's London"."""
-_NEGATED = re.compile(r"(?:it\s+(?:is|was)\s+)?(?:not|never|isn['’]t|wasn['’]t|neither)\b", re.IGNORECASE)
 _BEFORE = 100
 """Characters before an announcement that may deny it."""
 _EMPTY_LINE = re.compile(r"[\s*_`#>\-]*")
@@ -125,7 +118,7 @@ def _announcements(text: str, offset: int) -> Iterator[_Announced]:
             end = len(tail) if end < 0 else end
             if answer := plain(tail[start:end]):
                 doubted = is_doubted(tail[max(0, match.start() - _BEFORE) : match.start()])
-                judges = pattern is _SAID and _JUDGED.fullmatch(answer) is not None
+                judges = pattern is _SAID and judges_only(answer)
                 yield _Announced(offset + start, offset + end, doubted, judges)
 
 
@@ -150,12 +143,12 @@ def _checked(text: str, how: How, after: str) -> StatedText | None:
     """Return an answer, marked as retracted if the response thinks again and names another."""
     if not text:
         return None
-    doubt = _SECOND_THOUGHT.search(after)
-    rest = after[doubt.start() :] if doubt else ""
+    doubt = second_thought(after)
+    rest = doubt or ""
     stands = standing(after, spared=_restatements(text))
-    confirmed = stands == "confirmed" and not _NAMES_ANOTHER.search(rest)
+    confirmed = stands == "confirmed" and not names_another(rest)
     another = doubt is not None and not confirmed and text.casefold() not in rest.casefold()
-    return StatedText(text, how, stands == "withdrawn" or another, denied=_NEGATED.match(text) is not None)
+    return StatedText(text, how, stands == "withdrawn" or another, denied=begins_with_denial(text))
 
 
 def _restatements(text: str) -> frozenset[str]:

@@ -6,19 +6,13 @@ import json
 import re
 from typing import Any
 
+from genbench.verifiers.language.word_lists import read_list
+
 _TAIL = 20_000
-_KEYS = (
-    "final_answer",
-    "finalanswer",
-    "answer",
-    "final",
-    "result",
-    "solution",
-    "value",
-    "response",
-    "output",
-)
+# The order decides: of {"answer": …, "final_answer": …} the final one counts.
+_KEYS = read_list("final_answer; finalanswer; answer; final; result; solution; value; response; output")
 _FENCES = ("```", "</answer>", "</json>")
+# Python's quotes: {'answer': '5'}.
 _SINGLE = re.compile(r"(?<=[{,:\[])\s*'([^'\"]*)'|'([^'\"]*)'\s*(?=[},:\]])")
 _ESCAPE = re.compile(r"\\([\"\\/])?")
 _OPENING = re.compile(r"\{\s*[\"']")

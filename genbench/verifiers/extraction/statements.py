@@ -19,6 +19,7 @@ from genbench.verifiers.language.hedging import (
     without_contrast,
     without_qualifier,
 )
+from genbench.verifiers.language.word_lists import read_list
 from genbench.verifiers.notation.inline_math import InlineMath, find_inline_math
 
 _REPEATED = 20
@@ -29,21 +30,28 @@ _SPAN = re.compile(
     re.DOTALL,
 )
 """Formulas between delimiters. Without the bound a text of open delimiters takes quadratic time."""
+# Two words in a row, or a word and a number: "costs $5 and later $7" has no formula "5 and later ".
 _PROSE = re.compile(r"[A-Za-z]{2,}[,']?\s+[A-Za-z]{2,}|[A-Za-z]{4,}(?:\s*:|\s+[-+]?\d)")
+# Words of LaTeX are no prose: \text{ or }, \begin{pmatrix}.
 _OPAQUE = re.compile(
     r"\\[a-zA-Z]*text[a-z]*\s*\{[^{}]*\}|\\mbox\s*\{[^{}]*\}|\\[A-Za-z]+\*?(?:\{[a-z]*matrix\})?"
 )
+# Nor are names of functions and constants: "5 choose 2", "sqrt(3)", "pi".
 _PLAIN_NAMES = re.compile(
     r"(?<=\d) choose (?=\d)|(?<![A-Za-z])(?:Rational|Fraction|sqrt|cbrt)(?![A-Za-z])|"
     r"(?<![A-Za-z])(?:sin|cos|tan|log|ln|exp|pi|theta|infinity|abs|arctan|arcsin|arccos)(?![A-Za-z])"
 )
+# "So the number of ways is **12": what follows the last "is" or colon is read again.
 _NEXT_IS = re.compile(r".*(?:\bis\b|\bare\b|\bequals\b|:(?!\d)|[是为])\s*[*_]*", re.DOTALL)
+# A period after a number ends a sentence only before a capital: "is 5. Then", but "3. 5" does not.
+# An exclamation mark after a number is a factorial unless a blank follows: "5!".
 _SENTENCE_END = re.compile(
     r"\n|(?<=[^\d\s])\.\s|(?<=\d)\.\s+(?=[A-ZÀ-ÖØ-ÞА-ЯЁ\"“«„(]|[぀-ヿ一-鿿가-힣])|(?<=\d)[!?](?:\s|$)|。"
 )
 _LINE_HAS_VALUE = re.compile(r"[\dπ√∞½⅓⅔¼¾]|(?<![A-Za-z])pi(?![A-Za-z])|(?<![A-Za-z])sqrt")
 _JOIN = re.compile(r"\s*,?\s*(?:and|or|und|oder|et|ou|y|o|e)\s+|\s*[和或]\s*", re.IGNORECASE)
 _COMMA = re.compile(r"\s*[,，、]\s*")
+# "The roots are 3, 5": what is before a list that only commas join.
 _LISTED_AFTER = re.compile(r"(?:\bis|\bare|\bequals?|\bbe|[:=是为])\s*$", re.IGNORECASE)
 _BOLD = re.compile(r"(?<![0-9)\]}])(?<!(?<![A-Za-z])[A-Za-z])\*\*([^*]+)\*\*")
 """Bold text, but not the powers of ``x**2 + y**2``."""
@@ -227,48 +235,11 @@ _COMMAND = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}|\\[A-Za-z]+|_\{[^{}]*\}")
 _WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]{2,}(?![A-Za-z])")
 _LONG_WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]{4,}(?![A-Za-z])")
 _SMALL_WORDS = frozenset(
-    [
-        "is",
-        "are",
-        "the",
-        "an",
-        "no",
-        "not",
-        "of",
-        "at",
-        "it",
-        "be",
-        "by",
-        "up",
-        "so",
-        "we",
-        "can",
-        "may",
-        "yes",
-        "max",
-        "min",
-        "sum",
-        "has",
-        "for",
-        "all",
-        "any",
-        "one",
-        "its",
-        "ans",
-        "was",
-        "but",
-        "than",
-        "non",
-        "approx",
-        "about",
-        "either",
-        "neither",
-        "maybe",
-        "least",
-        "most",
-        "under",
-        "over",
-    ]
+    read_list("""
+        is; are; the; an; no; not; of; at; it; be; by; up; so; we; can; may; yes; max; min; sum; has;
+        for; all; any; one; its; ans; was; but; than; non; approx; about; either; neither; maybe; least;
+        most; under; over
+    """)
 )
 _FOREIGN = re.compile(r"[^\W\d_A-Za-z]")
 """Letters of other scripts, which no tidy expression has."""

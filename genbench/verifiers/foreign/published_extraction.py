@@ -68,6 +68,7 @@ def _plain(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
+# The first step of MMLU-Pro's evaluator: "The answer is (C)".
 _ANSWER_IS = re.compile(r"answer is \(?([A-J])\)?")
 _ANSWER_COLON = re.compile(r"[aA]nswer:(?=\s*([A-J]))")
 _SINGLE_LETTER = re.compile(r"\b[A-J]\b")

@@ -10,11 +10,15 @@ from genbench.verifiers.language.negation import doubts_value
 Withheld = Literal["negated", "bound", "hedged", "retracted"]
 """Why a text with a value in it commits to none."""
 
+# "isn't", "cannot be", "anything but", "ne peut pas être".
 _NOT = (
     r"(?:is|was|are|does|do|can|could|would|should)n['’]t|cannot(?:\s+be)?|can['’]?t\s+be|can\s+not\s+be|not|never|"
     r"anything\s+but|other\s+than|different\s+from|unequal\s+to|neither|nicht|kein\w*|ne\s+.{1,12}\s+pas|n['’]est\s+pas|ne\s+peut\s+pas\s+être|no\s+puede\s+ser|non\s+può\s+essere|não\s+pode\s+ser|не\s+может\s+быть|hardly|"
     r"no\s+es|no\s+son|non\s+è|não\s+é|не|niet|nie|inte|bukan|không\s+phải(?:\s+là)?|ليس|ليست"
 )
+# What bounds a value or has another relation to it: "at most 5", "less than 5", "divisible by 5", "close to
+# 5",
+# "around 5 to 7".
 _AT_MOST = (
     r"at\s+(?:most|least)|(?:no|not)\s+(?:more|less|fewer|greater|larger|smaller|bigger)\s+than|"
     r"(?:strictly\s+)?(?:less|more|greater|smaller|fewer|larger|bigger|higher|lower)\s+than|under|over|below|above|up\s+to|"
@@ -25,16 +29,19 @@ _AT_MOST = (
     r"no\s+máximo|pelo\s+menos|не\s+(?:более|больше|менее|меньше)|больше|меньше|более|менее|minstens|hoogstens|"
     r"(?:around|about|approximately|roughly|somewhere|anywhere|between|range\w*)\b[^.\n]{0,20}\d\s*(?:to|and|–|-)"
 )
+# "either 5 or 6", "maybe 5", "one of 5 and 6".
 _PERHAPS = (
     r"either|maybe|perhaps|possibly|might(?:\s+be)?|could(?:\s+(?:also\s+)?be)?|may(?:\s+be)?|one\s+of|any\s+of|any|unknown|"
     r"возможно|либо|misschien|kanske|vielleicht|entweder|peut-être|quizás|forse|talvez|soit"
 )
+# What may be between such a word and the value: "not **equal to** $5$".
 _FILLER = (
     r"(?:[\s*_,:\"“(]|\\[,;:! ]|\$|\\\(|\\\[|the|a|an|be|is|are|exactly|equal(?:s)?(?:\s+to)?|"
     r"simply|just|actually|value|answer|"
     r"number|result|of|to|think|believe|it|that|this|равен|es|ist|est|é|è|是|either|strictly|about|approximately|around|x|n|=)*"
 )
 _AFTER_FILLER = r"[\s*_,:\"”)$]*(?:\\\)|\\\])?[\s*_,:\"”)$]*"
+# The order decides: "not more than 5" is a bound, not a negation.
 _BEFORE: tuple[tuple[Withheld, re.Pattern[str]], ...] = (
     (
         "bound",
@@ -43,6 +50,7 @@ _BEFORE: tuple[tuple[Withheld, re.Pattern[str]], ...] = (
     ("negated", re.compile(rf"(?:\b(?:{_NOT})\b|不是|≠|\\neq?|!=){_FILLER}$", re.IGNORECASE)),
     ("hedged", re.compile(rf"(?:\b(?:{_PERHAPS})\b|可能是|也许){_FILLER}$", re.IGNORECASE)),
 )
+# "5 or more", "5 is wrong", "5, or maybe 6".
 _AFTER: tuple[tuple[Withheld, re.Pattern[str]], ...] = (
     (
         "bound",
@@ -76,16 +84,19 @@ _LEADING: tuple[tuple[Withheld, re.Pattern[str]], ...] = (
     ("negated", re.compile(rf"(?:{_NOT})\b(?!\s+(?:only|just)\b)", re.IGNORECASE)),
     ("hedged", re.compile(rf"(?:{_PERHAPS})\b", re.IGNORECASE)),
 )
+# "not 7 but 204", "не 7, а 204".
 _INSTEAD = re.compile(
     r"(?<!anything\s)\bbut(?:\s+rather|\s+instead)?\s+(?:(?:it\s+)?is\s+)?|\brather,?\s+(?:it\s+is\s+)?|而是|sondern\s+|,\s*(?:а|sino|maar|bensì|utan|lecz|mas\s+sim)\s+",
     re.IGNORECASE,
 )
+# "204, not 7", "204 rather than 7": the end names what the answer is not.
 _CONTRAST = re.compile(
     r"(?:(?<=[\d)\]}$π%*])\s*[,，;(]?\s*|[,，]\s*)(?:(?:and|but|so|und|et|y|e|а|en|och)\s+)?"
     r"(?:(?:not|never|rather\s+than|instead\s+of|as\s+opposed\s+to|nicht|не|niet|inte|nie|non|não|no|pas)\s+|而不是\s*|不是\s*|而非\s*)"
     r"(?!only|just)(?:[^\s]+\s*){1,3}$",
     re.IGNORECASE,
 )
+# "approximately 3.14", "exactly 5", "the number 7".
 _APPROXIMATELY = re.compile(
     r"(?:(?:approximately|about|around|roughly|approx\.?|circa|ca\.|exactly|precisely|simply|just|only|equal\s+to|equals|"
     r"given\s+by|actually|therefore|thus|indeed|the\s+(?:number|value|integer|fraction|point|interval|set)|"

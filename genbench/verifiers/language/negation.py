@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
-from genbench.verifiers.language.word_lists import any_of, read_list, read_table
+from genbench.verifiers.language.announcements import OPTIONS
+from genbench.verifiers.language.word_lists import any_of, bounded, compiled, read_list, read_table, words
 
 DENYING = read_table(r"""
     en: nothing; few; hesitat\w*; avoid\w*; beware; ignore; forget; mistakes?; trap; distractor;
@@ -83,23 +85,6 @@ CERTAIN = read_list(r"""
 """)
 """Phrases with a denying word that deny nothing."""
 
-PAUSING = read_list(r"""
-    (?:just )?kidding; joking; apologi[sz]e; apologies; never ?mind; oops; whoops; update; erratum;
-    make (?:that|it); forget (?:that|it|this); changed my mind; i mean; quatsch; doch; ich meine?;
-    je voulais dire; quise decir; korrektur; corrección; correzione; correção; correctie; исправление;
-    更正; 訂正; 정정; 应该是; scratch that; i was (?:wrong|mistaken); i made a mistake; my mistake;
-    that['’]?s (?:wrong|incorrect); that is (?:wrong|incorrect); i take (?:it|that) back;
-    let me (?:correct|reconsider|recheck); 不对; 我错了; 重新考虑; 搞错了; das ist falsch;
-    das stimmt nicht; c['’]est faux; me equivoqué; está mal; è sbagliato; está errado; это неверно;
-    я ошибся; 間違えました; 違います; 틀렸습니다; edit(?:ed)?; now; strike that; my bad; i meant; pardon;
-    désolé; perdón; perdona; disculpa; disculpe; scusa; scusi; desculpe; desculpa; perdão; извините;
-    простите; entschuldigung; verzeihung; 抱歉; すみません; 죄송; c['’]est plutôt; wait; hmm; no;
-    actually; on second thought; on reflection; hold on; or rather; sorry; 等等; 不; moment; halt; nein;
-    attendez; attends; non; espera; aspetta; espere; não; wacht; nee; подождите; стоп; нет; 待って; いや;
-    いえ; 잠깐; 아니; chwila; nie; bekle; hayır; vänta; nej; correction
-""")
-"""Words after which another conclusion replaces what was stated before."""
-
 
 _CONTEXT = 100
 """Characters before an answer that are read."""
@@ -112,6 +97,9 @@ _OTHERS = (
     r"friends?|teachers?|tutors?|professor|colleagues?|classmates?|students?|users?|neighbou?rs?|brother|sister"
     r"|mother|father|boss|uncle|aunt|assistant|critics?|people|someone|somebody|others|they"
 )
+# "I doubt", "it is not true", "I can't say", "nobody believes". A doubt that is itself denied is none: "no
+# doubt",
+# "without a doubt", "hard to doubt".
 _DENIES = any_of(rf"""
     (?<!\bno )(?<!\bnot )(?<!n['’]t )(?<!\bany )(?<!\bnever )(?<!\bwithout )(?<!\bwithout a )(?<!\blittle )
       (?<!\bhard to )(?<!\bdifficult to )(?<!\breason to )(?<!\bhardly any )
@@ -126,11 +114,13 @@ _DENIES = any_of(rf"""
     (?:nobody|no one|hardly anyone) (?:\w+ )?(?:{_BELIEVING})s?; no way
 """)
 _THAT = r"(?: (?:the|my|its|our|this|that|your))?(?: (?:correct|right|final|actual|true))?"
-_DENIED = rf"(?:\b|(?=n['’]t ))(?:{_DENIES})"
+_DENIED_THAT = rf"(?:\b|(?=n['’]t ))(?:{_DENIES})"
 _CONJUNCTION = r" (?:that|if|whether)"
 _REPORTED = rf"\b(?:{_OTHERS}) (?:\w+ )?(?:{_SAYING})(?: that)?"
 """What others say is not what the response says."""
 _SUPPOSED = r"\b(?:(?<!as )if|suppose|supposing|assume|assuming|imagine|unless|whether)(?: that)?"
+# The same with the conjunction that follows: "ich bezweifle, dass", "je doute que", "no creo que", "не
+# думаю, что".
 _FOREIGN = any_of(r"""
     (?:bezweif\w+|glaube?n? (?:ich )?nicht|denke?n? (?:ich )?nicht|nicht sicher|nicht überzeugt
       |ist (?:es )?nicht (?:wahr|richtig|so)|stimmt nicht|ist falsch|unwahrscheinlich|unmöglich
@@ -149,7 +139,7 @@ _UNSPACED = (
     r"(?:不认为|不認為|不觉得|不覺得|不相信|不同意|不确定|不能说|很难说)"
     r"(?:正确|最终|这个)?(?:的)?|とは思わない"
 )
-_DOUBT = rf"(?:{_DENIED}(?:{_CONJUNCTION})?{_THAT}|\b(?:{_FOREIGN})|{_UNSPACED})"
+_DOUBT = rf"(?:{_DENIED_THAT}(?:{_CONJUNCTION})?{_THAT}|\b(?:{_FOREIGN})|{_UNSPACED})"
 _NOUN = (
     r"(?:answer|result|value|solution|number|output|(?:output )?grid|it|this|that|[a-z]|antwort|lösung"
     r"|ergebnis|réponse|résultat|respuesta|solución|resultado|risposta|risultato|resposta|ответ)"
@@ -159,9 +149,13 @@ _IS = (
     r"(?:is|are|was|be|equals?|would be|could be|can be|should be|must be|=|ist|soit|est|égale"
     r"|ne peut pas être|sea|es|no puede ser|sia|è|seja|é|—|–)"
 )
+# Before "the answer is 5": "I doubt that", "If", "My friend says that".
 _BEFORE_ANNOUNCEMENT = re.compile(rf"(?:{_DOUBT}|(?:{_SUPPOSED}|{_REPORTED}){_THAT})[ \t*_]*$", re.IGNORECASE)
+# Before the value itself: "I do not think that it is", "it is not true that x =", "My friend says the
+# answer is".
+# A noun or "that" must be there, because "not 5" alone is read by `hedging`.
 _BEFORE_VALUE = re.compile(
-    rf"(?:{_DENIED}(?:{_CONJUNCTION}{_THAT}(?:{_NAMED})?|{_THAT}{_NAMED})|(?:\b(?:{_FOREIGN})|{_UNSPACED})"
+    rf"(?:{_DENIED_THAT}(?:{_CONJUNCTION}{_THAT}(?:{_NAMED})?|{_THAT}{_NAMED})|(?:\b(?:{_FOREIGN})|{_UNSPACED})"
     rf"(?:{_NAMED})?|{_REPORTED}{_THAT} (?:answer|result) (?=is\b))(?:[ \t]*{_IS}(?![^\W\d_]))?"
     r"(?:答案|结果)?[是为]?(?:option|letter|choice|exactly|equal to|(?:an?|the)\b|[\s$*_:(\[\\])*$",
     re.IGNORECASE,
@@ -179,6 +173,172 @@ def doubts_value(before: str) -> bool:
     A supposition does not: "if and only if x = 5" may be how an answer is given.
     """
     return _BEFORE_VALUE.search(_sentence(before)) is not None
+
+
+_RIGHT_BEFORE = {
+    # "It is not Paris", "anything but the Louvre", "no longer called *Bombay"
+    "text": re.compile(
+        r"\b(?:not|never|hardly|neither|nor|no\s+longer|(?:is|was|are|were|do|does|did|ca|wo|would|could)n['’]?t|cannot\s+be"
+        r"|rather\s+than|instead\s+of|unlike|except|other\s+than|any(?:thing|one|body)\s+but)"
+        r"(?:\s+(?:the|a|an|in|by|be|called|named))*[\s*_\"'“(]*$",
+        re.IGNORECASE,
+    ),
+    # "The output is not:\n1 2\n3 4", "rather than [[1, 2]]"
+    "grid": re.compile(
+        r"(?:\bnot|\bhardly|n['’]t|\bnever|\brather than|\binstead of|\bexcept)"
+        r"(?:\s++(?:be|equal|give))?[\s:*`]*+$",
+        re.IGNORECASE,
+    ),
+    # "x cannot be $\\boxed{5}$", "x \\neq \\boxed{5}", "more than \\boxed{5}"
+    "box": re.compile(
+        r"(?:\bnot|\bcannot\s+be|n['’]t\s+be|n['’]t|\bnever|\\neq?|≠|\bthan)\s*[\s$(*:]*$", re.IGNORECASE
+    ),
+}
+"""What denies an answer of each kind if it is right before it. Verdicts depend on how the lists differ."""
+_BEGINS_DENIED = re.compile(
+    r"(?:it\s+(?:is|was)\s+)?(?:not|never|isn['’]t|wasn['’]t|neither)\b", re.IGNORECASE
+)
+
+
+def is_denied(before: str, answer: Literal["text", "grid", "box"]) -> bool:
+    """Return whether the words right before an answer deny it."""
+    return _RIGHT_BEFORE[answer].search(before) is not None
+
+
+def begins_with_denial(answer: str) -> bool:
+    """Return whether an answer in words begins with a denial: "not Paris", "it is not Paris"."""
+    return _BEGINS_DENIED.match(answer) is not None
+
+
+_DENYING = compiled(DENYING)
+_AFTER_NOUN = ("ja", "ko", "tr", "hi")
+"""Languages whose denying words follow what they deny."""
+_CERTAINLY = re.compile(words(CERTAIN), re.IGNORECASE)
+_OPTION = rf"(?:(?:the\s+)?{bounded(words(OPTIONS))})"
+_DENYING_NEXT = {name: found for name, found in DENYING.items() if name not in _AFTER_NOUN}
+_PRE_NEGATIONS = (
+    r"rather than|instead of|other than|unlike|not|nicht|pas|no|non|não|niet|не|nie|inte|bukan|không phải"
+    r"|ليس|ليست|不是|而不是|而非|并非|不"
+)
+# The option that is denied after the chosen one: "B, not A", "B rather than option C", "B而不是A".
+_DENIES_OTHER = re.compile(
+    rf"{bounded(_PRE_NEGATIONS)}[\s\"'(]{{0,3}}(?:{_OPTION}[\W_]{{0,3}}|选|選|是)?[A-Z](?![A-Za-z])",
+    re.IGNORECASE,
+)
+# "not ", "rule out option ", "cannot be the " right before a letter.
+_DENIES_NEXT = re.compile(
+    rf"{bounded(words(_DENYING_NEXT))}(?:[\s\"'(]*(?:be|the|option|answer|is|to|真|选|選))*[\s\"'(\[]{{0,4}}\Z",
+    re.IGNORECASE,
+)
+# A denial after one of these is of something else: "B because A is not prime" does not deny B.
+_CUT_AFTER = re.compile(
+    r"[.;!?\n。！？,、—–(]|(?<!\w)(?:because|since|as|and|but|while|whereas|where|so|though|although|weil|denn|und|aber"
+    r"|car|parce|mais|porque|pero|mas|perché|ma|omdat|maar|потому|но|а|因为|而|所以|bo|ale|çünkü)(?!\w)",
+    re.IGNORECASE,
+)
+# A denial before one of these is of something else: "It is not A, so B" does not deny B.
+_CUT_BEFORE = re.compile(
+    r"[.;:!?\n。！？,、—–(]|(?<!\w)(?:so|thus|hence|therefore|but|because|leav(?:es|ing)|left with|aber"
+    r"|sondern|mais|pero|sino|mas|ma|bensì|но|а|maar|utan|lecz)(?!\w)"
+    r"|(?<=[고며만나])(?:\s|$)|所以|因此|但|而是|아니라|므로|ではなく|なので|ので",
+    re.IGNORECASE,
+)
+_DASH_IS = re.compile(r"[\s\])}\"'”]*[—–-]\s*(?=[а-яё])", re.IGNORECASE)
+"""The dash that Russian writes instead of "is"."""
+# "A, which is wrong", "A and that is not right".
+_RELATIVE = re.compile(
+    r"[^\S\n]*[)\]]*,?[^\S\n]*(?:which|and that|that)\s+(?:is|was)\s+(?:\w+\s+)?"
+    r"(?:wrong|incorrect|false|not)\b",
+    re.IGNORECASE,
+)
+_SUPPOSING = re.compile(rf"(?:^|[,;:]\s*)\W*{bounded(words(SUPPOSING))}", re.IGNORECASE)
+# Together with _CONDITION: "It would be B if x were odd" states nothing.
+_WOULD_BE = re.compile(
+    r"\b(?:would (?:be|have been)|wäre|serait|sería|sarebbe|seria)\W*(?:option\W*)?$", re.IGNORECASE
+)
+_CONDITION = re.compile(r"[\s)\]\"'”.,]*(?:if|were|had|wenn|falls|si|se)\b", re.IGNORECASE)
+_WONDERING = compiled(WONDERING)
+
+
+def without_certainty(text: str, *, by: str = " ") -> str:
+    """Return a text without phrases that have a denying word and deny nothing: "no doubt", "not only"."""
+    return _CERTAINLY.sub(by, text)
+
+
+def leaves_open(text: str) -> bool:
+    """Return whether a text leaves open what it says: "perhaps B", "some would say B"."""
+    return _WONDERING.search(text) is not None
+
+
+def denies(text: str) -> bool:
+    """Return whether a text has a denying word, or a sign that says "not equal"."""
+    return (
+        _DENYING.search(without_certainty(text)) is not None
+        or re.search(r"\\n(?:eq?|ot)\b|≠", text) is not None
+    )
+
+
+def denies_next(before: str) -> bool:
+    """Return whether the words before an option deny it directly: "not B", "rule out B"."""
+    return _DENIES_NEXT.search(without_certainty(before)) is not None
+
+
+def denied_before(before: str) -> bool:
+    """Return whether the clause before an option denies it."""
+    if denies_next(before) or doubts_value(without_certainty(before)):
+        return True
+    clause = _CUT_BEFORE.split(before.rstrip(" :\"'“(["))[-1]
+    return _DENYING.search(clause) is not None
+
+
+def denied_after(after: str, *, announced: bool = False) -> bool:
+    """Return whether the words after an option call it wrong. "B, not A" does not.
+
+    Args:
+        announced: words such as "the answer is" are before the option. Then a period after its bracket ends
+            the sentence: "The answer is (B). No other option fits." In "(A). Incorrect." it does not.
+    """
+    if _RELATIVE.match(after):
+        return True
+    marks = " )]}\"'”" if announced else " )]}\"'”.:"
+    start = len(after) - len(after.lstrip(marks)) if re.match(r"[\])}\"'”]+", after) else 0
+    if copula := _DASH_IS.match(after):
+        start = copula.end()
+    cut = _CUT_AFTER.search(after, start)
+    clause = after[: cut.start() if cut else len(after)]
+    other = _DENIES_OTHER.search(after)
+    if other is not None and other.start() < len(clause) + 1:
+        clause = clause[: other.start()]
+    return _DENYING.search(without_certainty(clause)) is not None
+
+
+def contrasts(after: str) -> bool:
+    """Return whether another option is denied right after this one: "B, not A", "B不是A"."""
+    match = _DENIES_OTHER.search(after)
+    return match is not None and re.fullmatch(r"[\s,;)(。–—.-]*", after[: match.start()]) is not None
+
+
+def is_open(before: str, after: str) -> bool:
+    """Return whether a clause supposes or wonders rather than states."""
+    clause = re.split(r"[,;:]", before)[-1]
+    cut = _CUT_AFTER.search(after)
+    tail = after[: cut.start() if cut else len(after)]
+    return (
+        _SUPPOSING.search(before) is not None
+        or (_WOULD_BE.search(before) is not None and _CONDITION.match(after) is not None)
+        or leaves_open(without_certainty(clause))
+        or leaves_open(tail)
+    )
+
+
+def denies_plainly(text: str, letters: str) -> bool:
+    """Return whether a text calls an option wrong in so many words: "B is wrong", "not B", "B不对"."""
+    wrong = r"(?:wrong|incorrect|false|not (?:correct|right|the))"
+    plainly = (
+        rf"(?<![A-Za-z]){letters}\W{{1,4}}(?:is|was)\s+(?:\w+\s+)?{wrong}|{letters}\s?(?:不对|不正确|错)"
+    )
+    denied = rf"(?:not|不是|nicht|pas|cannot be|can't be)\s{{0,2}}{letters}(?![A-Za-z])"
+    return re.search(rf"{plainly}|{denied}", text) is not None
 
 
 def _sentence(before: str) -> str:

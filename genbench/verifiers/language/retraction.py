@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Literal
 
-from genbench.verifiers.language.word_lists import any_of
+from genbench.verifiers.language.word_lists import any_of, compiled, read_list
 
 _SUBJECT = (
     r"(?:that|this|it|which|the above|all (?:of )?(?:that|this)"
@@ -154,6 +154,7 @@ GOES_ON = any_of(
 Standing = Literal["withdrawn", "confirmed", ""]
 """What the text after an answer makes of it."""
 
+# A sentence and its marks. The possessive repetitions keep texts of nothing but marks linear.
 _PIECE = re.compile(r"([^.!?;\n。！？；…]++)([.!?;\n。！？；…]*+)")
 _MARKS = " \t\r,、，:：()[]{}*_`~\"'“”‘’«»<>$\\—–-¡¿|/"
 _PIECE_CHARS = 300
@@ -161,9 +162,13 @@ _PIECE_CHARS = 300
 
 _LEADS = re.compile(rf"(?:{LEADS})(?![^\W\d_])[\s,、，:：—–-]*+", re.IGNORECASE)
 _LEADS_UNSPACED = re.compile(rf"(?:{LEADS_UNSPACED})[\s,、，:：—–-]*+")
+# "No, wait.", "Nein.", "不。": a whole sentence of leads with one of these takes an answer back.
 _NO = re.compile(rf"(?<![^\W\d_])(?:{NO})(?![^\W\d_])|{NO_UNSPACED}", re.IGNORECASE)
+# "Scratch that, sorry", "That is wrong", "I made a mistake": nothing else may be in the sentence.
 _TAKES_BACK = re.compile(rf"(?:{TAKES_BACK})(?:[\s,—–-]+(?:{TRAILS}))*", re.IGNORECASE)
+# "Checking again, I made a mistake in step 2": within a longer sentence only what is certain counts.
 _WITHIN = re.compile(rf"(?<![A-Za-z])(?:{WITHIN})|{WITHIN_UNSPACED}", re.IGNORECASE)
+# "Yes, that is right", "It checks out": they undo a withdrawal before them.
 _CONFIRMS = re.compile(rf"(?:{CONFIRMS})(?![^\W\d_])|{CONFIRMS_UNSPACED}", re.IGNORECASE)
 _ELSEWHERE = re.compile(rf"(?<![A-Za-z])(?:{ELSEWHERE})(?![A-Za-z])|{ELSEWHERE_UNSPACED}", re.IGNORECASE)
 _LETTER = re.compile(
@@ -174,10 +179,12 @@ _GOES_ON = re.compile(rf"\s*(?:{GOES_ON})(?![A-Za-z])", re.IGNORECASE)
 _LIST_ITEM = re.compile(r"(?:[-*•–]|\d+\)|\([a-z]\))[ \t]")
 """A line of a list, which may be the option "no"."""
 _MERELY_JOINS = re.compile(r"(?:but|and|so|then|however|aber|mais|pero|ma|mas|но)\b|但", re.IGNORECASE)
+# A withdrawal that begins so is about what was named last: "Some say D. That is wrong."
 _PRONOUN = re.compile(
     r"(?:that|this|it|which|wrong|incorrect|not|das|stimmt|c['’]|ce|faux|eso|esto|está|no\b|es\b|questo|isso|это)",
     re.IGNORECASE,
 )
+# A question about the answer itself, "Is that right? No.", is answered by what follows.
 _ABOUT_IT = re.compile(
     r"\b(?:right|correct|true|ok|okay|sure|it|that|this|richtig|correcte?|correcto)\s*$", re.IGNORECASE
 )
@@ -265,12 +272,14 @@ def _is_elsewhere(text: str, *, about_options: bool) -> bool:
     return _ELSEWHERE.search(text) is not None or (about_options and _LETTER.search(text) is not None)
 
 
+# "The final answer is", "Corrected answer:", "最终答案：": they count more than an earlier box.
 _FINAL = re.compile(
     r"(?<![A-Za-z])(?:final|correct(?:ed)?|revised|actual|right)\s+(?:answer|result|value)s?(?:\s+(?:to|of|for)\b[^.:\n]{0,60})?"
     r"(?:\s*[*_]*\s*[:：]\s*[*_]*|\s+(?:is|are|should\s+be|must\s+be)(?:\s+(?:therefore|thus|actually|now))?\s*:?\s*)"
     r"|(?<![A-Za-z])(?:therefore|thus|hence|so),?\s+the\s+final\s+answer\s+is\s*:?\s*|最终答案(?:是|为|：|:)\s*",
     re.IGNORECASE,
 )
+# Where a response begins to doubt: "Wait", "I made a mistake", "Edit:", "That is wrong".
 _MARKER = re.compile(
     r"(?<![A-Za-z])(?:wait|actually|correction|oops|sorry|scratch\s+that|on\s+second\s+thought|let\s+me\s+correct|"
     r"i\s+(?:made|see)\s+(?:a|an|my|the)\s+(?:\w+\s+)?(?:mistake|error|slip)|i\s+was\s+wrong|i\s+misread|no,|hmm|apologies|"
@@ -282,12 +291,14 @@ _MARKER = re.compile(
     r"false|an\s+error)|不对|错了|等等)",
     re.IGNORECASE,
 )
+# The value of a correction by its verb: "it should be 6", "I now get 6", "make that 6".
 _REPLACED = re.compile(
     r"(?<![A-Za-z])(?:(?:it|this|that|answer|value|result|total|number|sum)\s*(?:is|['’]s|should\s+(?:really\s+)?be|must\s+be|"
     r"equals|becomes|would\s+be)|i\s+(?:now\s+)?(?:get|mean|meant)|ich\s+meine?|je\s+voulais\s+dire|quise\s+decir|we\s+(?:now\s+)?get|make\s+(?:it|that))\s+"
     r"(?:(?:actually|really|in\s+fact|instead|therefore|thus|exactly|equal\s+to|just)\s+)*(?=[-\d$√π(\[{\\+−.])",
     re.IGNORECASE,
 )
+# The value right after the marker: "Correction: 6", "Sorry, it is 6", "No, 6".
 _DIRECT = re.compile(
     r"(?<![A-Za-z])(?:wait|actually|correction|oops|sorry|scratch\s+that|no|apologies|hmm|kidding|never\s*mind|edit(?:ed)?|update"
     r"|erratum|korrektur|corrección|correzione|correção|nein|quatsch|pardon|perdón|entschuldigung)[\s,:.!—–-]*"
@@ -313,10 +324,68 @@ def replacements(text: str) -> list[int]:
     return sorted(found)
 
 
+PAUSING = read_list(r"""
+    (?:just )?kidding; joking; apologi[sz]e; apologies; never ?mind; oops; whoops; update; erratum;
+    make (?:that|it); forget (?:that|it|this); changed my mind; i mean; quatsch; doch; ich meine?;
+    je voulais dire; quise decir; korrektur; corrección; correzione; correção; correctie; исправление;
+    更正; 訂正; 정정; 应该是; scratch that; i was (?:wrong|mistaken); i made a mistake; my mistake;
+    that['’]?s (?:wrong|incorrect); that is (?:wrong|incorrect); i take (?:it|that) back;
+    let me (?:correct|reconsider|recheck); 不对; 我错了; 重新考虑; 搞错了; das ist falsch;
+    das stimmt nicht; c['’]est faux; me equivoqué; está mal; è sbagliato; está errado; это неверно;
+    я ошибся; 間違えました; 違います; 틀렸습니다; edit(?:ed)?; now; strike that; my bad; i meant; pardon;
+    désolé; perdón; perdona; disculpa; disculpe; scusa; scusi; desculpe; desculpa; perdão; извините;
+    простите; entschuldigung; verzeihung; 抱歉; すみません; 죄송; c['’]est plutôt; wait; hmm; no;
+    actually; on second thought; on reflection; hold on; or rather; sorry; 等等; 不; moment; halt; nein;
+    attendez; attends; non; espera; aspetta; espere; não; wacht; nee; подождите; стоп; нет; 待って; いや;
+    いえ; 잠깐; 아니; chwila; nie; bekle; hayır; vänta; nej; correction
+""")
+"""Words after which another conclusion replaces what was stated before."""
+_PAUSING = compiled(PAUSING)
+# At the start of a sentence only: "Paris. Wait, it's London". In "I can't wait" and "sorry for the delay"
+# it is none.
+_SECOND_THOUGHT = re.compile(
+    r"(?:^|[.!?\n])(?:[^\S\n]|[*_])*+(?:wait|no,|no\s+wait\b|oops|correction|scratch\s+that|on\s+second\s+thought|sorry(?!\s+(?:for|about|it|that\s+it))|hmm|apologies"
+    r"|(?:just\s+)?kidding|never\s*mind(?!\s+(?:the|about|those))|(?:edit|update)\s*:\s*(?:it|the\s+answer|that|no|actually)\b"
+    r"|actually,?\s+(?:it|the\s+answer|that|this|i)\b)",
+    re.IGNORECASE,
+)
+_JUDGED = re.compile(r"(?:\w+ ){0,2}(?:not )?(?:right|correct|wrong|incorrect|false|mistaken)", re.IGNORECASE)
+"""What follows "my answer is" and is no answer, if another one is given."""
+_NAMES_ANOTHER = re.compile(
+    r"\b(?:it|that|this|answer)(?:['’]s|\s+(?:is|was|should\s+be|must\s+be))\s+(?!(?:right|correct|fine|true|ok)\b)[^\W_]"
+    r"|\bi\s+mean",
+    re.IGNORECASE,
+)
+"""What gives another answer after a second thought: "it's London"."""
+
+
+def pauses(text: str) -> bool:
+    """Return whether a text has words such as "wait", after which another option may replace one."""
+    return _PAUSING.search(text) is not None
+
+
+def second_thought(text: str) -> str | None:
+    """Return a text from the sentence on that thinks again: "Wait, it's London". None if there is none."""
+    found = _SECOND_THOUGHT.search(text)
+    return None if found is None else text[found.start() :]
+
+
+def judges_only(answer: str) -> bool:
+    """Return whether what follows "my answer is" only says whether it is right: "not correct"."""
+    return _JUDGED.fullmatch(answer) is not None
+
+
+def names_another(text: str) -> bool:
+    """Return whether a text gives an answer: "it's London". "It is right" does not."""
+    return _NAMES_ANOTHER.search(text) is not None
+
+
 _TILDES = re.compile(
     r"(?<![^\s*_(\[{:>])~~(?=[^\s~])(?!\\(?!boxed))(?:(?!~~)[^\n]){1,300}?(?<!\s)~~(?![^\s*_)\]}.,:;!?<])"
 )
 """Markdown's strikethrough. In LaTeX ``~~`` is a wide blank: ``3~~5``, ``~~\\text{or}~~``."""
+_ANY_TILDES = re.compile(r"~~[^~\n]{1,200}~~")
+"""What Markdown shows as crossed out, formulas and parts of words too."""
 _TAGS = re.compile(r"<(s|del|strike)>(?:(?!</?\1>)[^\n]){1,300}</\1>", re.IGNORECASE)
 
 
@@ -325,3 +394,8 @@ def without_strikethrough(text: str) -> str:
     if "~~" in text:
         text = _TILDES.sub(" ", text)
     return _TAGS.sub(" ", text) if "</" in text else text
+
+
+def without_any_tildes(text: str) -> str:
+    """Return the text also without what is crossed out in a word or a formula. For texts without LaTeX."""
+    return _ANY_TILDES.sub(" ", without_strikethrough(text))

@@ -32,6 +32,7 @@ _SIGN = re.compile(rf"({_LESS}|{_LESS_EQUAL}|{_MORE}|{_MORE_EQUAL}|{_NOT_EQUAL})
 _INEQUALITY = re.compile(
     rf"{_SIGN.pattern}|\\not\s*[=<>]|\\(?:gg|ll|gtrsim|lesssim|gtrapprox|lessapprox|nless|ngtr|nleq|ngeq)(?![A-Za-z])"
 )
+# `x`, `x_{1}`, `|x|`, `f(x)`: the side of an inequality that is bounded.
 _VARIABLE = re.compile(r"\\?[A-Za-z]+(?:_\{?\w+\}?)?'?|\|[a-z]\||[a-zA-Z]\([a-z]\)")
 _CONSTANTS = frozenset({"e", "i", "\\pi", "\\infty"})
 _OR = (
@@ -41,13 +42,18 @@ _AND = (
     r"\\(?:text|mbox|textrm|mathrm)\s*\{\s*and\s*\}|\\(?:land|wedge)(?![A-Za-z])|"
     r"(?<![A-Za-z])and(?![A-Za-z])|,"
 )
+# `x \in [0, 1)`.
 _MEMBER = re.compile(r"^\s*\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*\\in(?![A-Za-z])\s*")
+# `\{x \in \mathbb{R} \mid x > 3\}`.
 _BUILDER = re.compile(
     r"^\\\{\s*([a-z])\s*(?:\\in\s*\\mathbb\s*\{?R\}?\s*)?(?:\\mid|\||:)\s*(.+)\\\}$", re.DOTALL
 )
 _PIECE = r"[(\[][^()\[\]]*(?:\([^()]*\)[^()\[\]]*)*,[^()\[\]]*(?:\([^()]*\)[^()\[\]]*)*[)\]]"
+# `[0, 1) \cup (f(2), 3]`, `(1,2) \cup \{5\}`.
 _INTERVALS = re.compile(rf"\s*{_PIECE}(?:\s*\\cup\s*(?:{_PIECE}|\\\{{[^{{}}]*\\\}}))*\s*")
+# `\mathbb{R} \setminus \{1, 2\}`.
 _REALS = re.compile(r"\s*\\mathbb\s*\{?R\}?\s*(?:\\setminus|\\backslash|-)\s*\\\{(.+)\\\}\s*")
+# `|x| \ge 3` is two rays.
 _OUTSIDE = re.compile(rf"\|\s*[a-z]\s*\|\s*(?P<sign>{_MORE_EQUAL}|{_MORE})\s*(?P<end>[^<>=,]+)")
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _INEQUALITY_CHARS = 300
@@ -193,6 +199,7 @@ def decide(reference: Expression, answer: Expression) -> bool | Open:
     """Return whether the answer states the reference, or what computer algebra must compare."""
     if reference.modulus and answer.modulus:
         return _residues_equal(reference, answer)
+    # Two numbers never need algebra, and most answers are numbers.
     if reference.number and answer.number:
         return numbers_equal(reference.number, answer.number)
     if reference.number and reference.number.decimal and _DECIMAL_COMMA.fullmatch(answer.key):
@@ -224,6 +231,7 @@ def _decide_spelling(reference: Expression, answer: Expression) -> bool | None:
     """Compare two texts as they are written. Return None if that does not decide."""
     if reference.key == answer.key:
         return bool(reference.key)
+    # The base counts, not the value: `204_5` does not state 204.
     if reference.based or answer.based:
         return _bases_equal(reference, answer)
     if reference.word is not None:
@@ -350,10 +358,12 @@ _RELATION = re.compile(
     r"[<>=!:]|\\(?:le|leq|leqslant|ge|geq|geqslant|ne|neq|lt|gt|equiv|approx|to|mid)(?![A-Za-z])"
 )
 _FACTORIAL = re.compile(r"!(?!=)")
+# `x = `, `x_{1} \in `: what is in front of the values.
 _PREFIX = re.compile(r"^\\?[A-Za-z]+(?:_\{?\w+\}?)?\s*(?:=|\\in(?![A-Za-z]))")
 _MATRIX = re.compile(r"^\\begin\{([bpvBV]?matrix)\}(.*)\\end\{\1\}$", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[a-zA-Z]+\}")
 _SEPARATOR = r",|;|\\cup(?![A-Za-z])|\\(?:text|mbox)\s*\{\s*(?:and|or)\s*\}"
+# `f(2)` is no product of f and 2, while `x(2)` may be one.
 _FUNCTION_NAMES = frozenset("fghpqFGHPQ")
 _WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 _CONSTANT_VALUES: dict[str, complex] = {"\\pi": math.pi, "e": math.e, "i": 1j, "\\infty": math.inf}

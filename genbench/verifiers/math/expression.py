@@ -19,6 +19,7 @@ from genbench.verifiers.notation.latex import (
 from genbench.verifiers.notation.numbers import NUMBER_WORDS, Number, is_too_large, read_number
 
 _TEXT = r"\\(?:text|mathrm|operatorname|mbox|textrm)\s*\{"
+# `4 \pmod 7`, `4 (mod 7)`, `4 \text{ mod } 7`, `4 modulo 7` at the end.
 _MODULUS = re.compile(
     rf"\s*,?\s*(?:\\p?mod(?![A-Za-z])|\\bmod(?![A-Za-z])|\\pod(?![A-Za-z])|[(\[]?\s*{_TEXT}\s*\(?\s*mod(?:ulo)?\s*\}}?"
     r"|[(\[]?\s*(?<![A-Za-z\\])mod(?:ulo)?(?![A-Za-z])|[(\[]\s*\\b?mod(?![A-Za-z]))"
@@ -27,6 +28,7 @@ _MODULUS = re.compile(
 _NAMES = {word: base for base, word in enumerate(NUMBER_WORDS) if 2 <= base <= 16}
 _NAMES |= {"binary": 2, "ternary": 3, "octal": 8, "decimal": 10, "hexadecimal": 16, "hex": 16, "dec": 10}
 _WORD = r"(?:[a-z]+|\d{1,2})"
+# `204_5`, `204_{\text{five}}`, `204 (base 5)`, `204 in base 5`.
 _BASED = re.compile(
     r"\(?(?P<digits>[0-9A-Fa-f]*\d[0-9A-Fa-f]*|[A-F]{2,})\)?\s*"
     rf"(?:_\s*\{{?\s*(?:{_TEXT})?\s*(?:base\s*)?(?P<base>{_WORD})\s*\}}*"
@@ -65,6 +67,7 @@ def read_based(text: str) -> Based | None:
     return Based(found["digits"].upper().lstrip("0") or "0", base) if base else None
 
 
+# An equals sign, not that of <=, !=, == or :=.
 _EQUALS = r"(?<![<>!=\\:])=(?!=)"
 _HAS_EQUALS = re.compile(_EQUALS)
 _PARTS = r",|;|(?<=[^A-Za-z\\])(?:and|or)(?=[A-Za-z\\(])"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _CHARS = 200
 """A longer text is no number with a unit."""
+# "3e8", "3.0 \cdot 10^8", "1,234".
 _NUMBER = re.compile(
     r"(?P<number>[+-]?\s*(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3}"
     r"|\s*(?:\\cdot|\\times|\*|×)\s*10\s*\^\s*(?:\{\s*[+-]?\d{1,3}\s*\}|[+-]?\d{1,3}))?)(?P<unit>.*)",
@@ -51,6 +52,7 @@ _FACTOR = rf"(?:{_SYMBOL}{_POWER})"
 _PRODUCT = rf"{_FACTOR}(?:(?:\s*(?:\\cdot|\\times|\*|·|/|\bper\b)\s*|\s+){_FACTOR})*+"
 _QUOTIENT = rf"\\frac\s*\{{\s*(?:{_PRODUCT}|1)\s*\}}\s*\{{\s*{_PRODUCT}\s*\}}"
 _PART = rf"(?:{_QUOTIENT}|(?:1\s*)?/?\s*{_PRODUCT})"
+# "m/s^2", "\frac{m}{s}", "kg \cdot m", "1/s", "(km per hour)".
 _UNIT = re.compile(rf"\s*(?:\\?[,;]\s*)?\(?\[?\s*{_PART}(?:\s*(?:\\cdot\s*)?{_PART})?\s*\]?\)?\s*\.?\s*")
 _WRAPPER = re.compile(r"\\(?:text|mathrm|mbox|textrm|rm|operatorname)\s*\{([^{}]*)\}")
 _SPACING = re.compile(r"\\[,;:! ]|~|\\q?quad")

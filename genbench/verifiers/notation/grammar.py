@@ -9,26 +9,13 @@ from __future__ import annotations
 import re
 from typing import Generic, Protocol, TypeVar
 
+from genbench.verifiers.language.word_lists import read_list
+
 _TOKEN = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+|\\[A-Za-z]+|\\[{}]|[A-Za-z]|[-+*/^_=(){}\[\],;!|])")
 _DIVIDE, _TIMES = frozenset({"/", "\\div"}), frozenset({"*", "\\cdot", "\\times"})
 FUNCTIONS = frozenset(
     "\\" + name
-    for name in [
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "ln",
-        "exp",
-    ]
+    for name in read_list("sin; cos; tan; cot; sec; csc; arcsin; arccos; arctan; sinh; cosh; tanh; ln; exp")
 )
 _OPENING = frozenset({"(", "{", "\\frac", "\\sqrt", "\\pi", "\\binom"})
 _GREEK = frozenset({"\\alpha", "\\beta", "\\gamma", "\\theta", "\\lambda", "\\omega"})

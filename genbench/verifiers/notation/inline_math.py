@@ -21,6 +21,7 @@ _COMMANDS = (
     "arcsin|arccos|arctan|ln|log|exp|binom|circ|theta|alpha|beta|gamma|lambda|omega|phi|cup|cap|in|approx|equiv|"
     "pmod|bmod|mod|mathbb|lfloor|rfloor|lceil|rceil|begin|end|text|mathrm|overline|%|,|;|!|\\{|\\}"
 )
+# "1,234.50", "3,5", "$.75", "½".
 _NUMBER = re.compile(r"\$?(?:\d{1,3}(?:,\d{3})+(?![\d,]*\d)|\d+)(?:[.,]\d+(?!\d*[.,]\d))?|\$?\.\d+|[½⅓⅔¼¾⅕⅛]")
 _RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+|[₀-₉]+")
 _NAME = re.compile(rf"(?:{_CONSTANTS}|{_FUNCTIONS})(?:_?\d+(?=\())?(?![A-Za-z])|[√∛π∞]")
@@ -32,14 +33,18 @@ _SIGN = re.compile(r"\+/-|<=|>=|!=|[-+−–±<>≤≥≠≈]")
 _MINUS = re.compile(r"[-−]")
 _SCRIPT = re.compile(r"[_^](?:\{[^{}]*\}|-?\w)")
 _BLANK = re.compile(r"[ \t]+")
+# "12%", "12 percent", "5!", "30°", "f'".
 _POSTFIX = re.compile(r"\s?(?:\\?%|percent\b|pct\b)|[°!'](?!=)")
+# A letter is mathematics only before one of these: "x = 5", "f(x)", "n - 1". In "I have a dog" none is.
 _LETTER_FOLLOWS = re.compile(r"\s*[=^+*/_<>≤≥≠≈−]|\s+[-–]\s|\(|-\d")
 _GROUPS = {"(": ")]", "[": "])", "{": "}"}
+# "(see above)" is no mathematics, "(sqrt(2), pi)" is.
 _MATH_GROUP_WORD = re.compile(
     rf"(?<![\\A-Za-z])(?!(?:{_CONSTANTS}|{_FUNCTIONS}|inf|oo|or|and)(?![A-Za-z]))[A-Za-z]{{3,}}"
 )
 _UNITS = frozenset("msghlAVWKCFNJLMkKB")
 """Letters that touch a number as units in prose: "12m", "5s"."""
+# "1 1/2 cups" is one number.
 _FRACTION_PART = re.compile(r"[ \t]+(?=\d+/\d+(?![\d/]))")
 _X_TIMES = re.compile(r"\s+(?:[xX]|choose)\s+(?=\d)")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from genbench.verifiers.language.word_lists import read_list
 from genbench.verifiers.notation.numbers import is_arithmetic
 
 _BRACKETS = r"(?<!\\)[(\[{]|(?<!\\)[)\]}]|\\[{}]"
@@ -49,47 +50,16 @@ def closing_index(text: str, start: int) -> int | None:
     return None
 
 
-_COMMANDS = {
-    "π": "pi",
-    "∞": "infty",
-    "√": "sqrt",
-    "≤": "le",
-    "≥": "ge",
-    "≠": "ne",
-    "∪": "cup",
-    "∩": "cap",
-    "∈": "in",
-    "∅": "emptyset",
-    "±": "pm",
-    "∓": "mp",
-    "×": "times",
-    "·": "cdot",
-    "⋅": "cdot",
-    "∙": "cdot",
-    "≈": "approx",
-    "≃": "simeq",
-    "≅": "cong",
-    "∼": "sim",
-    "≫": "gg",
-    "≪": "ll",
-    "≡": "equiv",
-    "α": "alpha",
-    "β": "beta",
-    "γ": "gamma",
-    "δ": "delta",
-    "θ": "theta",
-    "λ": "lambda",
-    "μ": "mu",
-    "φ": "phi",
-    "ϕ": "phi",
-    "ω": "omega",
-    "⌊": "lfloor",
-    "⌋": "rfloor",
-    "⌈": "lceil",
-    "⌉": "rceil",
-    "⟨": "langle",
-    "⟩": "rangle",
-}
+_COMMANDS = dict(
+    pair.split()
+    for pair in read_list("""
+        π pi; ∞ infty; √ sqrt; ≤ le; ≥ ge; ≠ ne; ∪ cup; ∩ cap; ∈ in; ∅ emptyset; ± pm; ∓ mp; × times; ·
+        cdot; ⋅ cdot; ∙ cdot; ≈ approx; ≃ simeq; ≅ cong; ∼ sim; ≫ gg; ≪ ll; ≡ equiv; α alpha; β beta; γ
+        gamma; δ delta; θ theta; λ lambda; μ mu; φ phi; ϕ phi; ω omega; ⌊ lfloor; ⌋ rfloor; ⌈ lceil; ⌉
+        rceil; ⟨ langle; ⟩ rangle
+    """)
+)
+"""Signs of Unicode, and the commands of LaTeX for them."""
 _PLAIN = {
     "−": "-",
     "–": "-",
@@ -110,21 +80,11 @@ _PLAIN = {
 }
 _RAISED = {"⁰": "0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9"}
 _RAISED |= {"⁺": "+", "⁻": "-", "ⁿ": "n"}
-_LOWERED = {
-    "₀": "0",
-    "₁": "1",
-    "₂": "2",
-    "₃": "3",
-    "₄": "4",
-    "₅": "5",
-    "₆": "6",
-    "₇": "7",
-    "₈": "8",
-    "₉": "9",
-}
+_LOWERED = {chr(0x2080 + digit): str(digit) for digit in range(10)}
 
 _RAISED_RUN = re.compile(f"[{''.join(_RAISED)}]+")
 _LOWERED_RUN = re.compile(f"[{''.join(_LOWERED)}]+")
+# "√(2)", "√2", "√x" after √ has become `\sqrt `.
 _ROOT = re.compile(r"\\sqrt\s+(?=[(\d\w])\(?(?:(?<=\()([^()]*)\)|(\d+(?:\.\d+)?|\w))")
 
 
@@ -151,6 +111,7 @@ def _character(char: str) -> str:
 
 _FREE = r"(?<![\\A-Za-z])"
 _END = r"(?![A-Za-z])"
+# What shows plain text or code. Most answers have none of it and are left alone.
 _MARKS = re.compile(r"[A-Za-z]{2}| [xX] |[A-Za-z]\(|[*^<>!]|\d[eEjJ]| ~|\+-|\d \d")
 _FUNCTIONS = (
     "arcsin|arccos|arctan|arccot|sinh|cosh|tanh|sin|cos|tan|cot|sec|csc|ln|log|gcd|lcm|max|min|det|lim"
@@ -169,8 +130,10 @@ _NAMES = {
     "omega": r"\omega",
 }
 _NAME = re.compile(rf"{_FREE}(?:{'|'.join(_NAMES)}){_END}|{_FREE}(?:Pi|PI|Infinity|Inf|INF){_END}")
+# "sin(x)", "sin 2x", "log_2": the name of a function with an argument, not a product of letters.
 _FUNCTION = re.compile(rf"{_FREE}({_FUNCTIONS})(?=\s*[\^_(\[|\\]|\s*\d|\s+[A-Za-z]{_END})")
 _INVERSE = re.compile(rf"{_FREE}(asin|acos|atan)(?=\s*\()")
+# "log2(8)" and "log_2(8)" are to the base 2.
 _LOG_BASE = re.compile(r"(\\log)_?(\d+)(?=\s*\()")
 _CALL = re.compile(
     rf"{_FREE}(?P<name>sqrt|cbrt|exp|abs|floor|ceil|factorial|binomial|binom|comb|choose|frac|Rational|Fraction|nCr|C)\s*(?=\()"
@@ -190,17 +153,23 @@ _TEMPLATES = {
 }
 _BARE_ROOT = re.compile(rf"{_FREE}sqrt\s*(\d+(?:\.\d+)?|[A-Za-z]{_END}|\\pi{_END})")
 _BRACED_ROOT = re.compile(rf"{_FREE}(sqrt|frac|dfrac|binom)(?=\s*[\[{{])")
+# "10^-3", "2^10", "x^0.5". A single digit is left: "x^2y" is no power of 2y.
 _LONG_EXPONENT = re.compile(
     r"(?<!\\)\^\s*([+-]\s*(?:\d+(?:\.\d+)?|[A-Za-z]|\\pi)(?![\d.])|\d+\.\d+|\d{2,})(?![\d.])"
 )
+# "1.5e3", but not the letter e in "2e".
 _E_NOTATION = re.compile(r"(?<![\w.}])(\d+(?:\.\d+)?)[eE]([+-]?\d{1,3})(?![\w.])")
+# "3 x 4", "3.0x10^8". "3x" is a product with a variable.
 _LETTER_TIMES = re.compile(r"(?<=[\d.])\s*[xX]\s*(?=10\s*\^)|(?<=\d)\s+[xX]\s+(?=\d)")
 _CHOOSE = re.compile(rf"(\d+)\s+choose\s+(\d+){_END}")
+# "1 1/2" is one and a half, but "2,1 1/2" and "x1 1/2" are not read.
 _MIXED = re.compile(r"(?<![\d.,/^_{}\w])(-?)(\d+)\s+(\d+)\s*/\s*(\d+)(?![\d.,/^])")
 _DOUBLE_STAR = re.compile(r"(?<=[\w)}\]])\s*\*\*\s*(?=[\w({\\.-])")
+# Not "5!=120", which is a factorial and an equals sign.
 _UNEQUAL = re.compile(r"(?<![\d)])(\s*)!=")
 _IMAGINARY = re.compile(r"(?<=\d)[jJ](?![A-Za-z0-9_])|(?<=\*)\s*I(?![A-Za-z0-9_])|(?<![A-Za-z\\])I\s*(?=\*)")
 """The imaginary unit of Python and of sympy: ``3+4j``, ``2*I``."""
+# "x ~ 3.28". A tilde before anything else is a blank of LaTeX.
 _ABOUT = re.compile(r"(?<=[A-Za-z])\s+~\s*(?=[-\d.])")
 _FACTOR = re.compile(r"(?<![*\\])\*(?![*])")
 _SIGNS = (
@@ -223,6 +192,7 @@ def from_plain_text(text: str) -> str:
         if sign in text:
             text = text.replace(sign, command)
     text = _ABOUT.sub(r" \\approx ", _IMAGINARY.sub("i", text))
+    # Before `*` becomes a product: `2**3` is a power.
     text = _UNEQUAL.sub(r"\1\\ne ", _DOUBLE_STAR.sub("^", text))
     text = _E_NOTATION.sub(r"\1\\cdot 10^{\2}", text)
     text = _LETTER_TIMES.sub(r"\\cdot ", text)
@@ -280,14 +250,15 @@ _ACCENTS = (
 )
 _SUBSCRIPT = r"(?:_\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|_[A-Za-z0-9])?"
 _LETTER = rf"(?:[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z])){_SUBSCRIPT}'*"
+# `x`, `S_{n}`, `\vec{a}`, `\theta_1`, `f'`: one name of a value.
 _QUANTITY = re.compile(
     rf"(?:{_ACCENTS}\s*(?:\{{[^{{}}]*\}}|[A-Za-z]+)|{_LETTER}){_SUBSCRIPT}'*(?:\^\{{?\*\}}?)?"
 )
-_WORDS = re.compile(r"[A-Za-z][A-Za-z .,'’\-]{2,80}|.*[A-Za-z]{3,} .*")
 _APPLIED_FUNCTION = (
     r"\\(?:sin|cos|tan|cot|sec|csc|arcsin|arccos|arctan|ln|log|lg|gcd|lcm|max|min|det|dim|lim|sum|prod|int|iint|oint|deg|"
     r"Pr|operatorname|sup|inf|binom|lfloor|lceil|varphi|phi|sigma|tau|mu|angle|text|mathbb)(?![A-Za-z])"
 )
+# `f(2)`, `a[3]`, `\sin\theta`, `m\angle ABC`, `[ABC]` (an area), `|v|`: a value that a problem asks for.
 _APPLIED = re.compile(
     rf"(?:{_LETTER}(?:\^\{{?\(?-?\d+\)?\}}?)?\(.*\)'*|{_LETTER}\[.*\]|{_APPLIED_FUNCTION}.*|m\\angle.*|\[[A-Z]{{3,}}\]"
     r"|\((?:[A-Za-z]\\circ)+[A-Za-z]\)\(.*\)|\\frac\{d.*\}\{d.*\}.*|\|\|?[^|]+\|\|?|\\[lr]?[vV]ert.*|\\\|.*)",
@@ -301,6 +272,7 @@ _OPERATIONS = {"\\cdot", "\\times", "\\frac", "\\div", "\\overline", "\\sqrt"}
 _POWER = re.compile(r"(?<=[A-Za-z)}])\^")
 _COEFFICIENT = re.compile(r"\d")
 _COORDINATES = frozenset("xyz")
+# `|x|` and `f()` name no value.
 _LONE = re.compile(r"\|+[xy]\|+|.*\(\s*\)")
 
 
@@ -359,7 +331,10 @@ _SWITCH = re.compile(
 _SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lrm]?)(?![A-Za-z])\.?")
 _FRACTION = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 _SPACING = re.compile(r"(?<!\\)\\(?:[,;:!> ]|quad(?![A-Za-z])|qquad(?![A-Za-z])|thinspace(?![A-Za-z]))|~")
+# `1{,}234`, `1\,234`, `1,\!234`: thousands as LaTeX parts them.
 _GROUPED = re.compile(r"(?<![\d.])(\d{1,3})((?:(?:\{,\}|,\s*\\!|\\,|,\\,|\\!)\s*\d{3})+)(?!\d)")
+# "1,234", "$1,234.50", "1 234" if that is the whole answer: in "1,234" of a longer text the comma may part
+# a list.
 _COMMA_GROUPED = re.compile(r"[+-]?(?:\\?\$)?\s*\d{1,3}(?:(?:,|, |\s)\d{3})+(?:\.\d+)?\s*")
 _DEGREES = re.compile(r"\^\s*\{?\s*\\(?:circ|degree)\s*\}?|\\degree(?![A-Za-z])")
 _NO_UNIT = (
@@ -368,6 +343,7 @@ _NO_UNIT = (
     r"isn|cannot|can|can't|either|neither|nor|up|below|at|false)\b)"
 )
 """Words after a number that are not units but change the meaning of the answer."""
+# `\text{ cm}^2`, but not `\text{ or more}`.
 _UNIT = (
     rf"(?:\s*\\(?:text|mathrm|mbox|textnormal|textbf|textrm)\s*\{{{_NO_UNIT}[^{{}}]*\}}"
     r"(?:\s*\^\s*(?:\{\s*-?\d\s*\}|\d))?)+"
@@ -379,6 +355,7 @@ _SHORT_UNITS = (
 )
 _UNIT_WORDS = rf"(?:sq\.? |square |cubic )?(?:{_SHORT_UNITS})(?:/(?:{_SHORT_UNITS}))?"
 _OTHER_WORDS = _NO_UNIT + r"(?!(?:sqrt|choose)\b)[A-Za-z]{4,20}(?:[ /][A-Za-z]{1,20}){0,3}"
+# "15 cm", "3 square miles", "7 apples", "15cm^2".
 _BARE_UNIT = re.compile(
     rf"^(?P<value>\S*[\d}}])(?:\s*(?:mm|cm|km|kg|ft|lbs?|mph)|\s+(?:{_UNIT_WORDS}|{_OTHER_WORDS}))(?:\^\{{?\d\}}?)?$"
 )
@@ -397,31 +374,22 @@ _FUNCTION_WORD = re.compile(
     r"lcm|max|min|det)\s*\}"
 )
 _BINOMIAL = re.compile(r"\\[dt]binom(?![A-Za-z])")
+# `\sqrt{2} \text{ (approximately 1.41)}`: the exact value is the answer.
 _ASIDE = re.compile(
     r"(?<=\S)\s*\\(?:text|mbox|mathrm)\s*\{\s*[(\[]?\s*(?:about|approximately|approx|roughly)\b.*$", re.DOTALL
 )
 _CLOSED = {"(": ")", "[": "]", "{": "}"}
-_SYNONYMS = {
-    "\\leq": "\\le",
-    "\\leqslant": "\\le",
-    "\\geq": "\\ge",
-    "\\geqslant": "\\ge",
-    "\\neq": "\\ne",
-    "\\lt": "<",
-    "\\gt": ">",
-    "\\times": "\\cdot",
-    "\\ast": "*",
-    "\\lbrack": "[",
-    "\\rbrack": "]",
-    "\\lbrace": "\\{",
-    "\\rbrace": "\\}",
-    "\\varnothing": "\\emptyset",
-    "\\infin": "\\infty",
-    "\\land": "\\wedge",
-    "\\colon": ":",
-}
+_SYNONYMS = dict(
+    pair.split()
+    for pair in read_list(r"""
+        \leq \le; \leqslant \le; \geq \ge; \geqslant \ge; \neq \ne; \lt <; \gt >; \times \cdot; \ast
+        *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \infin \infty; \land
+        \wedge; \colon :
+    """)
+)
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _ARGUMENT = r"(\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z0-9])"
+# `\frac12`, `\frac1{72}`, `\frac{a}b`.
 _SHORT_FRACTION = re.compile(rf"\\frac\s*(?!\{{[^{{}}]*\}}\s*\{{){_ARGUMENT}\s*{_ARGUMENT}")
 _BLANKS = re.compile(r"(?P<command>\\[A-Za-z]+)\s+(?=[A-Za-z])|(?P<digits>(?<=\d)\s+(?=\d))|\s+")
 """Blanks, among them those with a meaning: ``\\cdot x`` is not ``\\cdotx`` and ``2 3`` is not 23."""
@@ -439,8 +407,10 @@ def tidy(latex: str) -> str:
     if text.isdigit():
         return text
     text = from_plain_text(_FUNCTION_WORD.sub(r"\\\1 ", text))
+    # Before units are dropped: `50 \\text{ percent}` keeps its sign.
     text = _PERCENT_WORD.sub(r"\\%", text)
     text = _FRACTION.sub(r"\\frac", _BINOMIAL.sub(r"\\binom", _SIZES.sub("", _SWITCH.sub("", text))))
+    # Before blanks are: `1\,234` is one number, and `1 234` in a longer text is two.
     text = _GROUPED.sub(lambda m: m[1] + re.sub(r"\D", "", m[2]), text)
     text = _DEGREES.sub("", _SPACING.sub(" ", text))
     text = _settle_approximation(_ASIDE.sub("", text)).strip()

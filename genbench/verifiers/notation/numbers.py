@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from genbench.verifiers.language.word_lists import read_list
 from genbench.verifiers.notation.grammar import Parser, TooLargeError, UnreadableError
 
 _BITS = 400_000
@@ -141,35 +142,19 @@ _SHOWN_BITS = 13_000
 """Larger values are not printed in full: Python prints at most 4,300 digits."""
 _INTEGER = re.compile(r"[+-]?\d+")
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+)")
+# `-3/4`, `(3)/(4)`.
 _SLASHED = re.compile(r"([+-]?)\(?([+-]?\d+)\)?/\(?([+-]?\d+)\)?")
+# `-1\frac{1}{2}` is minus one and a half.
 _STACKED = re.compile(r"([+-]?)(\d*)\\frac\{([+-]?\d+)\}\{([+-]?\d+)\}")
 _SCIENTIFIC = re.compile(r"([+-]?\d+(?:\.\d+)?)\\cdot10\^\{([+-]?\d{1,2})\}")
 _PERCENT = re.compile(r"\\?%$")
-NUMBER_WORDS = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-)
+NUMBER_WORDS = read_list("""
+    zero; one; two; three; four; five; six; seven; eight; nine; ten; eleven; twelve; thirteen; fourteen;
+    fifteen; sixteen; seventeen; eighteen; nineteen; twenty
+""")
 """The English words of 0 to 20, at the place of their number."""
 _SPELLED = {word: Fraction(value) for value, word in enumerate(NUMBER_WORDS)}
+# Rounded numbers: six decimals, as math-verify compares them, and five digits.
 _ABSOLUTE = Fraction(1, 10**6)
 _RELATIVE = Fraction(1, 10**5)
 

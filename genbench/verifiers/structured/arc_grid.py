@@ -12,7 +12,7 @@ from typing import Any
 from genbench.errors import DataError
 from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
-from genbench.verifiers.language.negation import doubts_value
+from genbench.verifiers.language.negation import doubts_value, is_denied
 from genbench.verifiers.language.retraction import is_withdrawn, without_strikethrough
 
 Grid = tuple[tuple[int, ...], ...]
@@ -21,6 +21,7 @@ Grid = tuple[tuple[int, ...], ...]
 _ROW = r"\[\s*+\d{1,3}+(?:\s*+,\s*+\d{1,3}+)*+\s*+,?+\s*+\]"
 _JSON_GRID = re.compile(rf"\[\s*+{_ROW}(?:\s*+,\s*+{_ROW})*+\s*+,?+\s*+\]")
 """A list of lists of numbers. Every repetition is possessive, so that no text takes more than linear time."""
+# "1 2 3", "| 1 | 2 |", "123".
 _TEXT_ROW = re.compile(r"[ \t|]*+(\d++(?:[ \t,|]++\d{1,3}+)*+)[ \t,|]*+")
 _SEPARATED = re.compile(r"[ \t,|]")
 _FEWEST_LINES = 2
@@ -90,11 +91,6 @@ _AFTER = 3_000
 """Characters after a grid that may take it back."""
 _BEFORE = 100
 """Characters before a grid that may deny it."""
-_DENIED = re.compile(
-    r"(?:\bnot|\bhardly|n['’]t|\bnever|\brather than|\binstead of|\bexcept)"
-    r"(?:\s++(?:be|equal|give))?[\s:*`]*+$",
-    re.IGNORECASE,
-)
 _VOTE_CHARS = 4_000
 
 
@@ -146,7 +142,7 @@ class GridVerifier(BaseVerifier):
 def _withheld(text: str, found: FoundGrid) -> str | None:
     """Return why a grid is not given as the answer: it is denied, or taken back. None if it is given."""
     before = text[max(0, found.start - _BEFORE) : found.start]
-    if _DENIED.search(before) or doubts_value(before):
+    if is_denied(before, "grid") or doubts_value(before):
         return "negated"
     return "retracted" if is_withdrawn(text[found.end : found.end + _AFTER]) else None
 

@@ -16,6 +16,7 @@ Need = Literal["all", "any"]
 
 _SHOWN = 300
 _CONTROL = re.compile(r"[\x00-\x1f]+")
+# "a, b; c", "1. a 2. b", "a and b": how many items a model lists.
 _ITEM = re.compile(r"[,;\n]|\s\d{1,3}[.)]\s|\band\b")
 _MOST_READ = 1_000_000
 """Characters of an answer that are read. RULER's longest answers have 128 tokens."""

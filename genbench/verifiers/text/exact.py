@@ -14,7 +14,7 @@ from genbench.types import Answer, Case, Finding
 from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.extraction.final_answer import final_answer
 from genbench.verifiers.extraction.final_text import final_text
-from genbench.verifiers.language.negation import doubts_value
+from genbench.verifiers.language.negation import doubts_value, is_denied
 from genbench.verifiers.math.expression import read_expression
 from genbench.verifiers.references import acceptable_texts
 from genbench.verifiers.text.contains import is_whole_word
@@ -67,12 +67,6 @@ _PARTS = 200
 """An answer in more parts than this is no answer: its F1 would be below 0.05 for ten wanted parts."""
 _SHOWN = 300
 """Characters of an answer that are kept for people and for votes."""
-_DENIED = re.compile(
-    r"\b(?:not|never|hardly|neither|nor|no\s+longer|(?:is|was|are|were|do|does|did|ca|wo|would|could)n['’]?t|cannot\s+be"
-    r"|rather\s+than|instead\s+of|unlike|except|other\s+than|any(?:thing|one|body)\s+but)"
-    r"(?:\s+(?:the|a|an|in|by|be|called|named))*[\s*_\"'“(]*$",
-    re.IGNORECASE,
-)
 _DETERMINES = re.compile(
     r"\s+(?!(?:it|he|she|they|we|you|i|this|that|these|those|there|the|an?|his|her|its|their|because|since|as|and|but"
     r"|not|is|was|in|by|at|on)\b)[^\W\d_]|-[^\W\d_]",
@@ -194,7 +188,7 @@ class ExactVerifier(BaseVerifier):
         while at >= 0:
             end = at + len(wanted)
             before = answer[max(0, at - _BEFORE) : at]
-            denied = _DENIED.search(before[-_NEAR:]) is not None or doubts_value(before)
+            denied = is_denied(before[-_NEAR:], "text") or doubts_value(before)
             whole = not self._word_borders or is_whole_word(answer, at, end)
             determines = wanted.casefold() == "no" and _DETERMINES.match(answer, end) is not None
             if whole and not denied and not determines:

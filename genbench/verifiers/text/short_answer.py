@@ -14,7 +14,9 @@ from genbench.verifiers.text.exact import ExactVerifier
 
 _BRACKETS = re.compile(r"[\[\](){}<>]")
 _ONLY_BRACKETS = re.compile(r"[\[\](){}<>\s,]+")
+# "apple, banana", "apple -> banana".
 _SEPARATORS = re.compile(r"[\s,;]+|\s*(?:->|→)\s*")
+# "1. apple 2) banana".
 _NUMBERING = re.compile(r"(?:^|(?<=\s))\d{1,3}[.)](?=\s)")
 _VOTE_CHARS = 1_000
 

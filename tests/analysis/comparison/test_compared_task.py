@@ -116,7 +116,7 @@ def test_rows_of_a_table_are_those_of_the_statistics() -> None:
     rows = compared(base, tuned).strata["level"]
     expected = compare_strata(base.scores, tuned.scores, labels, metric="avg@k")
     for row, other in zip(rows, expected, strict=True):
-        assert (row.name, row.difference, row.q_value) == (other.name, other.paired.difference, other.q_value)
+        assert (row.name, row.difference, row.q_value) == (other.name, other.difference, other.q_value)
 
 
 def test_the_decision_of_the_gate_is_copied() -> None:

@@ -20,14 +20,14 @@ from genbench.runs.execution.adaptive import (
     AdaptiveRounds,
     ScoresOnDisk,
     adaptive_job,
-    adaptive_key,
     shard_folders,
     without_base,
 )
 from genbench.runs.execution.job import RunContext
-from genbench.runs.execution.job_preparation import make_jobs
+from genbench.runs.execution.job_preparation import default_folder, make_jobs
 from genbench.runs.execution.run_manifest import RunManifest
-from genbench.runs.options import check_options, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import check_options
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded_task import VerifiedTask
 from tests.adaptive_runs import SUITE, K, N, adaptive_options, draw_base, run_adaptive, write_responses
@@ -274,12 +274,11 @@ def test_a_job_has_the_base_the_plan_and_a_folder_name_of_its_own(place: Path, b
     suite, chosen = open_suite(options)
     (job,) = make_jobs(suite, chosen, options)
     assert job.adaptive is not None
-    found = adaptive_job(options, job.adaptive.whole)
-    assert found is not None
+    found = adaptive_job(base, job.adaptive.whole, finish=False)
     assert found.plan == job.adaptive.plan
-    assert adaptive_key(found) != adaptive_key(None) is None
+    plain, own = (default_folder(suite, [job.model], adaptive=plan) for plan in (None, found))
+    assert plain != own
     assert without_base(["base", "tuned"], found, replace(options, models=())) == ["tuned"]
-    assert adaptive_job(replace(options, against=None), []) is None
     assert shard_folders(job) == {}
 
 

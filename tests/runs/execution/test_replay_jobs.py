@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.runs.execution.job_preparation import make_jobs, replay_jobs
-from genbench.runs.options import RunOptions, open_suite
-from genbench.runs.selection import load_tasks
+from genbench.runs.execution.job_preparation import make_jobs
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 
 SUITE = """\
 models: {m: {path: ./m}}
@@ -41,12 +41,4 @@ def test_a_file_without_any_line_is_refused(tmp_path: Path) -> None:
     given = options(tmp_path, [])
     suite, chosen = open_suite(given)
     with pytest.raises(InputError, match=r"ready\.jsonl"):
-        replay_jobs(
-            suite,
-            chosen,
-            load_tasks(suite, given),
-            given,
-            path=tmp_path / "ready.jsonl",
-            origin={},
-            adaptive=None,
-        )
+        make_jobs(suite, chosen, given)

@@ -12,7 +12,7 @@ import pytest
 from genbench import pipeline
 from genbench.analysis.comparison.compare import compare
 from genbench.analysis.results.record import Results
-from genbench.data.shard import Shard
+from genbench.data.subset import Shard
 from genbench.errors import ConfigError, InputError, NotComparableError, RunFolderError
 from genbench.pipeline import RunReport, run
 from genbench.runs.options import RunOptions

@@ -6,14 +6,17 @@ import pytest
 
 from genbench.stats.adaptive.expected_cost import ForeseenTask, foresee
 from genbench.stats.adaptive.group_sequential import plan_looks, task_rule
-from genbench.stats.comparison.power import Components
+from genbench.stats.comparison.power import ComponentsRecord
 
 
 def task(
     n: int = 500, k: int = 16, *, within: float = 0.1, sure: float = 0.0, family: int = 2
 ) -> ForeseenTask:
     return ForeseenTask(
-        task_rule(plan_looks(n, k), family=family), Components(0.1, within, 0.0, ""), 64, sure
+        task_rule(plan_looks(n, k), family=family),
+        ComponentsRecord(between=0.1, within=within, change=0.0, source=""),
+        64,
+        sure,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from genbench.stats.scores import Floats
 from genbench.stats.tracks.changepoints import MIN_HISTORY, alarm_threshold
-from genbench.stats.tracks.sequential_detection import Direction, Found, join_epochs, walk_changes
+from genbench.stats.tracks.sequential_detection import DetectedChange, Direction, join_epochs, walk_changes
 
 H = alarm_threshold(6)
 
@@ -27,7 +27,7 @@ def dropped(nights: int, start: int, stop: int | None = None, share: float = 0.1
     return line(losses, **how)
 
 
-def only(changes: list[Found]) -> Found:
+def only(changes: list[DetectedChange]) -> DetectedChange:
     assert len(changes) == 1
     return changes[0]
 
@@ -181,7 +181,7 @@ def test_walking_night_by_night_finds_what_one_walk_finds(direction: Direction) 
     losses[30:45] = losses[70:90] = 0.25
     values = line(losses)
     at_once = walk_changes([values], threshold=H, direction=direction)
-    known: list[Found] = []
+    known: list[DetectedChange] = []
     for night in range(len(values)):
         known = walk_changes(
             [values[: night + 1]], threshold=H, direction=direction, known=known, start=night

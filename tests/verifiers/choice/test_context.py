@@ -14,17 +14,14 @@ from genbench.verifiers.choice.context import (
     box_spans,
     clean,
     confirms,
-    denied_after,
-    denied_before,
     ends_text,
-    is_open,
     lead,
     plain,
     without_unit,
 )
 from genbench.verifiers.choice.verifier import OptionReader, Picked
 from genbench.verifiers.language.announcements import ANSWERS
-from genbench.verifiers.language.negation import DENYING
+from genbench.verifiers.language.negation import DENYING, denied_after, denied_before, is_open
 from genbench.verifiers.language.word_lists import bounded, compiled, read_list, read_table, words
 
 
