@@ -26,6 +26,7 @@ ADDITIONS = {
     "metric",
     "export-format",
     "log-format",
+    "statistic",
     "interval-rule",
     "further-interval",
     "status",
