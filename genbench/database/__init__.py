@@ -21,6 +21,7 @@ from sqlalchemy import (
     Select,
     String,
     Table,
+    UpdateBase,
     create_engine,
     event,
     inspect,
@@ -264,6 +265,24 @@ class Database:
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({self.LOCK})"))
             yield connection
+
+    def rows(self, query: Select[Any]) -> Sequence[Any]:
+        """Return all rows of a query, read in a transaction of its own.
+
+        Raises:
+            InputError: the database fails.
+        """
+        with self.read() as connection:
+            return connection.execute(query).all()
+
+    def run(self, statement: UpdateBase) -> int:
+        """Run one statement that writes, in a transaction of its own. Return the number of rows that it met.
+
+        Raises:
+            InputError: the database fails, or another process writes for too long.
+        """
+        with self.write() as connection:
+            return connection.execute(statement).rowcount
 
     def close(self) -> None:
         """Close the database."""

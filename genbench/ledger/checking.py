@@ -66,8 +66,7 @@ def check(
     )
     if track is not None:
         query = query.where(tables.track.c.name == track)
-    with ledger.read() as connection:
-        rows = connection.execute(query).all()
+    rows = ledger.rows(query)
     found: list[CheckedRun] = []
     for number, row in enumerate(rows):
         found.append(_checked(row, lines))

@@ -446,8 +446,7 @@ def track_names(ledger: Ledger) -> list[str]:
     """Return the names of the tracks that have a run, in alphabetical order."""
     track, run = tables.track, tables.run
     query = select(track.c.name).join(run, run.c.track_id == track.c.id).distinct().order_by(track.c.name)
-    with ledger.read() as connection:
-        return [name for name in connection.scalars(query) if name != LOOSE]
+    return [row.name for row in ledger.rows(query) if row.name != LOOSE]
 
 
 def track_history(

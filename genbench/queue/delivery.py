@@ -151,6 +151,7 @@ def _send(queue: Queue, channel: Channel, message: Message, clock: float) -> str
 
 URLS_VARIABLE = "GENBENCH_APPRISE_URLS"
 """Addresses in the form of Apprise, separated by spaces. They contain secrets, so they are never shown."""
+# The end of each mark that a chat could act on: @channel, [text](address), https://address.
 _MARK = re.compile(r"@(?=\w)|\](?=\()|:(?=//)")
 _GAP = "\u200b"
 """A space without width. Behind a mark it keeps chats from reading it, and people do not see it."""

@@ -181,8 +181,7 @@ def list_jobs(
         query = query.where(job.c.track == track)
     if before is not None:
         query = query.where(job.c.id < before)
-    with queue.read() as connection:
-        return [job_of(row) for row in connection.execute(query)]
+    return [job_of(row) for row in queue.rows(query)]
 
 
 def job_states(names: Sequence[str]) -> tuple[JobState, ...]:
@@ -201,9 +200,8 @@ def job_states(names: Sequence[str]) -> tuple[JobState, ...]:
 def count_jobs(queue: Queue) -> dict[str, int]:
     """Return the number of jobs by state."""
     job = tables.job
-    with queue.read() as connection:
-        rows = connection.execute(select(job.c.state, func.count().label("jobs")).group_by(job.c.state))
-        return {row.state: int(row.jobs) for row in rows}
+    counts = select(job.c.state, func.count()).group_by(job.c.state)
+    return {state: int(count) for state, count in queue.rows(counts)}
 
 
 def get_job(queue: Queue, number: int) -> Job:
@@ -220,16 +218,14 @@ def job_events(queue: Queue, number: int, after: int = 0) -> list[JobEvent]:
     """Return what happened to a job, old to new, from the event after number `after` on."""
     event = tables.job_event
     query = select(event).where(event.c.job_id == number, event.c.id > after).order_by(event.c.id)
-    with queue.read() as connection:
-        return [JobEvent.from_object(row) for row in connection.execute(query)]
+    return [JobEvent.from_object(row) for row in queue.rows(query)]
 
 
 def list_workers(queue: Queue) -> list[Worker]:
     """Return the workers that have not stopped."""
     worker = tables.worker
     query = select(worker).where(worker.c.state != "stopped").order_by(worker.c.started)
-    with queue.read() as connection:
-        return [worker_of(row) for row in connection.execute(query)]
+    return [worker_of(row) for row in queue.rows(query)]
 
 
 def cancel_job(queue: Queue, number: int, *, by: str) -> Job:

@@ -129,6 +129,7 @@ def start_ticks(pid: int) -> int | None:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
+    # The name of the program, in parentheses, may contain spaces and parentheses. Field 22 is `starttime`.
     return int(text.rpartition(")")[2].split()[19])
 
 
@@ -145,14 +146,12 @@ def enter_worker(
         "state": "working",
         "started": now(),
     }
-    with queue.write() as connection:
-        connection.execute(insert(tables.worker).values(values))
+    queue.run(insert(tables.worker).values(values))
 
 
 def leave_worker(queue: Queue, worker: WorkerIdentity, state: str) -> None:
     """Store that a worker drains or has stopped."""
-    with queue.write() as connection:
-        connection.execute(update(tables.worker).where(tables.worker.c.id == worker.id).values(state=state))
+    queue.run(update(tables.worker).where(tables.worker.c.id == worker.id).values(state=state))
 
 
 def claim(
@@ -172,9 +171,8 @@ def claim(
         clock: the time of day, which only decides whether a retry is due.
     """
     job = tables.job
-    with queue.read() as connection:
-        if connection.execute(select(job.c.id).where(job.c.state == "queued").limit(1)).first() is None:
-            return None
+    if not queue.rows(select(job.c.id).where(job.c.state == "queued").limit(1)):
+        return None
     with queue.write() as connection:
         chosen = _choose(connection, free=free, total=total, busy=busy, clock=clock())
         if chosen is None:
@@ -241,9 +239,7 @@ def cancelled(queue: Queue, numbers: Iterable[int]) -> set[int]:
     wanted = list(numbers)
     if not wanted:
         return set()
-    with queue.read() as connection:
-        rows = connection.execute(select(job.c.id).where(job.c.id.in_(wanted), job.c.cancel))
-        return {row.id for row in rows}
+    return {row.id for row in queue.rows(select(job.c.id).where(job.c.id.in_(wanted), job.c.cancel))}
 
 
 def write_held(
@@ -295,13 +291,11 @@ class LeaseWatch:
         A worker of this host whose process has ended is gone at once.
         """
         job = tables.job
-        with queue.read() as connection:
-            query = (
-                select(job.c.id, job.c.fence, job.c.beat, job.c.owner, tables.worker)
-                .join(tables.worker, tables.worker.c.id == job.c.owner)
-                .where(job.c.state == "running", job.c.owner != worker.id)
-            )
-            rows = connection.execute(query).all()
+        rows = queue.rows(
+            select(job.c.id, job.c.fence, job.c.beat, job.c.owner, tables.worker)
+            .join(tables.worker, tables.worker.c.id == job.c.owner)
+            .where(job.c.state == "running", job.c.owner != worker.id)
+        )
         self._seen = {row[0]: self._seen[row[0]] for row in rows if row[0] in self._seen}
         lost = [row for row in rows if self._is_lost(row, worker.host, monotonic)]
         return [row[0] for row in lost if _requeue(queue, worker, row)]

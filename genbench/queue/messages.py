@@ -84,8 +84,7 @@ def list_messages(queue: Queue, *, before: int | None = None, limit: int = 50) -
     query = select(table).where(shown).order_by(table.c.id.desc()).limit(limit)
     if before is not None:
         query = query.where(table.c.id < before)
-    with queue.read() as connection:
-        return [_message_of(row) for row in connection.execute(query)]
+    return [_message_of(row) for row in queue.rows(query)]
 
 
 def due_messages(queue: Queue, clock: float, kinds: Collection[MessageKind] = FOR_PEOPLE) -> list[Message]:
@@ -96,8 +95,7 @@ def due_messages(queue: Queue, clock: float, kinds: Collection[MessageKind] = FO
     table = tables.message
     waiting = (table.c.state == "waiting", table.c.kind.in_(kinds))
     query = select(table).where(*waiting).order_by(table.c.id).limit(100)
-    with queue.read() as connection:
-        return [_message_of(row) for row in connection.execute(query) if not _is_reserved(row, clock)]
+    return [_message_of(row) for row in queue.rows(query) if not _is_reserved(row, clock)]
 
 
 def _is_reserved(row: Any, clock: float) -> bool:
@@ -119,11 +117,9 @@ def reserve_message(queue: Queue, message: Message, clock: float, wait_s: float 
 
 def note_sent(queue: Queue, number: int) -> None:
     """Write down that a message arrived."""
-    with queue.write() as connection:
-        table = tables.message
-        connection.execute(
-            update(table).where(table.c.id == number).values(state="sent", tries=table.c.tries + 1, error="")
-        )
+    table = tables.message
+    sent = {"state": "sent", "tries": table.c.tries + 1, "error": ""}
+    queue.run(update(table).where(table.c.id == number).values(sent))
 
 
 def note_arrival(queue: Queue, number: int, channel: str) -> None:

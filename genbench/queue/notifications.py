@@ -42,8 +42,7 @@ def notify_changes(ledger: Ledger, queue: Queue, track: str) -> bool:
         change.c.direction == "drop",
         change.c.state.in_(_TOLD),
     )
-    with ledger.read() as connection:
-        rows = connection.execute(query.order_by(change.c.found_position, change.c.id)).all()
+    rows = ledger.rows(query.order_by(change.c.found_position, change.c.id))
     with queue.write() as connection:
         messages = select(tables.message.c.detail).where(
             tables.message.c.kind == "change", tables.message.c.track == track

@@ -92,15 +92,12 @@ def remove_schedule(queue: Queue, name: str) -> None:
         InputError: there is none of that name.
     """
     _require(queue, name)
-    with queue.write() as connection:
-        connection.execute(delete(tables.schedule).where(tables.schedule.c.name == name))
+    queue.run(delete(tables.schedule).where(tables.schedule.c.name == name))
 
 
 def list_schedules(queue: Queue) -> list[Schedule]:
     """Return all schedules by name."""
-    with queue.read() as connection:
-        query = select(tables.schedule).order_by(tables.schedule.c.name)
-        return [_schedule_of(row) for row in connection.execute(query)]
+    return [_schedule_of(row) for row in queue.rows(select(tables.schedule).order_by(tables.schedule.c.name))]
 
 
 def firings(cron: str, zone: str, after: datetime) -> Iterator[datetime]:

@@ -41,8 +41,17 @@ _JUDGE = frozenset({"use", "allow_unpinned", "max_unscored_share"})
 _TASK = frozenset(TaskEntry.model_fields)
 _FOREIGN = frozenset({"python", "definitions", "definition", "root", "folders", "functions", "rows", "tier"})
 """Options of tasks and verifiers that name programs, files or the kind of sandbox."""
-_FOREIGN_KEY = re.compile(r"(trust_|unsafe_).*|.*(_dir|_path|_file|_env|url|urls)|baseline")
-_FOREIGN_VALUE = re.compile(r"(?s)[/~].*|\.{1,2}/.*|.*\.\./.*|[a-z][a-z0-9+.-]*://.*|[\w.]+:[A-Za-z_]\w*")
+_FOREIGN_KEY = re.compile(
+    r"(trust_|unsafe_).*"  # trust_remote_code
+    r"|.*(_dir|_path|_file|_env|url|urls)"  # data_dir, api_key_env, base_url
+    r"|baseline"  # replies of another model, in a file
+)
+_FOREIGN_VALUE = re.compile(
+    r"(?s)[/~].*"  # /etc/passwd, ~/key
+    r"|\.{1,2}/.*|.*\.\./.*"  # ./rows.jsonl, a/../../b
+    r"|[a-z][a-z0-9+.-]*://.*"  # https://host, hf://datasets
+    r"|[\w.]+:[A-Za-z_]\w*"  # package.module:Class
+)
 _REMEDY = "leave it out, or ask for a suite of the service's own (genbench serve --suites)"
 
 

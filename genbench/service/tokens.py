@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Literal, get_args
 
-from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy import ColumnElement, insert, select, update
 
 from genbench.errors import InputError, nearest
 from genbench.queue import tables
@@ -100,8 +100,7 @@ def add_token(queue: Queue, name: str, scope: str, days: float | None) -> str:
 def list_tokens(queue: Queue) -> list[TokenEntry]:
     """Return the facts about all tokens, by name."""
     table = tables.token
-    with queue.read() as connection:
-        rows = connection.execute(select(table).order_by(table.c.name)).all()
+    rows = queue.rows(select(table).order_by(table.c.name))
     names = [field.name for field in fields(TokenEntry)]
     return [TokenEntry(**{name: getattr(row, name) for name in names}) for row in rows]
 
@@ -121,8 +120,7 @@ def revoke_token(queue: Queue, name: str) -> None:
 
 def has_tokens(queue: Queue) -> bool:
     """Return whether any token was ever made. From then on, reading needs one too."""
-    with queue.read() as connection:
-        return bool(connection.execute(select(func.count()).select_from(tables.token)).scalar())
+    return bool(queue.rows(select(tables.token.c.name).limit(1)))
 
 
 def caller_of(queue: Queue, token: str) -> Caller | None:
@@ -135,9 +133,7 @@ def caller_of(queue: Queue, token: str) -> Caller | None:
         return None
     moment = now()
     if row.used is None or row.used[:13] != moment[:13]:  # once an hour, so that reading seldom writes
-        with queue.write() as connection:
-            own = tables.token.c.name == row.name
-            connection.execute(update(tables.token).where(own).values(used=moment))
+        queue.run(update(tables.token).where(tables.token.c.name == row.name).values(used=moment))
     return Caller(row.name, row.scope)
 
 
@@ -149,11 +145,10 @@ def caller_named(queue: Queue, name: str) -> Caller | None:
 
 def _valid(queue: Queue, own: ColumnElement[bool]) -> Any:
     """Return the row of a token that is neither revoked nor expired, or None."""
-    with queue.read() as connection:
-        row = connection.execute(select(tables.token).where(own)).first()
-    if row is None or row.revoked or (row.expires is not None and wall_seconds() >= row.expires):
-        return None
-    return row
+    for row in queue.rows(select(tables.token).where(own)):
+        if not row.revoked and (row.expires is None or wall_seconds() < row.expires):
+            return row
+    return None
 
 
 def _digest(token: str) -> str:

@@ -26,7 +26,10 @@ from genbench.watch.watches import PinKind, WatchRules
 
 _FICLONE = 0x40049409
 """The request of ioctl(2) that lets a new file share the blocks of another (Btrfs, XFS)."""
+# States of training, which nothing draws from: optimizer.pt, rng_state_0.pth, and shards of
+# torch.distributed (*.distcp).
 _NOT_DRAWN = re.compile(r"(optimizer|scheduler|scaler|rng_state|training_args).*|.*\.distcp")
+# The states of DeepSpeed (global_step500), checkpoints inside a checkpoint, and hidden folders.
 _NOT_DRAWN_FOLDERS = re.compile(r"global_step\d+|checkpoint-\d+|\..*")
 
 

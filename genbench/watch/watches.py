@@ -170,8 +170,7 @@ def read_checkpoints(queue: Queue, name: str) -> list[Any]:
         .where(table.c.watch == name)
         .order_by(table.c.id)
     )
-    with queue.read() as connection:
-        return list(connection.execute(query).all())
+    return list(queue.rows(query))
 
 
 def add_checkpoint(queue: Queue, name: str, path: str, fingerprint: str) -> None:
@@ -180,8 +179,7 @@ def add_checkpoint(queue: Queue, name: str, path: str, fingerprint: str) -> None
         **{"watch": name, "path": path, "fingerprint": fingerprint, "seen": now(), "state": "settling"},
         **dict.fromkeys(("reason", "identity", "pin", "pinned"), ""),
     }
-    with queue.write() as connection:
-        connection.execute(insert(tables.checkpoint).values(values))
+    queue.run(insert(tables.checkpoint).values(values))
 
 
 def change_checkpoint(queue: Queue, number: int, values: Mapping[str, Any]) -> None:
@@ -198,16 +196,12 @@ def change_row(connection: Connection, number: int, values: Mapping[str, Any]) -
 
 def forget_checkpoint(queue: Queue, number: int) -> None:
     """Delete a row of a checkpoint, because its content turned out to be that of an earlier row."""
-    with queue.write() as connection:
-        connection.execute(delete(tables.checkpoint).where(tables.checkpoint.c.id == number))
+    queue.run(delete(tables.checkpoint).where(tables.checkpoint.c.id == number))
 
 
 def note_poll(queue: Queue, name: str) -> None:
     """Store the time at which a watch was polled."""
-    with queue.write() as connection:
-        connection.execute(
-            update(tables.watch).where(tables.watch.c.name == name).values(polled=wall_seconds())
-        )
+    queue.run(update(tables.watch).where(tables.watch.c.name == name).values(polled=wall_seconds()))
 
 
 def _require(connection: Connection, name: str) -> Any:

@@ -27,33 +27,11 @@ from .process import attempt, compiled, join_threads, open_streams, report, run_
 _ENTRY = "wrapped_function"
 _INT_DIGITS = 50_000
 _MISSING_MODULES = ("ipdb", "joblib", "resource", "psutil", "tkinter")
-_MISSING_IN_OS = [
-    "chdir",
-    "chmod",
-    "chown",
-    "chroot",
-    "fchdir",
-    "fchmod",
-    "fchown",
-    "fork",
-    "forkpty",
-    "getcwd",
-    "kill",
-    "killpg",
-    "lchmod",
-    "lchown",
-    "putenv",
-    "remove",
-    "removedirs",
-    "rename",
-    "renames",
-    "replace",
-    "rmdir",
-    "setuid",
-    "system",
-    "truncate",
-    "unlink",
-]
+_MISSING_IN_OS = (
+    "chdir", "chmod", "chown", "chroot", "fchdir", "fchmod", "fchown", "fork", "forkpty", "getcwd", "kill",
+    "killpg", "lchmod", "lchown", "putenv", "remove", "removedirs", "rename", "renames", "replace", "rmdir",
+    "setuid", "system", "truncate", "unlink",
+)  # fmt: skip
 
 
 def run(job: Job, prelude: dict[str, Any]) -> None:

@@ -14,41 +14,14 @@ from importlib import import_module
 from typing import Any
 
 RECURSION_LIMIT = 50_000
-_STARRED = [
-    "string",
-    "re",
-    "datetime",
-    "collections",
-    "heapq",
-    "bisect",
-    "copy",
-    "math",
-    "random",
-    "statistics",
-    "itertools",
-    "functools",
-    "operator",
-    "io",
-    "sys",
-    "json",
-    "builtins",
-    "typing",
-]
-_WARM = [
-    "array",
-    "atexit",
-    "cmath",
-    "dataclasses",
-    "decimal",
-    "enum",
-    "fractions",
-    "numbers",
-    "queue",
-    "textwrap",
-    "threading",
-    "time",
-    "traceback",
-]
+_STARRED = (
+    "string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics",
+    "itertools", "functools", "operator", "io", "sys", "json", "builtins", "typing",
+)  # fmt: skip
+_WARM = (
+    "array", "atexit", "cmath", "dataclasses", "decimal", "enum", "fractions", "numbers", "queue",
+    "textwrap", "threading", "time", "traceback",
+)  # fmt: skip
 
 
 def names() -> dict[str, Any]:

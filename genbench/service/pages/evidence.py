@@ -142,8 +142,7 @@ def cost_lines(ledger: Ledger, months: int = 12) -> list[CostLine]:
         .group_by(month, track.c.name, func.coalesce(run.c.currency, ""))
         .order_by(month.desc(), track.c.name)
     )
-    with ledger.read() as connection:
-        rows = connection.execute(query).all()
+    rows = ledger.rows(query)
     known = sorted({row[0] for row in rows}, reverse=True)[:months]
     return [
         CostLine(row[0], row[1], int(row[2]), float(row[3]) / 3600, int(row[4]), row[5], row[6])

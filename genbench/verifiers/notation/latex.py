@@ -254,7 +254,6 @@ _LETTER = rf"(?:[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z])){_SUBSCRIPT}'*"
 _QUANTITY = re.compile(
     rf"(?:{_ACCENTS}\s*(?:\{{[^{{}}]*\}}|[A-Za-z]+)|{_LETTER}){_SUBSCRIPT}'*(?:\^\{{?\*\}}?)?"
 )
-_WORDS = re.compile(r"[A-Za-z][A-Za-z .,'’\-]{2,80}|.*[A-Za-z]{3,} .*")
 _APPLIED_FUNCTION = (
     r"\\(?:sin|cos|tan|cot|sec|csc|arcsin|arccos|arctan|ln|log|lg|gcd|lcm|max|min|det|dim|lim|sum|prod|int|iint|oint|deg|"
     r"Pr|operatorname|sup|inf|binom|lfloor|lceil|varphi|phi|sigma|tau|mu|angle|text|mathbb)(?![A-Za-z])"
@@ -380,25 +379,14 @@ _ASIDE = re.compile(
     r"(?<=\S)\s*\\(?:text|mbox|mathrm)\s*\{\s*[(\[]?\s*(?:about|approximately|approx|roughly)\b.*$", re.DOTALL
 )
 _CLOSED = {"(": ")", "[": "]", "{": "}"}
-_SYNONYMS = {
-    "\\leq": "\\le",
-    "\\leqslant": "\\le",
-    "\\geq": "\\ge",
-    "\\geqslant": "\\ge",
-    "\\neq": "\\ne",
-    "\\lt": "<",
-    "\\gt": ">",
-    "\\times": "\\cdot",
-    "\\ast": "*",
-    "\\lbrack": "[",
-    "\\rbrack": "]",
-    "\\lbrace": "\\{",
-    "\\rbrace": "\\}",
-    "\\varnothing": "\\emptyset",
-    "\\infin": "\\infty",
-    "\\land": "\\wedge",
-    "\\colon": ":",
-}
+_SYNONYMS = dict(
+    pair.split()
+    for pair in read_list(r"""
+        \leq \le; \leqslant \le; \geq \ge; \geqslant \ge; \neq \ne; \lt <; \gt >; \times \cdot; \ast
+        *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \infin \infty; \land
+        \wedge; \colon :
+    """)
+)
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _ARGUMENT = r"(\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z0-9])"
 # `\frac12`, `\frac1{72}`, `\frac{a}b`.

@@ -41,14 +41,9 @@ JAVA_TYPES: Mapping[str, type] = MappingProxyType(
 
 JAVASCRIPT_TYPES: Mapping[str, type] = MappingProxyType(
     {
-        "String": str,
-        "any": str,
-        "integer": int,
-        "Bigint": int,
-        "float": float,
-        "Boolean": bool,
-        "dict": dict,
-        "array": list,
+        **dict.fromkeys(("String", "any"), str),
+        **dict.fromkeys(("integer", "Bigint"), int),
+        **{"float": float, "Boolean": bool, "dict": dict, "array": list},
     }
 )
 """The type of Python that stands for each type of JavaScript."""
@@ -221,14 +216,9 @@ Count = Literal["simple", "multiple", "parallel"]
 
 _PYTHON_TYPES: Mapping[str, type] = MappingProxyType(
     {
-        "string": str,
-        "integer": int,
-        "float": float,
-        "boolean": bool,
-        "array": list,
-        "tuple": list,
-        "dict": dict,
-        "any": str,
+        **dict.fromkeys(("string", "any"), str),
+        **dict.fromkeys(("array", "tuple"), list),
+        **{"integer": int, "float": float, "boolean": bool, "dict": dict},
     }
 )
 _LISTS = ("array", "tuple", "Array", "ArrayList")

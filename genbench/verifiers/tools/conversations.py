@@ -36,7 +36,22 @@ class LoopError:
     reason: Status = "wrong"
 
 
-class ToolLoopVerifier(BaseVerifier):
+class _ConversationVerifier(BaseVerifier):
+    """What both verifiers of conversations have: a sandbox for the functions of a file."""
+
+    limit_s = 120.0
+    """Seconds for the services of BFCL, and for the start of a sandbox."""
+
+    def __init__(self, wish: Mapping[str, Any]) -> None:
+        self._wish = read_wish(wish, f"{self.name} verifier")
+        self._runner = FunctionRunner(self._wish)
+
+    def close(self) -> None:
+        """End the sandboxes."""
+        self._runner.close()
+
+
+class ToolLoopVerifier(_ConversationVerifier):
     """Tells whether a conversation did with the functions what it was asked for.
 
     The calls of the model and the calls of the reference run on two fresh copies of the functions. After each
@@ -61,15 +76,12 @@ class ToolLoopVerifier(BaseVerifier):
 
     name = "tool_loop"
     rules = "2"
-    limit_s = 120.0
-    """Seconds for the services of BFCL, and for the start of a sandbox."""
 
     def __init__(self, mode: Mode = "strict", *, runs_file: bool = False, **wish: Any) -> None:
         self.require_known("mode", mode, Mode)
         self._mode = mode
         self._runs_file = runs_file
-        self._wish = read_wish(wish, "tool_loop verifier")
-        self._runner = FunctionRunner(self._wish)
+        super().__init__(wish)
 
     @property
     def version(self) -> str:
@@ -116,10 +128,6 @@ class ToolLoopVerifier(BaseVerifier):
             detail=detail,
             parts={mode: float(error is None) for mode, error in errors.items()},
         )
-
-    def close(self) -> None:
-        """End the sandboxes."""
-        self._runner.close()
 
     def _played(self, reference: Mapping[str, Any], replies: Sequence[str]) -> Played:
         asked = [[Message("user", text)] for text in reference["question"]]
@@ -218,7 +226,7 @@ def _shown(calls: Sequence[Call]) -> list[str]:
 _KEYS = ("functions", "state", "actions", "outputs", "steps", "parser")
 
 
-class UserLoopVerifier(BaseVerifier):
+class UserLoopVerifier(_ConversationVerifier):
     """Tells whether a conversation fulfilled the user's wish.
 
     The calls of the model and the actions of the reference run on two fresh copies of the functions. At the
@@ -234,12 +242,9 @@ class UserLoopVerifier(BaseVerifier):
 
     name = "user_loop"
     rules = "1"
-    limit_s = 120.0
-    """Seconds for the services of BFCL, and for the start of a sandbox."""
 
     def __init__(self, **wish: Any) -> None:
-        self._wish = read_wish(wish, "user_loop verifier")
-        self._runner = FunctionRunner(self._wish)
+        super().__init__(wish)
 
     @property
     def version(self) -> str:
@@ -290,10 +295,6 @@ class UserLoopVerifier(BaseVerifier):
             detail=detail,
             parts=parts,
         )
-
-    def close(self) -> None:
-        """End the sandboxes."""
-        self._runner.close()
 
     def _functions(self, reference: Mapping[str, Any]) -> IsolatedFunctions:
         return IsolatedFunctions(self._runner, functions_of(reference["functions"]), reference["state"])

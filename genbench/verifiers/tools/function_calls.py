@@ -24,7 +24,6 @@ from genbench.verifiers.tools.call_check import CallRules, Count
 
 Mode = Literal["strict", "official", "lenient"]
 Expect = Literal["calls", "none", "some"]
-OFFICIAL_FORMS = ("auto", "prompt", "template")
 
 _SHOWN = 2_000
 
