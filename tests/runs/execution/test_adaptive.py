@@ -27,7 +27,8 @@ from genbench.runs.execution.adaptive import (
 from genbench.runs.execution.job import RunContext
 from genbench.runs.execution.job_preparation import default_folder, make_jobs
 from genbench.runs.execution.run_manifest import RunManifest
-from genbench.runs.options import check_options, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import check_options
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded_task import VerifiedTask
 from tests.adaptive_runs import SUITE, K, N, adaptive_options, draw_base, run_adaptive, write_responses
