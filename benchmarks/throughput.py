@@ -37,7 +37,8 @@ from vllm.v1.engine.async_llm import AsyncLLM
 from genbench import pipeline
 from genbench.engines.vllm import engine as vllm_engine
 from genbench.engines.vllm import environment
-from genbench.engines.vllm.engine import TextDecoder, VllmEngine
+from genbench.engines.vllm.detokenizer import TextDecoder
+from genbench.engines.vllm.engine import VllmEngine
 from genbench.engines.vllm.guard import EngineGuard
 from genbench.engines.vllm.kind import VllmSettings
 from genbench.engines.vllm.monitoring import StepWatch

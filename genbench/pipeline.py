@@ -10,7 +10,8 @@ from pathlib import Path
 from genbench.analysis.results.record import Results, require_results
 from genbench.runs.command import run_models
 from genbench.runs.event_loop import StopSwitch, stop_on_signals
-from genbench.runs.options import RunOptions, open_suite, path_or_none
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions, path_or_none
 from genbench.runs.requests import RequestRecord, suite_requests
 from genbench.runs.selection import load_tasks
 from genbench.runs.stored import merge as merging

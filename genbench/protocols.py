@@ -110,7 +110,7 @@ class TaskInfo:
     protocol: str = "genbench"
     """Whose words, exemplars and extraction are used: genbench's own, or those of a source."""
     family: str = "other"
-    """What the benchmark measures: knowledge, maths, code … (see tasks/page.py)."""
+    """What the benchmark measures: knowledge, maths, code … (see tasks/page/model.py)."""
     languages: tuple[str, ...] = ("en",)
     """Codes of the languages of its questions."""
     macro: str | None = None

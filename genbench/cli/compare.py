@@ -13,16 +13,14 @@ from genbench.cli.options import (
     AllowOption,
     DataOption,
     JsonOption,
-    LimitOption,
-    SetOption,
     SideArgument,
     SuiteArgument,
-    TaskOption,
-    TestOption,
     TrustOption,
     check_mode,
+    with_run_options,
 )
 from genbench.cli.output import print_json, print_record, terminal_width
+from genbench.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from genbench.runs.stored.spot_check import AnswerCheck
@@ -240,8 +238,10 @@ def estimate(
         "genbench power nightly.yaml --base runs/n/base --adaptive",
     ),
 )
+@with_run_options("data_dir", "limit", "tasks", "overrides", "with_test")
 def power(
     suite: SuiteArgument,
+    options: RunOptions,
     detect: Annotated[float, typer.Option(help="The drop to detect, in points of 100.")] = 3.0,
     base: Annotated[
         Path | None, typer.Option(help="A stored run of the base. Its variances and its k are used.")
@@ -271,11 +271,6 @@ def power(
     adaptive: Annotated[
         bool, typer.Option("--adaptive", help="Say what run --adaptive is expected to draw, and to find.")
     ] = False,
-    data_dir: DataOption = None,
-    limit: LimitOption = None,
-    task: TaskOption = [],  # noqa: B006
-    set_: SetOption = [],  # noqa: B006
-    with_test: TestOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compute the smallest drop that each task can detect.
@@ -291,11 +286,11 @@ def power(
         base=base,
         tuned=tuned,
         rho=rho,
-        data_dir=data_dir,
-        limit=limit,
-        tasks=task,
-        overrides=set_,
-        with_test=with_test,
+        data_dir=options.data_dir,
+        limit=options.limit,
+        tasks=options.tasks,
+        overrides=options.overrides,
+        with_test=options.with_test,
         adaptive=adaptive,
     )
     if alarms is not None and nights is None:

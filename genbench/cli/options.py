@@ -1,39 +1,85 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and those that are made of RunOptions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import inspect
+from collections.abc import Callable, Collection, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from genbench.runs.options import RunOptions, run_options
+
+Command = Callable[..., None]
+
+
+def run_option(name: str, text: str = "") -> Any:
+    """Return what typer needs to know of an option of `genbench run`, for an annotation.
+
+    Args:
+        name: the field of RunOptions.
+        text: the help, if it is not that of `genbench run`.
+    """
+    _, option = run_options()[name]
+    return typer.Option(option.name, metavar=option.metavar, min=option.at_least, help=text or option.help)
+
+
+def with_run_options(
+    *names: str, in_job: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that gives a command options of `genbench run`.
+
+    The command has a parameter `options: RunOptions`. On the command line the named options stand there.
+
+    Args:
+        names: fields of RunOptions.
+        in_job: whether the help is that of `genbench queue submit`.
+    """
+
+    def decorate(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        parameters = [
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for item in signature.parameters.values()
+            for one in ([_parameter(name, in_job) for name in names] if item.name == "options" else [item])
+        ]
+
+        @wraps(command)
+        def call(**given: Any) -> None:
+            values = {name: given.pop(name) for name in names}
+            options: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+            }
+            command(**given, options=RunOptions(**options))
+
+        call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {item.name: item.annotation for item in parameters}
+        return call
+
+    return decorate
+
+
+def _parameter(name: str, in_job: bool) -> inspect.Parameter:
+    """Return the parameter of a command for an option. typer takes lists, and one type for a file."""
+    kind, option = run_options()[name]
+    default: Any = RunOptions.__dataclass_fields__[name].default
+    typed = {Sequence[str]: list[str], str | Path | None: Path | None}.get(kind, kind)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=list(default) if default == () else default,
+        annotation=Annotated[typed, run_option(name, option.job_help if in_job else "")],
+    )
+
+
 SuiteArgument = Annotated[str, typer.Argument(help="A suite file, or the name of a shipped suite.")]
-ModelOption = Annotated[
-    list[str],
-    typer.Option(
-        "--model", metavar="NAME[=PATH]", help="Only this model. =PATH gives its checkpoint. Repeatable."
-    ),
-]
-DataOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--data-dir", help="Offline mirror of datasets: DIR/<org>/<name>/<config>/<split>.jsonl|parquet."
-    ),
-]
-LimitOption = Annotated[
-    int | None, typer.Option(help="At most N problems per task. A smaller limit is a subset of a larger one.")
-]
-TaskOption = Annotated[list[str], typer.Option("--task", help="Only this task. Repeatable.")]
-SetOption = Annotated[
-    list[str],
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Override a key of the suite, e.g. decoding.temperature=0.7."
-    ),
-]
-TestOption = Annotated[
-    bool, typer.Option("--with-test", help="Also run tasks of role test. Each use is counted.")
-]
+ModelOption = Annotated[list[str], run_option("models")]
+DataOption = Annotated[Path | None, run_option("data_dir")]
+LimitOption = Annotated[int | None, run_option("limit")]
+TaskOption = Annotated[list[str], run_option("tasks")]
+SetOption = Annotated[list[str], run_option("overrides")]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print results as JSON, and nothing else on stdout.")
 ]

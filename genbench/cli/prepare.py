@@ -14,16 +14,7 @@ import typer
 
 import genbench
 from genbench.cli.app import app, command_group, examples
-from genbench.cli.options import (
-    DataOption,
-    JsonOption,
-    LimitOption,
-    ModelOption,
-    SetOption,
-    TaskOption,
-    TestOption,
-    check_mode,
-)
+from genbench.cli.options import DataOption, JsonOption, check_mode, with_run_options
 from genbench.cli.output import (
     print_checks,
     print_json,
@@ -31,6 +22,7 @@ from genbench.cli.output import (
     print_record,
     print_suites_checked,
 )
+from genbench.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from genbench.pipeline import RunOptions
@@ -149,17 +141,13 @@ def init(
         "genbench check suite.yaml --prompts --json > requests.jsonl",
     ),
 )
+@with_run_options("models", "data_dir", "limit", "tasks", "overrides", "with_test")
 def check(
     context: typer.Context,
     suites: Annotated[
         list[str], typer.Argument(metavar="suite...", help="Suite files, or names of shipped suites.")
     ],
-    model: ModelOption = [],  # noqa: B006  typer reads the default, nobody appends to it
-    data_dir: DataOption = None,
-    limit: LimitOption = None,
-    task: TaskOption = [],  # noqa: B006
-    set_: SetOption = [],  # noqa: B006
-    with_test: TestOption = False,
+    options: RunOptions,
     speed: Annotated[
         float | None,
         typer.Option(min=1, help="Completion tokens per second of the engine, for the estimate."),
@@ -182,33 +170,23 @@ def check(
     Data, digests, chat templates, context budget, verifiers and disk are checked. The tokens and hours of the
     run are estimated from --speed and --mean-tokens. Exit code 2 means that the suite cannot run as it is.
     """
-    from genbench.pipeline import RunOptions
     from genbench.runs.execution.preflight import CostAssumptions, check_suite
 
     check_mode(
         context,
         "--prompts",
         prompts,
-        shared=("suites", "model", "data_dir", "limit", "task", "set_", "with_test", "as_json"),
+        shared=("suites", "models", "data_dir", "limit", "tasks", "overrides", "with_test", "as_json"),
     )
     if prompts and len(suites) > 1:
         raise typer.BadParameter("goes with one suite", param_hint="--prompts")
     assumed = CostAssumptions.given(speed, mean_tokens)
     found: dict[str, list[Check]] = {}
     for suite in dict.fromkeys(suites):
-        options = RunOptions(
-            suite=suite,
-            models=tuple(model),
-            data_dir=data_dir,
-            limit=limit,
-            tasks=tuple(task),
-            overrides=tuple(set_),
-            with_test=with_test,
-        )
         if prompts:
-            _print_prompts(options, as_json)
+            _print_prompts(replace(options, suite=suite), as_json)
             return
-        found[suite] = check_suite(options, assumed)
+        found[suite] = check_suite(replace(options, suite=suite), assumed)
         if not as_json:
             print_checks(found[suite], as_json)
             print_lines(_outcome(suite, found[suite], several=len(suites) > 1))

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,24 +17,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genbench.cli.app import command_group, examples
-from genbench.cli.options import (
-    DataOption,
-    JsonOption,
-    LedgerOption,
-    LimitOption,
-    ModelOption,
-    ServerOption,
-    SetOption,
-    SuiteArgument,
-    TaskOption,
-)
+from genbench.cli.options import JsonOption, LedgerOption, ServerOption, SuiteArgument, with_run_options
 from genbench.cli.output import print_lines, print_record
+from genbench.runs.options import RunOptions, job_keys, run_options
 
 if TYPE_CHECKING:
     from genbench.queue.database import Queue
     from genbench.queue.delivery import Channel
     from genbench.queue.records import Job, JobDetail, JobList
-    from genbench.queue.spec import JobSpec
     from genbench.queue.worker import Worker
     from genbench.service.client import RemoteService
 
@@ -44,49 +35,6 @@ RunsOption = Annotated[
 ]
 PriorityOption = Annotated[int, typer.Option(min=0, max=9, help="0 to 9. Higher ones start first.")]
 JobArgument = Annotated[int, typer.Argument(min=1, help="Number of the job, see genbench queue list.")]
-TrackOption = Annotated[
-    str | None, typer.Option(help="Name of the track. Default: the suite's track, or its name.")
-]
-HoursOption = Annotated[
-    float | None, typer.Option(help="Stop cleanly after this many hours, and go on later. Lets it fill gaps.")
-]
-
-
-def job_spec(
-    suite: str,
-    model: list[str],
-    *,
-    checkpoint: Path | None = None,
-    track: str | None = None,
-    night: str | None = None,
-    task: list[str],
-    set_: list[str],
-    limit: int | None = None,
-    data_dir: Path | None = None,
-    responses: Path | None = None,
-    max_hours: float | None = None,
-) -> JobSpec:
-    """Return the job of a command's options, with absolute paths."""
-    from genbench.queue.spec import JobSpec, absolute_spec
-
-    pairs = [text.partition("=") for text in model]
-    made = JobSpec.from_json(
-        {
-            "suite": suite,
-            "models": {name: path if equals else None for name, equals, path in pairs},
-            "checkpoint": _text(checkpoint),
-            "track": track,
-            "night": night,
-            "tasks": task,
-            "overrides": set_,
-            "limit": limit,
-            "data_dir": _text(data_dir),
-            "responses": _text(responses),
-            "max_hours": max_hours,
-        },
-        "the options",
-    )
-    return absolute_spec(made, Path.cwd())
 
 
 @queue_app.callback()
@@ -103,21 +51,13 @@ def queue() -> None:
         "genbench queue submit nightly.yaml --server https://eval.example.org --night",
     ),
 )
+@with_run_options("models", "night", *job_keys(), in_job=True)
 def queue_submit(
     suite: SuiteArgument,
-    model: ModelOption = [],  # noqa: B006
+    options: RunOptions,
     checkpoint: Annotated[
         Path | None, typer.Option(help="A checkpoint of a training run, drawn at its step.")
     ] = None,
-    track: TrackOption = None,
-    night: Annotated[bool, typer.Option("--night", help="Draw tonight's run of the track.")] = False,
-    night_of: Annotated[str | None, typer.Option(metavar="DATE", help="The same for another night.")] = None,
-    task: TaskOption = [],  # noqa: B006
-    set_: SetOption = [],  # noqa: B006
-    limit: LimitOption = None,
-    data_dir: DataOption = None,
-    responses: Annotated[Path | None, typer.Option(help="Score these ready responses.")] = None,
-    max_hours: HoursOption = None,
     priority: PriorityOption = 5,
     not_before: Annotated[
         datetime | None, typer.Option(help="Local time before which it does not start.")
@@ -134,31 +74,17 @@ def queue_submit(
     that takes some, or names one of its own. Checkpoints are then those of the service.
     """
     from genbench.queue.jobs import submit as submit_job
-    from genbench.queue.spec import checked_spec, of_tonight, tonight_label
+    from genbench.queue.spec import JobSpec, absolute_spec, checked_spec, tonight_label
     from genbench.reports.terminal.queue import queue_text
 
+    options = replace(options, suite=suite)
+    if options.night and options.night_of is None:
+        options = replace(options, night_of=tonight_label())
     if server is not None:
-        local = {"--checkpoint": checkpoint, "--set": set_, "--data-dir": data_dir, "--responses": responses}
-        _refuse_local(local | {"--not-before": not_before, "--ledger": ledger})
-        day = tonight_label() if night and night_of is None else night_of
-        work = {"track": track, "night": day, "tasks": task, "limit": limit, "max_hours": max_hours}
-        record = _submit_remotely(server, suite, model, work | {"priority": priority})
-        print_record(record, queue_text, as_json)
+        _refuse_local(options, {"--checkpoint": checkpoint, "--not-before": not_before, "--ledger": ledger})
+        print_record(_submit_remotely(server, options, priority), queue_text, as_json)
         return
-    spec = job_spec(
-        suite,
-        model,
-        checkpoint=checkpoint,
-        track=track,
-        night=night_of,
-        task=task,
-        set_=set_,
-        limit=limit,
-        data_dir=data_dir,
-        responses=responses,
-        max_hours=max_hours,
-    )
-    placed = checked_spec(of_tonight(spec) if night and night_of is None else spec)
+    placed = checked_spec(absolute_spec(JobSpec.from_options(options, checkpoint), Path.cwd()))
     start = None if not_before is None else time.mktime(not_before.timetuple())
     with _opened(ledger, create=True) as opened:
         job, created = submit_job(opened, placed, runs, by=user(), priority=priority, not_before=start)
@@ -266,10 +192,6 @@ def _detail(opened: Queue, job: Job, *, created: bool = False) -> JobDetail:
     return JobDetail(format=1, job=job, created=created, events=events, log=log)
 
 
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
-
-
 schedule_app = command_group("schedule", queue_app)
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the schedule.")]
@@ -287,18 +209,13 @@ def schedule() -> None:
     "add",
     epilog=examples("genbench queue schedule add nightly '0 22 * * *' nightly.yaml --model tuned=./ckpt"),
 )
+@with_run_options("models", *(name for name in job_keys() if name not in ("night_of", "limit")), in_job=True)
 def schedule_add(
     name: NameArgument,
     cron: Annotated[str, typer.Argument(help="Minute, hour, day, month, weekday. Quote it.")],
     suite: SuiteArgument,
+    options: RunOptions,
     zone: Annotated[str, typer.Option(help="Time zone of the cron text, such as Europe/Berlin.")] = "UTC",
-    model: ModelOption = [],  # noqa: B006
-    track: TrackOption = None,
-    task: TaskOption = [],  # noqa: B006
-    set_: SetOption = [],  # noqa: B006
-    data_dir: DataOption = None,
-    responses: Annotated[Path | None, typer.Option(help="Score these ready responses.")] = None,
-    max_hours: HoursOption = None,
     priority: PriorityOption = 5,
     deadline_hours: Annotated[
         float, typer.Option(help="Hours after which a night without a finished run is missing.")
@@ -309,17 +226,9 @@ def schedule_add(
     """Add a schedule, or replace the one of that name. Each firing is a night of the track."""
     from genbench.queue.database import open_queue
     from genbench.queue.schedules import add_schedule, firings
+    from genbench.queue.spec import JobSpec, absolute_spec
 
-    spec = job_spec(
-        suite,
-        model,
-        track=track,
-        task=task,
-        set_=set_,
-        data_dir=data_dir,
-        responses=responses,
-        max_hours=max_hours,
-    )
+    spec = absolute_spec(JobSpec.from_options(replace(options, suite=suite)), Path.cwd())
     with open_queue(ledger) as opened:
         made = add_schedule(
             opened,
@@ -462,19 +371,18 @@ def _say(line: str) -> None:
     print(printable(line), file=sys.stderr, flush=True)
 
 
-def _submit_remotely(server: str, suite: str, models: Sequence[str], work: Mapping[str, Any]) -> JobDetail:
+def _submit_remotely(server: str, options: RunOptions, priority: int) -> JobDetail:
     """Put a job into the queue of a service. Return its record.
 
-    Args:
-        suite: a suite file, which is sent, or the name of a suite of the service.
-        models: texts NAME or NAME=PATH. The paths are those of the service.
+    A suite file is sent. Another suite is one of the service, and so are the paths of models.
     """
     from genbench.queue.records import Job, JobDetail
+    from genbench.queue.spec import JobSpec, request_values
 
-    pairs = [text.partition("=") for text in models]
-    body = {**work, "models": {name: path if equals else None for name, equals, path in pairs}}
-    file = Path(suite)
-    body |= {"suite": file.stem, "suite_text": _suite_text(file)} if file.is_file() else {"suite": suite}
+    file = Path(options.suite or "")
+    suite = {"suite": file.stem, "suite_text": _suite_text(file)} if file.is_file() else {"suite": str(file)}
+    models = JobSpec.from_options(options).models
+    body = {**request_values(options), "priority": priority, "models": models, **suite}
     job, created = _service(server).submit(body)
     return JobDetail(format=1, job=Job.from_json(job, server), created=created, events=(), log=())
 
@@ -516,9 +424,15 @@ def _act_remotely(server: str, number: int, what: str) -> JobDetail:
     return _remote_detail(server, number)
 
 
-def _refuse_local(options: Mapping[str, object]) -> None:
+def _refuse_local(options: RunOptions, others: Mapping[str, object]) -> None:
     """Refuse options that name things of this machine, which the service cannot see."""
-    for name, value in options.items():
+    declared = run_options().items()
+    local = {
+        option.name: getattr(options, name)
+        for name, (_, option) in declared
+        if option.job and not option.request
+    }
+    for name, value in {**others, **local}.items():
         if value:
             raise typer.BadParameter(
                 "goes without --server; write it into the suite, or submit on its host", param_hint=name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,16 +13,13 @@ from genbench.cli.app import app, examples
 from genbench.cli.options import (
     DataOption,
     JsonOption,
-    LimitOption,
-    ModelOption,
     RunArgument,
-    SetOption,
-    TaskOption,
-    TestOption,
     TrustOption,
     check_mode,
+    with_run_options,
 )
 from genbench.cli.output import command_line, print_report
+from genbench.runs.options import RunOptions, run_options
 
 if TYPE_CHECKING:
     from genbench.pipeline import RunReport
@@ -42,101 +40,14 @@ if TYPE_CHECKING:
         "genbench run --perplexity ORG/DATASET --split validation --column content --model ./ckpt",
     ),
 )
+@with_run_options(*run_options())
 def run(
     context: typer.Context,
+    options: RunOptions,
     suite: Annotated[
         str | None,
         typer.Argument(help="A suite file, or the name of a shipped suite. Or give --model and --task."),
     ] = None,
-    model: ModelOption = [],  # noqa: B006  typer reads the default, nobody appends to it
-    run_dir: Annotated[
-        Path | None, typer.Option(help="Where to write. Each model gets a folder in it.")
-    ] = None,
-    data_dir: DataOption = None,
-    limit: LimitOption = None,
-    task: TaskOption = [],  # noqa: B006
-    k: Annotated[
-        int | None, typer.Option("--k", min=1, help="Samples of each problem, without a suite file.")
-    ] = None,
-    responses: Annotated[
-        Path | None, typer.Option(help="Score these ready responses (JSON Lines); start no engine.")
-    ] = None,
-    subset: Annotated[
-        str | None, typer.Option(help="'responses': leave out problems that have no responses.")
-    ] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(metavar="I/N", help="Draw part I of N, for job arrays. Join the parts with merge."),
-    ] = None,
-    max_hours: Annotated[
-        float | None, typer.Option(help="Stop cleanly after this many hours (exit 130).")
-    ] = None,
-    reuse: Annotated[
-        list[str],
-        typer.Option(
-            "--reuse", metavar="NAME=RUN", help="Take this model's stored run instead of drawing. Repeatable."
-        ),
-    ] = [],  # noqa: B006
-    lengths_from: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN", help="Start the problems that were longest in this run first."),
-    ] = None,
-    stop_on_degenerate: Annotated[
-        bool,
-        typer.Option(
-            "--stop-on-degenerate",
-            help="End the run if half of its first 50 samples are empty, padding or one token repeated.",
-        ),
-    ] = False,
-    night: Annotated[
-        bool,
-        typer.Option(
-            "--night", help="Draw tonight's run of the track in a folder of its own, also if nothing changed."
-        ),
-    ] = False,
-    night_of: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", help="The same for another night. A night lasts from noon to noon."),
-    ] = None,
-    track: Annotated[
-        str | None, typer.Option(help="Name of the track. Default: the suite's track, or its name.")
-    ] = None,
-    models_from: Annotated[
-        list[str],
-        typer.Option(
-            "--models-from",
-            metavar="PATTERN",
-            help="Draw every complete checkpoint that this quoted pattern matches, as a track by step. "
-            "Repeatable.",
-        ),
-    ] = [],  # noqa: B006
-    interim: Annotated[
-        bool,
-        typer.Option(
-            "--interim",
-            help="Print estimates with intervals at 10, 25, 50 and 75 % of each task. They are no decision.",
-        ),
-    ] = False,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="BASE_RUN", help="The stored base, with --adaptive. 64 samples a problem are best."
-        ),
-    ] = None,
-    adaptive: Annotated[
-        bool,
-        typer.Option(
-            "--adaptive", help="Draw in rounds; stop each task when its comparison with --against is decided."
-        ),
-    ] = False,
-    finish: Annotated[
-        bool,
-        typer.Option(
-            "--finish", help="With --adaptive: after a task REGRESSED, go on until all are decided."
-        ),
-    ] = False,
-    set_: SetOption = [],  # noqa: B006
-    with_test: TestOption = False,
     perplexity: Annotated[
         str | None,
         typer.Option(
@@ -166,7 +77,6 @@ def run(
 
     The same command continues a run that was stopped. A finished run draws nothing again.
     """
-    from genbench.pipeline import RunOptions
     from genbench.runs.perplexity import perplexity_options
 
     check_mode(
@@ -174,35 +84,9 @@ def run(
         "--perplexity",
         perplexity is not None,
         own=("column", "config", "split", "window"),
-        shared=("model", "models_from", "run_dir", "data_dir", "limit", "set_", "as_json"),
+        shared=("models", "models_from", "run_dir", "data_dir", "limit", "overrides", "as_json"),
     )
-    options = RunOptions(
-        suite=suite,
-        models=tuple(model),
-        run_dir=run_dir,
-        data_dir=data_dir,
-        limit=limit,
-        tasks=tuple(task),
-        responses=responses,
-        subset=subset,
-        overrides=tuple(set_),
-        with_test=with_test,
-        command=command_line(),
-        shard=shard,
-        max_hours=max_hours,
-        reuse=tuple(reuse),
-        lengths_from=lengths_from,
-        k=k,
-        stop_on_degenerate=stop_on_degenerate,
-        track=track,
-        night=night,
-        night_of=night_of,
-        models_from=tuple(models_from),
-        against=against,
-        adaptive=adaptive,
-        finish=finish,
-        interim=interim,
-    )
+    options = replace(options, suite=suite, command=command_line())
     if perplexity is not None:
         options = perplexity_options(
             perplexity, options, column=column, config=config, split=split, window=window

@@ -15,6 +15,7 @@ from genbench.cli.app import command_group, examples
 from genbench.cli.options import DataOption, JsonOption, LedgerOption, SetOption, TaskOption
 from genbench.cli.output import print_lines, print_record
 from genbench.cli.queue import PriorityOption, RunsOption, user
+from genbench.runs.options import RunOptions
 
 watch_app = command_group("watch")
 
@@ -76,8 +77,8 @@ def watch_start(
     from genbench.watch.watcher import Watcher, require_watched
     from genbench.watch.watches import PATTERNS, WatchRules
 
-    plain = JobSpec(suite=suite, data_dir=_text(data_dir), responses=_text(responses))
-    absolute = absolute_spec(plain, Path.cwd())
+    plain = JobSpec.from_options(RunOptions(suite, data_dir=data_dir, responses=responses))
+    absolute = absolute_spec(plain, Path.cwd()).options()
     rules = WatchRules.from_json(
         {
             "folder": str(folder.resolve()),
@@ -172,10 +173,6 @@ def _stop_on_signals() -> threading.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     return stop
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 def _say(line: str) -> None:

@@ -203,6 +203,7 @@ _REFUSED = {
     "use_bdlora": "is block-diagonal (use_bdlora)",
     "use_qalora": "is a QALoRA adapter (use_qalora)",
 }
+# base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight; an adapter's name may precede `weight`
 _PART = re.compile(r"(?:base_model\.model\.)?(?P<module>.+)\.lora_(?P<side>[AB])(?:\.\w+)?\.weight")
 _LAYER = re.compile(r"\.layers\.(\d+)\.")
 

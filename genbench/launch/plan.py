@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from genbench.errors import InputError
-from genbench.runs.options import RunOptions, check_options, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions, check_options
 from genbench.suite.shipped import suite_path
 
 MOST_SHARDS = 10_000

@@ -25,7 +25,7 @@ from genbench.ledger.differences import BaseDraw, CommonProblems, KeyProblems, b
 from genbench.ledger.note_application import LOOSE
 from genbench.ledger.notes import AnnotationNote, Change
 from genbench.ledger.run_facts import RunHead
-from genbench.ledger.vectors import Vector, problem_means, unpack
+from genbench.ledger.vectors import problem_means, unpack
 from genbench.stats.scores import Floats, Ints
 from genbench.store.manifest import TrackRole, position_label
 from genbench.suite.track import TrackKind
@@ -272,17 +272,6 @@ def _in_order(rows: list[Sequence[Any]], points: dict[int, str]) -> list[Sequenc
     return ordered
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One score with its vector."""
-
-    uid: str
-    position: int
-    role: str
-    key: int
-    vector: Vector
-
-
 def read_epochs(
     connection: Connection, track: str, series: Mapping[str, TaskSeries], since: int | None
 ) -> dict[str, TaskSeries]:
@@ -296,7 +285,7 @@ def read_epochs(
     if not series:
         return {}
     rows = _rows(connection, track, list(series), since)
-    keys = read_problems(connection, {row.key for own in rows.values() for row in own})
+    keys = read_problems(connection, {row.key_id for own in rows.values() for row in own})
     draws = base_draws(connection, track, keys)
     uids = _uids(connection, draws)
     return {
@@ -306,7 +295,8 @@ def read_epochs(
 
 def _rows(
     connection: Connection, track: str, tasks: Sequence[str], since: int | None
-) -> dict[str, list[_Row]]:
+) -> dict[str, list[Any]]:
+    """Return the scores of finished runs by task, with their vectors, by position and uid."""
     run, score, series = tables.run, tables.score, tables.series
     query = (
         select(series.c.task, run.c.uid, run.c.role, score.c.position, score.c.key_id, score.c.vector)
@@ -317,9 +307,9 @@ def _rows(
     )
     if since is not None:
         query = query.where(score.c.position >= since)
-    found: defaultdict[str, list[_Row]] = defaultdict(list)
+    found: defaultdict[str, list[Any]] = defaultdict(list)
     for row in connection.execute(query):
-        found[row.task].append(_Row(row.uid, row.position, row.role, row.key_id, unpack(row.vector)))
+        found[row.task].append(row)
     for own in found.values():
         own.sort(key=lambda item: (item.position, item.uid))
     return found
@@ -334,7 +324,7 @@ def _uids(connection: Connection, draws: Mapping[int, BaseDraw]) -> dict[int, st
 
 def _epochs(
     series: TaskSeries,
-    rows: Sequence[_Row],
+    rows: Sequence[Any],
     keys: Mapping[int, KeyProblems],
     draws: Mapping[int, BaseDraw],
     uids: Mapping[int, str],
@@ -346,7 +336,7 @@ def _epochs(
     for number, own in enumerate(stretches):
         start = own.rows[0].position if number else None
         end = stretches[number + 1].rows[0].position if number + 1 < len(stretches) else None
-        nearby = [row for row in anchors if row.key in own.keys and _within(row.position, start, end)]
+        nearby = [row for row in anchors if row.key_id in own.keys and _within(row.position, start, end)]
         found.append(_epoch(series.task, keys, own, nearby, draw=draws.get(own.newest), uids=uids))
     return tuple(found)
 
@@ -358,15 +348,15 @@ class _Stretch:
     newest: int
     keys: set[int]
     common: CommonProblems
-    rows: list[_Row]
+    rows: list[Any]
 
 
 def _stretches(
-    points: Sequence[_Row], keys: Mapping[int, KeyProblems], draws: Mapping[int, BaseDraw]
+    points: Sequence[Any], keys: Mapping[int, KeyProblems], draws: Mapping[int, BaseDraw]
 ) -> list[_Stretch]:
     """Return the stretches of points, old to new. A key joins the newer one if both share most problems."""
     found: list[_Stretch] = []
-    for key, rows in reversed([(key, list(own)) for key, own in groupby(points, key=lambda row: row.key)]):
+    for key, rows in reversed([(key, list(own)) for key, own in groupby(points, key=lambda row: row.key_id)]):
         if found and found[-1].common.take(keys[key]):
             found[-1].keys.add(key)
             found[-1].rows[:0] = rows
@@ -387,7 +377,7 @@ def _epoch(
     task: str,
     keys: Mapping[int, KeyProblems],
     own: _Stretch,
-    anchors: Sequence[_Row],
+    anchors: Sequence[Any],
     *,
     draw: BaseDraw | None,
     uids: Mapping[int, str],
@@ -417,24 +407,24 @@ def _epoch(
 
 
 def _matrices(
-    rows: Sequence[_Row], keys: Mapping[int, KeyProblems], common: CommonProblems
+    rows: Sequence[Any], keys: Mapping[int, KeyProblems], common: CommonProblems
 ) -> tuple[Floats, Ints]:
     """Return sums and counts (rows, n) of the common problems.
 
     Raises:
         InputError: a row has another number of problems than its key.
     """
-    places = {key: common.places_in(keys[key]) for key in {row.key for row in rows}}
-    for row in rows:
-        n = len(keys[row.key].ids)
-        if len(row.vector.sums) != n:
+    places = {key: common.places_in(keys[key]) for key in {row.key_id for row in rows}}
+    shape = (len(rows), common.count)
+    sums, counts = np.empty(shape), np.empty(shape, dtype=np.int64)
+    for at, row in enumerate(rows):
+        vector, n = unpack(row.vector), len(keys[row.key_id].ids)
+        if len(vector.sums) != n:
             raise InputError(
-                f"run {row.uid} has {len(row.vector.sums)} problems, its key {n}; the ledger is damaged, "
+                f"run {row.uid} has {len(vector.sums)} problems, its key {n}; the ledger is damaged, "
                 "make it again with: genbench ledger rebuild"
             )
-    shape = (len(rows), common.count)
-    sums = np.array([row.vector.sums[places[row.key]] for row in rows], dtype=np.float64).reshape(shape)
-    counts = np.array([row.vector.counts[places[row.key]] for row in rows], dtype=np.int64).reshape(shape)
+        sums[at], counts[at] = vector.sums[places[row.key_id]], vector.counts[places[row.key_id]]
     return sums, counts
 
 

@@ -18,6 +18,8 @@ from genbench.store.manifest import position_label
 class ListedTrack(JsonRecord):
     """One track of a ledger."""
 
+    # It also counts what is in the track. `Track` has only the settings.
+
     name: str = Field(description="its name")
     kind: str = Field(description="night or step")
     suite: str = Field(description="name of the suite of its first run")

@@ -144,6 +144,7 @@ def tag_pattern(spellings: Sequence[str]) -> re.Pattern[str]:
 
 def _tag_source(tag: str) -> str:
     if re.fullmatch(r"<[\w:.-]+>", tag):
+        # Attributes may follow the name: <think signature="x">. <think/> closes itself and opens nothing.
         return re.escape(tag[:-1]) + r"(?:\s[^<>]*+)?(?<!/)>"
     return re.escape(tag)
 
@@ -168,7 +169,9 @@ def patterns_of(fmt: TraceFormat) -> TracePatterns:
     behind = "|".join(f"(?<={re.escape(tag)})" for tag in fmt.closes)
     marks = (
         rf"(?P<open>{opens})|(?P<close>{closes})"
+        # ```python or ~~~ at the beginning of a line, or right behind a close tag: </think>```python
         rf"|(?P<fence>(?:^|{behind})[ \t]*+(?:`{{3,}}+(?=[^`\n]*$)|~{{3,}}+))"
+        # `code` ends at a run of as many backticks in the same paragraph. ++ keeps the time linear.
         r"|(?P<ticks>`++)|(?P<blank>\n(?:[ \t]*+\n)++)"
     )
     return TracePatterns(

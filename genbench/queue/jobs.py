@@ -145,7 +145,7 @@ def insert_job(
         "slots": placed.slots,
         "run_dir": placed.run_dir(runs.resolve()),
         "priority": priority,
-        "max_hours": placed.spec.max_hours,
+        "max_hours": placed.spec.options().max_hours,
         "not_before": not_before,
         "requested_by": by,
         "created": now(),

@@ -187,7 +187,7 @@ def _overdue(connection: Connection, schedule: Schedule, present: datetime) -> l
 
 def _miss(connection: Connection, schedule: Schedule, firing: datetime, why: str) -> list[str]:
     night = tonight(firing).isoformat()
-    track = schedule.spec.track or schedule.name
+    track = schedule.spec.options().track or schedule.name
     text = f"{track}: the night {night} is missing: {why}"
     is_new = put_message(connection, f"missing:{schedule.name}:{night}", "missing", track, text)
     return [text] if is_new else []

@@ -3,25 +3,93 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Self, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field, create_model
 
 from genbench.errors import InputError
 from genbench.json_record import JsonRecord
 from genbench.runs.checkpoint_sweep import find_checkpoints
-from genbench.runs.options import RunOptions, check_options, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import Key, RunOptions, check_options, job_keys, request_keys, run_options
 from genbench.runs.track_position import tonight, track_position
 from genbench.store.continuation import now
 from genbench.store.contract import digest
 from genbench.suite.shipped import suite_path
 from genbench.tasks.loading import selected_entries
 
+ModelT = TypeVar("ModelT", bound=BaseModel)
+_FIRST_KEYS = (
+    *("suite", "models", "checkpoint", "track", "night"),
+    *("tasks", "overrides", "limit", "data_dir", "responses", "max_hours"),
+)
+"""Keys of the first jobs, in the order in which they are stored. Later ones come after them."""
 
+
+def with_run_options(
+    keys: Mapping[str, Key], sequence: type = tuple
+) -> Callable[[type[ModelT]], type[ModelT]]:
+    """Return a decorator that adds options of `genbench run` to a model, after its own fields.
+
+    Args:
+        keys: the options by their field of RunOptions, see `job_keys` and `request_keys`.
+        sequence: tuple, or list for a model that is not frozen.
+    """
+
+    def add(model: type[ModelT]) -> type[ModelT]:
+        fields = {key.name: _field(name, key, sequence) for name, key in sorted(keys.items(), key=_position)}
+        made: type[ModelT] = create_model(  # type: ignore[call-overload]
+            model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **fields
+        )
+        return made
+
+    return add
+
+
+def _position(item: tuple[str, Key]) -> int:
+    """Return the place of an option among the keys of a job."""
+    key = item[1].name
+    return _FIRST_KEYS.index(key) if key in _FIRST_KEYS else len(_FIRST_KEYS)
+
+
+def _field(name: str, key: Key, sequence: type) -> tuple[Any, Any]:
+    """Return the type and the field of an option. Paths are texts."""
+    kind, _ = run_options()[name]
+    default: Any = RunOptions.__dataclass_fields__[name].default
+    if kind == Sequence[str]:
+        kind, default = (tuple[str, ...] if sequence is tuple else list[str]), sequence(default)
+    elif kind == str | Path | None:
+        kind = str | None
+    limits: dict[str, Any] = {
+        name: limit
+        for name, limit in (
+            ("max_length", key.max_length),
+            ("ge", key.at_least),
+            ("gt", key.more_than),
+            ("le", key.at_most),
+        )
+        if limit is not None
+    }
+    return kind, Field(default=default, description=key.description, **limits)
+
+
+def request_values(options: RunOptions) -> dict[str, Any]:
+    """Return what a request of the API says of some options, by key."""
+    return {key.name: _plain(getattr(options, name)) for name, key in request_keys().items()}
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
+
+
+@with_run_options(job_keys())
 class JobSpec(JsonRecord):
     """The options of `genbench run` that a job is made of. Paths are absolute."""
 
+    # Options that RunOptions declares with a key for jobs are further fields. `options` returns all of them.
     suite: str = Field(max_length=4096, description="a suite file, or the name of a shipped suite")
     models: dict[str, str | None] = Field(
         default={}, description="name of a model of the suite -> checkpoint; null means the suite's own"
@@ -29,16 +97,25 @@ class JobSpec(JsonRecord):
     checkpoint: str | None = Field(
         default=None, max_length=4096, description="a checkpoint of a training run, drawn at its step"
     )
-    track: str | None = Field(default=None, max_length=100, description="the track; null: the suite's own")
-    night: str | None = Field(default=None, max_length=10, description="the night, such as 2026-11-22")
-    tasks: tuple[str, ...] = Field(default=(), max_length=1000, description="only these tasks")
-    overrides: tuple[str, ...] = Field(default=(), max_length=200, description="KEY=VALUE, as --set")
-    limit: int | None = Field(default=None, ge=1, description="at most so many problems of each task")
-    data_dir: str | None = Field(default=None, max_length=4096, description="mirror of datasets")
-    responses: str | None = Field(default=None, max_length=4096, description="ready responses to score")
-    max_hours: float | None = Field(
-        default=None, gt=0, le=10_000, description="stop cleanly after so many hours, and continue later"
-    )
+
+    @classmethod
+    def from_options(cls, options: RunOptions, checkpoint: str | Path | None = None) -> Self:
+        """Return the job of some options, with paths as they are.
+
+        Raises:
+            InputError: an option has a value that no job has.
+        """
+        pairs = [text.partition("=") for text in options.models]
+        plain = {key.name: _plain(getattr(options, name)) for name, key in job_keys().items()}
+        return cls.from_json(
+            {
+                "suite": str(options.suite),
+                "models": {name: path if equals else None for name, equals, path in pairs},
+                "checkpoint": _plain(checkpoint),
+                **plain,
+            },
+            "the options",
+        )
 
     def options(self) -> RunOptions:
         """Return the options of the run."""
@@ -46,39 +123,20 @@ class JobSpec(JsonRecord):
             suite=self.suite,
             models=tuple(name if path is None else f"{name}={path}" for name, path in self.models.items()),
             models_from=() if self.checkpoint is None else (self.checkpoint,),
-            track=self.track,
-            night_of=self.night,
-            tasks=self.tasks,
-            overrides=self.overrides,
-            limit=self.limit,
-            data_dir=self.data_dir,
-            responses=self.responses,
-            max_hours=self.max_hours,
+            **{name: getattr(self, key.name) for name, key in job_keys().items()},
         )
 
     def arguments(self, run_dir: str) -> list[str]:
         """Return the arguments of the `genbench` command that draws the run into `run_dir`."""
-        options = self.options()
-        pairs = [
-            *(("--model", text) for text in options.models),
-            *(("--models-from", text) for text in options.models_from),
-            *(("--task", name) for name in self.tasks),
-            *(("--set", text) for text in self.overrides),
-            ("--track", self.track),
-            ("--night-of", self.night),
-            ("--limit", self.limit),
-            ("--data-dir", self.data_dir),
-            ("--responses", self.responses),
-            ("--max-hours", self.max_hours),
-        ]
-        given = [f"{name}={value}" for name, value in pairs if value is not None]
-        return ["run", f"--run-dir={run_dir}", *given, "--", self.suite]
+        return ["run", f"--run-dir={run_dir}", *self.options().arguments(), "--", self.suite]
 
     @property
     def key(self) -> str:
         """The name of the work. Two jobs of one key do the same, so only one of them is kept."""
-        work = self.model_dump(mode="json", exclude={"max_hours"})
-        return digest(work)
+        # A later option is left out at its default, so that it does not change the keys of stored jobs.
+        added = type(self).model_fields.keys() - set(_FIRST_KEYS)
+        unset = {name for name in added if getattr(self, name) == type(self).model_fields[name].default}
+        return digest(self.model_dump(mode="json", exclude={"max_hours", *unset}))
 
 
 class PlacedSpec(JsonRecord):
@@ -111,7 +169,7 @@ def checked_spec(spec: JobSpec) -> PlacedSpec:
     if spec.checkpoint is not None:
         return _checked_checkpoint(spec)
     suite, chosen = open_suite(options)
-    selected_entries(suite, spec.tasks, False)
+    selected_entries(suite, options.tasks, False)
     place = track_position(suite, options, chosen[0])
     engine = suite.config.engine
     return PlacedSpec(
@@ -129,15 +187,16 @@ def _checked_checkpoint(spec: JobSpec) -> PlacedSpec:
         InputError: it is incomplete, has no step, or the suite is wrong.
     """
     assert spec.checkpoint is not None
-    if spec.models or spec.night:
+    options = spec.options()
+    if options.models or options.night_of:
         raise InputError("a checkpoint is drawn at its step: leave out --model and --night")
     (found,) = find_checkpoints((spec.checkpoint,)).checkpoints
-    suite, _ = open_suite(RunOptions(suite=spec.suite, overrides=spec.overrides))
-    selected_entries(suite, spec.tasks, False)
+    suite, _ = open_suite(RunOptions(suite=spec.suite, overrides=options.overrides))
+    selected_entries(suite, options.tasks, False)
     own = suite.config.track
     return PlacedSpec(
         spec=spec,
-        track=spec.track or (own.name if own else suite.name),
+        track=options.track or (own.name if own else suite.name),
         label=f"step-{found.step}",
         slots=_slots(suite.config.engine.model_dump(mode="json")),
     )
@@ -170,20 +229,19 @@ def absolute_spec(spec: JobSpec, folder: Path) -> JobSpec:
         return at(text) if is_path else text
 
     suite = suite_path(str(folder / spec.suite) if (folder / spec.suite).is_file() else spec.suite)
+    paths = {
+        key.name: at(getattr(spec, key.name))
+        for name, key in job_keys().items()
+        if run_options()[name][0] == str | Path | None
+    }
     return spec.model_copy(
         update={
             "suite": str(suite.resolve()),
             "models": {name: checkpoint(path) for name, path in spec.models.items()},
             "checkpoint": at(spec.checkpoint),
-            "data_dir": at(spec.data_dir),
-            "responses": at(spec.responses),
+            **paths,
         }
     )
-
-
-def of_tonight(spec: JobSpec) -> JobSpec:
-    """Return a job that draws the night which is now."""
-    return spec.model_copy(update={"night": tonight_label()})
 
 
 def tonight_label() -> str:

@@ -97,7 +97,7 @@ def _count(value: float | None) -> str:
 _MOST = 6
 
 
-def lead(report: Report) -> str:
+def report_headline(report: Report) -> str:
     """Return one sentence: the verdict of the comparison, or the scores if there is no comparison."""
     failed = [line for run in report.runs for line in run.results.failed]
     if failed:

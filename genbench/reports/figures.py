@@ -18,7 +18,7 @@ def measure_value(name: str, value: float) -> str:
 
 
 def likelihood_lines(record: LikelihoodRecord, *, brief: bool = False) -> list[str]:
-    """Return the measures of a task as one line each for shares and other measures, then its notices.
+    """Return the measures of a task as one line each for shares and other measures, then what qualifies them.
 
     Args:
         brief: leave out shares, of which the table has the headline.

@@ -16,6 +16,7 @@ from genbench.analysis.comparison.compared_task import ComparedTask
 from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.results.record import TaskResults
 from genbench.reports.explanations import status_words
+from genbench.reports.figures import judged_lines, likelihood_lines
 from genbench.reports.numbers import interval, p_text, points, signed
 from genbench.reports.record import (
     ExcludedSamples,
@@ -110,6 +111,23 @@ def report_tasks(
         for place, run in enumerate(report.runs):
             if task := run.results.tasks.get(name):
                 yield name, place, run, task
+
+
+TaskLines = tuple[str, str, list[str]]
+
+
+def judge_lines(report: Report) -> list[TaskLines]:
+    """Return (task, run, lines) of every task with an LLM judge."""
+    found = report_tasks(report, report.tasks)
+    return [(name, run.name, judged_lines(task.judge)) for name, _, run, task in found if task.judge]
+
+
+def scored_lines(report: Report) -> list[TaskLines]:
+    """Return (task, run, lines) of every task whose texts were scored."""
+    found = report_tasks(report, report.tasks)
+    return [
+        (name, run.name, likelihood_lines(task.likelihood)) for name, _, run, task in found if task.likelihood
+    ]
 
 
 def _value(score: TaskResults | EstimateRecord | MeanRecord | None) -> str:

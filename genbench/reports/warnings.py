@@ -15,59 +15,61 @@ from genbench.reports.numbers import points
 from genbench.reports.record import Report
 from genbench.reports.result_tables import task_groups
 
-_SHOWN_ALARMS = 8
-"""Alarms above the fold. The page folds the others, which weigh less."""
+_URGENT = 8
+"""Warnings above the fold. The page folds the others, which weigh less."""
 
 
-def notices(report: Report) -> dict[str, list[FoldedLine]]:
-    """Return `alarms`, `further_alarms`, `notes` and `task_notices`, joined by group."""
+def page_warnings(report: Report) -> dict[str, list[FoldedWarning]]:
+    """Return `urgent_warnings`, `further_warnings`, `run_warnings` and `task_warnings`, joined by group."""
     found = [fold_alarm(alarm) for alarm in joined_alarms({run.name: run.results for run in report.runs})]
     groups = task_groups(report)
     return {
-        "alarms": found[:_SHOWN_ALARMS],
-        "further_alarms": found[_SHOWN_ALARMS:],
-        "notes": fold_lines(_notes(report), groups),
-        "task_notices": fold_lines(_task_notices(report), groups),
+        "urgent_warnings": found[:_URGENT],
+        "further_warnings": found[_URGENT:],
+        "run_warnings": fold_warnings(_run_warnings(report), groups),
+        "task_warnings": fold_warnings(_task_warnings(report), groups),
     }
 
 
-def brief_notices(report: Report) -> list[str]:
+def brief_warnings(report: Report) -> list[str]:
     """Return what a short text says before its tables: failures, warnings and refused comparisons."""
-    said = [TaskLine(run.name, None, line) for run in report.runs for line in run.results.failed]
+    said = [TaskWarning(run.name, None, line) for run in report.runs for line in run.results.failed]
     for run in report.runs:
-        said += [task_line(run.name, line, run.results.tasks) for line in run.results.warnings]
+        said += [task_warning(run.name, line, run.results.tasks) for line in run.results.warnings]
     said += [
-        TaskLine(run.name, name, forgeable_words(task.forgeable))
+        TaskWarning(run.name, name, forgeable_warning(task.forgeable))
         for run in report.runs
         for name, task in run.results.tasks.items()
         if task.forgeable
     ]
     for item in report.comparisons:
-        said += [task_line("", line, report.tasks) for line in (item.record.warnings if item.record else ())]
-        said += [TaskLine("", None, line) for line in (item.refused or "").splitlines()]
-    return [line.text for line in fold_lines(said, task_groups(report))]
+        said += [
+            task_warning("", line, report.tasks) for line in (item.record.warnings if item.record else ())
+        ]
+        said += [TaskWarning("", None, line) for line in (item.refused or "").splitlines()]
+    return [line.text for line in fold_warnings(said, task_groups(report))]
 
 
-def _notes(report: Report) -> Iterator[TaskLine]:
+def _run_warnings(report: Report) -> Iterator[TaskWarning]:
     """Yield the warnings of runs and comparisons. The page folds them if they are many."""
     for run in report.runs:
-        yield from (task_line(run.name, line, run.results.tasks) for line in run.results.warnings)
+        yield from (task_warning(run.name, line, run.results.tasks) for line in run.results.warnings)
         if run.results.trust_remote_code:
-            yield TaskLine(run.name, None, "the model's own code was run (trust_remote_code)")
+            yield TaskWarning(run.name, None, "the model's own code was run (trust_remote_code)")
     for item in report.comparisons:
         for line in item.record.warnings if item.record else ():
-            yield task_line("", line, report.tasks)
+            yield task_warning("", line, report.tasks)
 
 
-def _task_notices(report: Report) -> Iterator[TaskLine]:
+def _task_warnings(report: Report) -> Iterator[TaskWarning]:
     """Yield what changes how the scores of tasks are read."""
     for run in report.runs:
         for name, task in run.results.tasks.items():
-            yield from (TaskLine(run.name, name, line) for line in task_notices(task))
+            yield from (TaskWarning(run.name, name, line) for line in task_warnings(task))
 
 
-def task_notices(task: TaskResults) -> list[str]:
-    """Return the notices that change how a task's score is read, without its name."""
+def task_warnings(task: TaskResults) -> list[str]:
+    """Return what changes how a task's score is read, without the name of the task."""
     lines: list[str] = []
     if task.missing:
         lines.append(f"{task.metric} is missing: {task.missing}")
@@ -78,14 +80,14 @@ def task_notices(task: TaskResults) -> list[str]:
         between = f"; between {points(bounds[0])} and {points(bounds[1])} with them" if bounds else ""
         lines.append(f"{task.excluded} of {task.samples} samples excluded (defects of ours){between}")
     if task.forgeable:
-        lines.append(forgeable_words(task.forgeable))
+        lines.append(forgeable_warning(task.forgeable))
     if task.clamped:
         lines.append(f"max_tokens was lowered to the context for {task.clamped} samples")
     return lines
 
 
-def forgeable_words(count: int) -> str:
-    """Return the notice on samples that passed tests which a hostile program could fake."""
+def forgeable_warning(count: int) -> str:
+    """Return the warning about samples that passed tests which a hostile program could fake."""
     return f"{count} samples passed tests that a hostile program could fake (`forgeable` in their detail)"
 
 
@@ -93,7 +95,7 @@ _NUMBER = re.compile(r"\d[\d,.]*")
 
 
 @dataclass(frozen=True, slots=True)
-class FoldedLine:
+class FoldedWarning:
     """A line, with those that it stands for in `parts`. A line of its own has none."""
 
     text: str
@@ -102,7 +104,7 @@ class FoldedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskLine:
+class TaskWarning:
     """What there is to say about a task of a run. `task` is None if it is about the run."""
 
     run: str
@@ -113,11 +115,11 @@ class TaskLine:
         return ": ".join(part for part in (self.run, self.task, self.text) if part)
 
 
-def task_line(run: str, line: str, tasks: Collection[str]) -> TaskLine:
+def task_warning(run: str, line: str, tasks: Collection[str]) -> TaskWarning:
     """Return a line that may begin with the name of a task and a colon."""
     named = [task for task in tasks if line.startswith(f"{task}: ")]
     task = max(named, key=len, default=None)
-    return TaskLine(run, task, line if task is None else line.removeprefix(f"{task}: "))
+    return TaskWarning(run, task, line if task is None else line.removeprefix(f"{task}: "))
 
 
 def groups_of(results: Results) -> dict[str, tuple[str, ...]]:
@@ -125,29 +127,29 @@ def groups_of(results: Results) -> dict[str, tuple[str, ...]]:
     return {name: group.tasks for name, group in results.groups.items()}
 
 
-def fold_lines(lines: Iterable[TaskLine], groups: Mapping[str, Collection[str]]) -> list[FoldedLine]:
+def fold_warnings(lines: Iterable[TaskWarning], groups: Mapping[str, Collection[str]]) -> list[FoldedWarning]:
     """Return lines in their order. Those on tasks of one group that differ only in numbers are joined."""
     group_of = {task: name for name, tasks in groups.items() for task in tasks}
-    found: dict[tuple[object, ...], list[TaskLine]] = {}
+    found: dict[tuple[object, ...], list[TaskWarning]] = {}
     for number, line in enumerate(lines):
         group = group_of.get(line.task or "")
         key = (number,) if group is None else (line.run, group, _NUMBER.sub("0", line.text))
         found.setdefault(key, []).append(line)
     return [
-        FoldedLine(str(own[0])) if len(own) == 1 else _folded(group_of[own[0].task or ""], own)
+        FoldedWarning(str(own[0])) if len(own) == 1 else _folded(group_of[own[0].task or ""], own)
         for own in found.values()
     ]
 
 
-def _folded(group: str, lines: list[TaskLine]) -> FoldedLine:
+def _folded(group: str, lines: list[TaskWarning]) -> FoldedWarning:
     """Return the line of several tasks. If their numbers differ, it has those of the first task."""
     first = lines[0]
     same = {line.text for line in lines} == {first.text}
     which = f"{group}, {len(lines)} tasks" + ("" if same else f", such as {first.task}")
-    return FoldedLine(str(TaskLine(first.run, which, first.text)), tuple(map(str, lines)))
+    return FoldedWarning(str(TaskWarning(first.run, which, first.text)), tuple(map(str, lines)))
 
 
-def fold_alarm(alarm: JoinedAlarm) -> FoldedLine:
+def fold_alarm(alarm: JoinedAlarm) -> FoldedWarning:
     """Return the line of an alarm."""
     parts = tuple(map(str, alarm.parts)) if alarm.of else ()
-    return FoldedLine(str(alarm), parts, is_bad=alarm.weight >= 1)
+    return FoldedWarning(str(alarm), parts, is_bad=alarm.weight >= 1)

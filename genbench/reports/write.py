@@ -16,8 +16,7 @@ from genbench.analysis.results.means import GroupRecord
 from genbench.analysis.sides.loading import side_of
 from genbench.errors import GenbenchError, InputError
 from genbench.reports.adaptive_looks import LOOKS, adaptive_text, look_rows
-from genbench.reports.explanations import lead, task_sentences
-from genbench.reports.figures import judged_lines, likelihood_lines
+from genbench.reports.explanations import report_headline, task_sentences
 from genbench.reports.page.data import (
     PARQUET,
     GatheredRun,
@@ -37,16 +36,19 @@ from genbench.reports.result_tables import (
     PUBLISHED,
     SCORES,
     HealthRow,
+    TaskLines,
     change_rows,
     health_row,
+    judge_lines,
     own_tasks,
     report_changes,
     report_means,
     report_scores,
+    scored_lines,
     task_groups,
 )
 from genbench.reports.table import markdown_text
-from genbench.reports.warnings import brief_notices
+from genbench.reports.warnings import brief_warnings
 from genbench.safetext.printable import one_line
 from genbench.store.json_files import replace_parts
 from genbench.store.manifest import Manifest
@@ -72,7 +74,7 @@ def report_record(runs: Sequence[GatheredRun], allow: Sequence[str] = ()) -> Rep
         comparisons=tuple(_comparison(runs[0], other, allow) for other in runs[1:]),
         lead="",
     )
-    return record.model_copy(update={"lead": lead(record)})
+    return record.model_copy(update={"lead": report_headline(record)})
 
 
 def _published(runs: Sequence[GatheredRun]) -> list[ReportedScore]:
@@ -338,7 +340,7 @@ def _task_series(name: str, columns: TaskColumns) -> Series:
 
 def markdown(report: Report) -> str:
     """Return the report: the result first, then tables, with the details and the tasks of groups folded."""
-    lines = [f"### {markdown_text(report.lead)}", "", *_notices(report)]
+    lines = [f"### {markdown_text(report.lead)}", "", *_warnings(report)]
     compared = [item for item in report.comparisons if item.record]
     for item in compared:
         lines += [*_comparison_table(item, report), ""]
@@ -347,9 +349,9 @@ def markdown(report: Report) -> str:
     lines += _folded("Scores", scores) if compared else scores
     for run in report.runs:
         lines += _looks(run) if run.results.adaptive else []
-    scored = _likelihood_lines(report)
+    scored = _listed(scored_lines(report))
     lines += _folded("Likelihood", scored) if scored else []
-    judged = _judge_lines(report)
+    judged = _listed(judge_lines(report))
     lines += _folded("Judges", judged) if judged else []
     if report.published:
         lines += _folded("What others report", PUBLISHED.markdown(report.published))
@@ -358,8 +360,8 @@ def markdown(report: Report) -> str:
     return "\n".join([*lines, f"Points of 100; intervals of 95%. Runs: {paths}", ""])
 
 
-def _notices(report: Report) -> list[str]:
-    lines = brief_notices(report)
+def _warnings(report: Report) -> list[str]:
+    lines = brief_warnings(report)
     return [*(f"> {markdown_text(line)}" for line in lines), ""] if lines else []
 
 
@@ -395,24 +397,8 @@ def _looks(run: ReportedRun) -> list[str]:
     return _folded(f"Looks of {markdown_text(run.name)}", [*LOOKS.markdown(look_rows(record)), "", *others])
 
 
-def _likelihood_lines(report: Report) -> list[str]:
-    return [
-        "- " + markdown_text(f"{name}, {run.name}: {line}")
-        for name in report.tasks
-        for run in report.runs
-        if (task := run.results.tasks.get(name)) and task.likelihood
-        for line in likelihood_lines(task.likelihood)
-    ]
-
-
-def _judge_lines(report: Report) -> list[str]:
-    return [
-        "- " + markdown_text(f"{name}, {run.name}: {line}")
-        for name in report.tasks
-        for run in report.runs
-        if (task := run.results.tasks.get(name)) and task.judge
-        for line in judged_lines(task.judge)
-    ]
+def _listed(found: Sequence[TaskLines]) -> list[str]:
+    return [f"- {markdown_text(f'{name}, {run}: {line}')}" for name, run, lines in found for line in lines]
 
 
 def _health(report: Report) -> list[HealthRow]:

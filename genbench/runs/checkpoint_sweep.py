@@ -10,7 +10,8 @@ from pathlib import Path
 
 from genbench.engines.weights import adapter_rank, read_weights
 from genbench.errors import ConfigError
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.suite.suitefile import Suite, is_adapter, model_name
 
 _BASE = "base"

@@ -24,7 +24,8 @@ from genbench.runs.execution.job import Job
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.execution.reuse import stored_results
 from genbench.runs.execution.session import run_job
-from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
+from genbench.runs.inputs import data_dir, open_suite
+from genbench.runs.options import RunOptions, check_options
 from genbench.runs.stored.rescore import judge_folders, looks_wait
 
 

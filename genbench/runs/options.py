@@ -1,22 +1,59 @@
-"""The options of one command, checked against each other, and the suite that they name."""
+"""The options of `genbench run`: one declaration for the command line, for jobs and for the API.
+
+RunOptions is the declaration. `genbench run`, `genbench queue submit`, the spec of a job with its command,
+and the request of the API are made from it. This module is imported for every `--help`, so it needs little
+more than the standard library.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 from genbench.data.subset import Shard
-from genbench.draw.draw_queue import Lengths, read_lengths
-from genbench.errors import ConfigError, nearest
-from genbench.store.folder import RunFolder
-from genbench.suite.shipped import suite_path
-from genbench.suite.suitefile import Suite, model_name, quick_suite, read_suite
+from genbench.errors import ConfigError
 
 DATA_VARIABLE = "GENBENCH_DATA_DIR"
+_LARGEST = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """How an option is called in a job, or in a request of the API, and what its values may be."""
+
+    description: str
+    name: str = ""
+    """Empty: the name of the field."""
+    max_length: int | None = None
+    at_least: int | None = None
+    more_than: int | None = None
+    at_most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of `genbench run`."""
+
+    name: str
+    help: str
+    metavar: str | None = None
+    at_least: int | None = None
+    job: Key | None = None
+    """None: jobs of the queue do not have it."""
+    request: Key | None = None
+    """None: clients of the service cannot ask for it."""
+    job_help: str = ""
+    """What `queue submit` says of it, if that is more than `run` says."""
+
+
+_TRACK = Key("the track; null: the suite's own", max_length=100)
+_NIGHT = Key("the night, such as 2026-11-22", name="night", max_length=10)
+_TASKS = Key("only these tasks", max_length=1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,83 +61,212 @@ class RunOptions:
     """The options of `genbench run`, as they were given. Every path may be text.
 
     Without `suite`, `models` are texts PATH or NAME=PATH, and `tasks` are names of tasks (see
-    genbench.suite.suitefile).
-    `models` are texts `NAME=PATH` or `NAME`. `limit` is the largest number of problems of a task.
-    `subset` is "responses" or None. `shard` is a text such as "2/8". `reuse` are texts `NAME=RUN`. RUN is
-    the folder of a stored run of that model. `lengths_from` is a stored run from which the lengths of
-    completions are estimated.
+    genbench.suite.suitefile). With it, `models` are texts NAME=PATH or NAME. `reuse` are texts NAME=RUN.
     """
 
     suite: str | Path | None = None
-    models: Sequence[str] = ()
-    run_dir: str | Path | None = None
-    data_dir: str | Path | None = None
-    limit: int | None = None
-    tasks: Sequence[str] = ()
-    responses: str | Path | None = None
-    subset: str | None = None
-    overrides: Sequence[str] = ()
-    with_test: bool = False
+    models: Annotated[
+        Sequence[str],
+        Option("--model", "Only this model. =PATH gives its checkpoint. Repeatable.", metavar="NAME[=PATH]"),
+    ] = ()
+    run_dir: Annotated[
+        str | Path | None, Option("--run-dir", "Where to write. Each model gets a folder in it.")
+    ] = None
+    data_dir: Annotated[
+        str | Path | None,
+        Option(
+            "--data-dir",
+            "Offline mirror of datasets: DIR/<org>/<name>/<config>/<split>.jsonl|parquet.",
+            job=Key("mirror of datasets", max_length=4096),
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        Option(
+            "--limit",
+            "At most N problems per task. A smaller limit is a subset of a larger one.",
+            job=Key("at most so many problems of each task", at_least=1),
+            request=Key("most problems of each task", at_least=1, at_most=_LARGEST),
+        ),
+    ] = None
+    tasks: Annotated[
+        Sequence[str], Option("--task", "Only this task. Repeatable.", job=_TASKS, request=_TASKS)
+    ] = ()
+    responses: Annotated[
+        str | Path | None,
+        Option(
+            "--responses",
+            "Score these ready responses (JSON Lines); start no engine.",
+            job=Key("ready responses to score", max_length=4096),
+        ),
+    ] = None
+    subset: Annotated[
+        str | None, Option("--subset", "'responses': leave out problems that have no responses.")
+    ] = None
+    overrides: Annotated[
+        Sequence[str],
+        Option(
+            "--set",
+            "Override a key of the suite, e.g. decoding.temperature=0.7.",
+            metavar="KEY=VALUE",
+            job=Key("KEY=VALUE, as --set", max_length=200),
+        ),
+    ] = ()
+    with_test: Annotated[bool, Option("--with-test", "Also run tasks of role test. Each use is counted.")] = (
+        False
+    )
     quiet: bool = False
     command: str = ""
-    shard: str | None = None
-    max_hours: float | None = None
-    """Stop after so many hours, as a signal does. The same command continues. None sets no limit."""
-    reuse: Sequence[str] = ()
-    lengths_from: str | Path | None = None
-    k: int | None = None
-    """Samples of each problem, for a command without a suite file."""
-    stop_on_degenerate: bool = False
-    """End the run if half of its first samples are empty, padding or one token repeated."""
-    interim: bool = False
-    """Print estimates of unfinished tasks now and then."""
-
-    track: str | None = None
-    """The track of the runs. None means the suite's own, or the suite's name if `night` is set."""
-    night: bool = False
-    """Draw the run of tonight, in a folder of its own."""
-    night_of: str | None = None
-    """The night as a date like 2026-11-22. None means tonight (see runs.track)."""
-    models_from: Sequence[str] = ()
-    """Patterns of checkpoint folders, which become models in the order of their steps (see runs.sweep)."""
+    """The command that the user typed, for the manifest."""
+    shard: Annotated[
+        str | None,
+        Option("--shard", "Draw part I of N, for job arrays. Join the parts with merge.", metavar="I/N"),
+    ] = None
+    max_hours: Annotated[
+        float | None,
+        Option(
+            "--max-hours",
+            "Stop cleanly after this many hours (exit 130). The same command continues.",
+            job=Key("stop cleanly after so many hours, and continue later", more_than=0, at_most=10_000),
+            request=Key("hours until a clean stop", more_than=0, at_most=10_000),
+            job_help="Stop cleanly after this many hours, and go on later. Lets it fill gaps.",
+        ),
+    ] = None
+    reuse: Annotated[
+        Sequence[str],
+        Option(
+            "--reuse",
+            "Take this model's stored run instead of drawing. Repeatable.",
+            metavar="NAME=RUN",
+        ),
+    ] = ()
+    lengths_from: Annotated[
+        str | Path | None,
+        Option("--lengths-from", "Start the problems that were longest in this run first.", metavar="RUN"),
+    ] = None
+    k: Annotated[int | None, Option("--k", "Samples of each problem, without a suite file.", at_least=1)] = (
+        None
+    )
+    stop_on_degenerate: Annotated[
+        bool,
+        Option(
+            "--stop-on-degenerate",
+            "End the run if half of its first 50 samples are empty, padding or one token repeated.",
+        ),
+    ] = False
+    interim: Annotated[
+        bool,
+        Option(
+            "--interim",
+            "Print estimates with intervals at 10, 25, 50 and 75 % of each task. They are no decision.",
+        ),
+    ] = False
+    track: Annotated[
+        str | None,
+        Option(
+            "--track",
+            "Name of the track. Default: the suite's track, or its name.",
+            job=_TRACK,
+            request=_TRACK,
+        ),
+    ] = None
+    night: Annotated[
+        bool,
+        Option(
+            "--night",
+            "Draw tonight's run of the track in a folder of its own, also if nothing changed.",
+            job_help="Draw tonight's run of the track.",
+        ),
+    ] = False
+    night_of: Annotated[
+        str | None,
+        Option(
+            "--night-of",
+            "The same for another night. A night lasts from noon to noon.",
+            metavar="DATE",
+            job=_NIGHT,
+            request=_NIGHT,
+        ),
+    ] = None
+    models_from: Annotated[
+        Sequence[str],
+        Option(
+            "--models-from",
+            "Draw every complete checkpoint that this quoted pattern matches, as a track by step. "
+            "Repeatable.",
+            metavar="PATTERN",
+        ),
+    ] = ()
     steps: Mapping[str, int] = field(default_factory=dict)
     """The training step of each model. With them the track is of kind step."""
     like: str | None = None
     """The model of the suite whose keys models that are added take, all but its path."""
-    against: str | Path | None = None
-    """The stored run that an adaptive run is compared with."""
+    against: Annotated[
+        str | Path | None,
+        Option(
+            "--against",
+            "The stored base, with --adaptive. 64 samples a problem are best.",
+            metavar="BASE_RUN",
+        ),
+    ] = None
     entry: Mapping[str, Any] | None = None
     """A task of the command's own, as an entry of a suite. It goes without a suite file."""
-    adaptive: bool = False
-    """Draw in rounds, and stop each task when its comparison with `against` is decided."""
-    finish: bool = False
-    """Go on with an adaptive run after a task REGRESSED, until each task is decided."""
+    adaptive: Annotated[
+        bool,
+        Option(
+            "--adaptive",
+            "Draw in rounds; stop each task when its comparison with --against is decided.",
+        ),
+    ] = False
+    finish: Annotated[
+        bool,
+        Option("--finish", "With --adaptive: after a task REGRESSED, go on until all are decided."),
+    ] = False
 
     @property
     def part(self) -> Shard | None:
         """Return the part of a job array that this command draws, or None for everything."""
         return None if self.shard is None else Shard.read(self.shard)
 
+    def arguments(self) -> list[str]:
+        """Return the options as arguments of `genbench run`, without the suite."""
+        found: list[str] = []
+        for name, (_, option) in run_options().items():
+            value = getattr(self, name)
+            if isinstance(value, bool):
+                found += [option.name] if value else []
+            elif isinstance(value, str | Path | int | float):
+                found.append(f"{option.name}={value}")
+            else:
+                found += [f"{option.name}={item}" for item in value or ()]
+        return found
 
-def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
-    """Return the suite with its overrides, and the names of the models that this command runs.
 
-    Raises:
-        ConfigError: the suite is wrong, or has no model of a given name.
-    """
-    if options.suite is None:
-        suite = quick_suite(options.models, options.tasks, options.k, options.overrides, options.entry)
-        return suite, [model_name(text) for text in options.models]
-    if options.k is not None:
-        raise ConfigError("--k goes without a suite file; with one write --set tasks.NAME.k=K")
-    named = [text.partition("=") for text in options.models]
-    replaced = {name: path for name, equals, path in named if equals}
-    suite = read_suite(suite_path(str(options.suite)), options.overrides, replaced, like=options.like)
-    chosen = [name for name, _, _ in named] or list(suite.config.models)
-    for name in chosen:
-        if name not in suite.config.models:
-            raise ConfigError(f"{suite.path}: no model '{name}'{nearest(name, suite.config.models)}")
-    return suite, chosen
+@cache
+def run_options() -> Mapping[str, tuple[Any, Option]]:
+    """Return the type and the declaration of each option of `genbench run`, by the name of its field."""
+    hints = get_type_hints(RunOptions, include_extras=True)
+    return {
+        name: (hint.__origin__, hint.__metadata__[0])
+        for name, hint in hints.items()
+        if hasattr(hint, "__metadata__")
+    }
+
+
+def job_keys() -> Mapping[str, Key]:
+    """Return the options that a job keeps, by their field of RunOptions."""
+    return {name: _named(option.job, name) for name, (_, option) in run_options().items() if option.job}
+
+
+def request_keys() -> Mapping[str, Key]:
+    """Return the options that a client of the service may ask for, by their field of RunOptions."""
+    return {
+        name: _named(option.request, name) for name, (_, option) in run_options().items() if option.request
+    }
+
+
+def _named(key: Key, field: str) -> Key:
+    return replace(key, name=key.name or field)
 
 
 def check_options(options: RunOptions) -> None:
@@ -124,39 +290,6 @@ def check_options(options: RunOptions) -> None:
         raise ConfigError("--adaptive draws what its looks need; it goes without --reuse and --subset")
     if options.responses is not None and (options.reuse or options.lengths_from):
         raise ConfigError("--reuse and --lengths-from go with an engine, not with --responses")
-
-
-def reused(options: RunOptions, chosen: Sequence[str]) -> dict[str, Path]:
-    """Return the folder of the stored run of each model that `--reuse` names.
-
-    Raises:
-        ConfigError: a text is not NAME=RUN, or its model is not run.
-        RunFolderError: there is no run folder.
-    """
-    found: dict[str, Path] = {}
-    for text in options.reuse:
-        name, equals, path = text.partition("=")
-        if not equals or not path:
-            raise ConfigError(f"--reuse {text}: wanted NAME=RUN, such as base=runs/nightly-1a2b3c4d/base")
-        if name not in chosen:
-            raise ConfigError(f"--reuse {text}: this command runs no model '{name}'{nearest(name, chosen)}")
-        RunFolder(Path(path)).require_manifest()
-        found[name] = Path(path)
-    return found
-
-
-def expected_lengths(options: RunOptions) -> Lengths | None:
-    """Return the lengths of the stored run that `--lengths-from` names, or None.
-
-    Raises:
-        InputError: the run cannot be read.
-    """
-    return None if options.lengths_from is None else read_lengths(Path(options.lengths_from))
-
-
-def data_dir(options: RunOptions) -> Path | None:
-    """Return the folder of mirrored data: --data-dir, or the variable GENBENCH_DATA_DIR."""
-    return named_data_dir(options.data_dir)
 
 
 def named_data_dir(given: str | Path | None) -> Path | None:

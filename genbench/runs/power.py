@@ -16,7 +16,8 @@ from genbench.analysis.sides.loading import open_side
 from genbench.analysis.sides.side import SideTask
 from genbench.errors import InputError
 from genbench.json_record import Count, JsonRecord, Share
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.runs.selection import load_tasks
 from genbench.stats.adaptive.expected_cost import ForeseenTask, foresee
 from genbench.stats.adaptive.group_sequential import SURE_SAMPLES, plan_looks, sure_problems, task_rule

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from genbench.data.subset import Shard
-from genbench.runs.options import RunOptions, data_dir
+from genbench.runs.inputs import data_dir
+from genbench.runs.options import RunOptions
 from genbench.suite.suitefile import Suite
 from genbench.tasks.loaded_task import LoadedTask
 from genbench.tasks.loading import load_all, selected_entries

@@ -29,7 +29,8 @@ from genbench.data.overlap import (
 from genbench.draw.progress import clock, fitted
 from genbench.errors import ConfigError, InputError, nearest
 from genbench.json_record import Count, JsonRecord, Share
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.runs.selection import load_tasks
 from genbench.suite.shipped import suite_path
 from genbench.tasks.loaded_task import LoadedTask

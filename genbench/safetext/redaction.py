@@ -15,7 +15,9 @@ _WORD = (
     r"(?:token|secret|passw(?:or)?d|passphrase|credentials?|authorization|bearer|cookie"
     r"|(?:api|access|private|secret|signing|auth|account|openai|anthropic|hf|aws|azure)[_-]?key)"
 )
+# hf_token, X-Auth-Token, OPENAI_API_KEY. Not `api_key_env`, which names a variable, and not `key`.
 _SECRET_NAME = re.compile(rf"(?:.*[_.-])?{_WORD}", re.IGNORECASE)
+# eos_token, pad_token and the like are texts of a tokenizer.
 _NO_SECRET = re.compile(r"(?:.*_)?(?:pad|[bem]os|unk|sep|cls|mask|begin|end|stop|max)_token", re.IGNORECASE)
 _SHAPES = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}"
@@ -24,6 +26,7 @@ _SHAPES = re.compile(
 )
 """Keys of services that are known by their form: Hugging Face, OpenAI, GitHub, GitLab, Slack, AWS, Google."""
 _ASSIGNED = re.compile(
+    # 'hf_token': 'abc def'   --set engine.hf_token=abc   Authorization: Bearer abc
     rf"(?P<name>\b[\w.-]*{_WORD})(?P<sign>['\"]?\s*[=:]\s*(?:bearer\s+)?)"
     r"(?P<value>'[^']+'|\"[^\"]+\"|[^\s'\",;})]+)",
     re.IGNORECASE,

@@ -14,6 +14,7 @@ _LONGEST_TOKEN = 32
 """Characters of the longest unit whose repetition counts, such as `<|finetune_right_pad_id|>`."""
 _TIMES = 8
 _SEEN = 4 * _LONGEST_TOKEN
+# <pad>, <|im_end|>, <｜▁pad▁｜>: DeepSeek's tokens have bars and blanks of full width
 _MARKS = re.compile(r"(?:<[|｜]?[\w▁:.-]{1,40}[|｜]?>\s*)+")
 
 

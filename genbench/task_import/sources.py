@@ -106,7 +106,7 @@ def _commit(folder: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One split of a dataset, as the definition names it."""
+    """One split of a dataset, as the definition names it. Lock files keep a `config` of None."""
 
     repo: str
     config: str | None

@@ -18,6 +18,8 @@ from genbench.errors import DataError
 from genbench.protocols import Row
 from genbench.tasks.choice_options import LETTERS
 
+# Mathematics
+
 _FINAL = re.compile(r"####\s*(-?[\d,]+)\s*$")
 
 
@@ -45,10 +47,12 @@ def gsm8k(row: Row, place: int) -> Row:
     return {**row, "answer": final[1].replace(",", "")}
 
 
-_BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])\s*")
-_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
-_NUMPY = re.compile(r"\bnp\.(?=[a-z])")
-_STARRED = re.compile(r"\\exp\{([a-zA-Z])\*([a-zA-Z])\}|\\exp\{-([a-zA-Z])\*([a-zA-Z])\}")
+_BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])\s*")  # with or without braces: \boxed{12}, \boxed 3
+_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)  # an escaped brace, \{, is a sign of the answer and no group
+_NUMPY = re.compile(r"\bnp\.(?=[a-z])")  # Minerva has np.arcsin for \arcsin
+_STARRED = re.compile(
+    r"\\exp\{([a-zA-Z])\*([a-zA-Z])\}|\\exp\{-([a-zA-Z])\*([a-zA-Z])\}"
+)  # \exp{a*t}, \exp{-a*t}
 _MASS = re.compile(r"(\\frac\{\d+\}\{\d+\}) m")
 """A number times the mass m. Computer algebra reads the letter after a number as metres."""
 _FORMS = {
@@ -147,7 +151,7 @@ def _note(row: Row) -> str:
     return "".join(f" {note}" for note in notes)
 
 
-_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?")
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?")  # -3, 1,200, 2.5, 3 / 4
 
 ANSWER_PREFIXES = {
     "bn": "উত্তর",
@@ -199,7 +203,9 @@ def mgsm_answer(row: Row, place: int) -> Row:
     return {**row, "answer": answer, "prefix": ANSWER_PREFIXES[language]}
 
 
-_HEADED = re.compile(r"\(?([A-Z])[).]\s*")
+# Multiple choice
+
+_HEADED = re.compile(r"\(?([A-Z])[).]\s*")  # (B)Paris, B) Paris, B. Paris
 _AGIEVAL_OPTIONS = "Answer Choices:"
 
 
@@ -305,6 +311,8 @@ def _places(said: str, count: int) -> list[int]:
 def _names_option(word: str) -> bool:
     return len(word) == 1 and word.isascii() and (word.isdecimal() or word in LETTERS)
 
+
+# Given texts that the model scores
 
 _DETOKENIZED = (
     (r"s '", "s'"),
@@ -436,6 +444,9 @@ def detokenized(page: str) -> str:
     return page
 
 
+# Open questions with short answers
+
+
 def drop_answers(row: Row, place: int) -> Row:
     """Return a row of DROP with its references: the answer and the validated ones, each in its parts.
 
@@ -523,7 +534,9 @@ def _texts(found: Any, column: str) -> list[str]:
     return list(texts)
 
 
-_OPTION = re.compile(r"^\(([A-Z])\) ?(.*)$", re.MULTILINE)
+# Puzzles
+
+_OPTION = re.compile(r"^\(([A-Z])\) ?(.*)$", re.MULTILINE)  # a line of BIG-Bench Hard: (A) 12/02/2021
 _LETTER = re.compile(r"\(([A-Z])\)")
 _TWO = frozenset({"true", "false", "yes", "no", "valid", "invalid"})
 _ENDINGS = {
@@ -655,6 +668,8 @@ def _grid(pair: Mapping[str, Any], side: str) -> str:
     return json.dumps(rows)
 
 
+# Answers that a judge grades
+
 _STRATA = ("topic", "answer_type")
 
 
@@ -718,6 +733,9 @@ def alpaca(row: Row, place: int) -> Row:
     if not all(text.strip() for text in kept.values()):
         raise DataError("the instruction or its output is empty")
     return {**row, **kept}
+
+
+# Instructions and long prompts
 
 
 def counted(row: Row, place: int) -> Row:

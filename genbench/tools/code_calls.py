@@ -12,7 +12,7 @@ from typing import Literal
 
 from genbench.tools.calls import UNNAMED, Call, CallError
 
-Language = Literal["java", "javascript"]
+CodeLanguage = Literal["java", "javascript"]
 
 _NAME = re.compile(r"\s*([A-Za-z_$][\w$]*(?:\s*\.\s*[A-Za-z_$][\w$]*)*)\s*\(")
 # `key = …`, and neither the comparison `a == b` nor the arrow function `x => …`.
@@ -27,7 +27,7 @@ _CREATED = re.compile(r"new\s+([\w.$]+\s*(?:<.*?>)?)\s*\(", re.DOTALL)  # new Ar
 _ARRAY = re.compile(r"new\s+([\w.$<>\s]+?)\s*\[\s*\]\s*(\{.*\})\Z", re.DOTALL)  # new int[]{1, 2}
 
 
-def code_calls(text: str, language: Language, *, official: bool = False) -> tuple[Call, ...]:
+def code_calls(text: str, language: CodeLanguage, *, official: bool = False) -> tuple[Call, ...]:
     """Return the one call of a text.
 
     Args:
@@ -115,7 +115,7 @@ def _is_inside_type(text: str) -> bool:
     return re.search(r"\bnew\s+[\w.$]+\s*<[^<>]*\Z", text) is not None
 
 
-def _text(value: str, language: Language) -> str:
+def _text(value: str, language: CodeLanguage) -> str:
     """Return an argument as the official decoder has it: quotes around a whole literal are removed.
 
     Raises:

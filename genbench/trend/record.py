@@ -46,6 +46,9 @@ class AlarmBudget(JsonRecord):
 class TrendChange(JsonRecord):
     """One change of a track. Sizes are after minus before, as fractions of 1."""
 
+    # It has the runs themselves. The ledger's `Change` names them by uid, and the search for changes by their
+    # place in a series.
+
     id: str = Field(description="name of the change, for --explain and --dismiss")
     task: str | None = Field(description="the task; null for all gating tasks together")
     direction: Direction = Field(description="whether the score fell or rose")

@@ -13,7 +13,8 @@ from pathlib import Path
 from genbench.engines.weights import adapter_rank, read_weights
 from genbench.errors import ConfigError
 from genbench.runs.checkpoint_sweep import settings_model, trainer_step
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.suite.suitefile import is_adapter
 from genbench.tasks.loading import selected_entries
 from genbench.watch.watches import AUTO, NO_MARKER, WatchRules

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from genbench.draw.draw_queue import Lengths, has_missing, missing_draws
 from genbench.models.requests import sample_seed
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.runs.selection import load_tasks
 from genbench.store.sample_index import DrawnSamples
 from genbench.types import SampleId

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from tokenizers import Tokenizer, decoders, models
 
-from genbench.engines.vllm.engine import TextDecoder, is_context_free
+from genbench.engines.vllm.detokenizer import TextDecoder, is_context_free
 from genbench.suite import shipped
 from tests.engines.made_tokenizers import END, THINK, byte_level, sentencepiece
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from genbench.engines.vllm.engine import TextDecoder
+from genbench.engines.vllm.detokenizer import TextDecoder
 from genbench.engines.vllm.kind import VllmSettings
 from genbench.errors import EngineDiedError, RequestFailedError
 from genbench.suite.config import Decoding

@@ -142,4 +142,4 @@ def test_a_stored_queue_has_its_jobs_events_and_schedules_and_takes_new_work(
         ]
         assert [schedule.name for schedule in list_schedules(queue)] == ["tickets"]
         assert retry_job(queue, 3, by="ada").state == "queued"
-        assert get_job(queue, 3).spec.max_hours == 2.0
+        assert get_job(queue, 3).spec.options().max_hours == 2.0

@@ -89,9 +89,10 @@ class Outcome:
 
 def placed(number: int, slots: int = 1, track: str = "") -> PlacedSpec:
     """A job whose suite no one reads."""
-    spec = JobSpec(suite="suite.yaml", track=track or f"t{number % 5}", night=f"2026-01-{number:05}"[:10])
+    night, track = f"2026-01-{number:05}"[:10], track or f"t{number % 5}"
+    spec = JobSpec.from_json({"suite": "suite.yaml", "track": track, "night": night}, "test")
     spec = spec.model_copy(update={"tasks": (str(number),)})
-    return PlacedSpec(spec=spec, track=spec.track or "", label=f"n{number}", slots=slots)
+    return PlacedSpec(spec=spec, track=track, label=f"n{number}", slots=slots)
 
 
 def kill_at_random(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError
-from genbench.queue.spec import JobSpec, absolute_spec, checked_spec, of_tonight, spec_of, spec_text
+from genbench.queue.spec import JobSpec, absolute_spec, checked_spec, spec_of, spec_text
+from genbench.runs.options import RunOptions
 from tests.runs.test_checkpoint_sweep import checkpoint
 
 SUITE = """\
@@ -34,19 +35,21 @@ def suite(tmp_path: Path) -> Path:
 
 
 def test_the_command_is_that_of_the_options(suite: Path) -> None:
-    spec = JobSpec(
+    options = RunOptions(
         suite=str(suite),
-        models={"tuned": "/ckpt", "base": None},
-        night="2026-11-20",
+        models=("tuned=/ckpt", "base"),
+        night_of="2026-11-20",
         tasks=("sums",),
         overrides=("decoding.seed=1",),
         max_hours=2.0,
     )
+    spec = JobSpec.from_options(options)
+    assert spec.options() == options
     placed = checked_spec(spec)
     assert (placed.track, placed.label, placed.slots) == ("nightly", "2026-11-20", 6)
     assert spec.arguments("out") == [
         *("run", "--run-dir=out", "--model=tuned=/ckpt", "--model=base", "--task=sums"),
-        *("--set=decoding.seed=1", "--night-of=2026-11-20", "--max-hours=2.0", "--", str(suite)),
+        *("--set=decoding.seed=1", "--max-hours=2.0", "--night-of=2026-11-20", "--", str(suite)),
     ]
     assert spec_of(spec_text(spec)) == spec
     assert Path(placed.run_dir(Path("/runs"))).parent == Path("/runs/nightly")
@@ -64,7 +67,6 @@ def test_relative_paths_become_absolute_and_names_of_the_hub_stay(suite: Path) -
     absolute = absolute_spec(spec, suite.parent)
     assert absolute.suite == str(suite)
     assert absolute.models == {"tuned": str(suite.parent / "ckpt"), "base": "org/model"}
-    assert len(of_tonight(absolute).night or "") == 10
 
 
 @pytest.mark.parametrize(
@@ -87,8 +89,18 @@ def test_a_wrong_job_is_refused_in_the_words_of_run(
 
 def test_a_checkpoint_is_drawn_at_its_step(suite: Path, tmp_path: Path) -> None:
     folder = checkpoint(tmp_path / "out" / "checkpoint-500")
-    placed = checked_spec(JobSpec(suite=str(suite), checkpoint=str(folder), track="sft"))
+    placed = checked_spec(JobSpec.from_options(RunOptions(suite, track="sft"), folder))
     assert (placed.track, placed.label) == ("sft", "step-500")
     assert placed.run_dir(Path("/runs")) == "/runs/sft"
     with pytest.raises(InputError, match="leave out --model and --night"):
-        checked_spec(JobSpec(suite=str(suite), checkpoint=str(folder), night="2026-11-20"))
+        checked_spec(JobSpec.from_options(RunOptions(suite, night_of="2026-11-20"), folder))
+
+
+def test_the_key_of_a_stored_job_stays() -> None:
+    spec = JobSpec.from_options(RunOptions("suite.yaml", tasks=("sums",), limit=3, max_hours=2.0))
+    assert spec.key == "27df64cf0649e1de26aa1a5ae5cf819e46ee6cc5a29724879675ba1330abd3ef"
+    assert spec_text(spec) == (
+        '{"checkpoint": null, "data_dir": null, "limit": 3, "max_hours": 2.0, "models": {}, "night": null, '
+        '"overrides": [], "responses": null, "suite": "suite.yaml", "tasks": ["sums"], "track": null}'
+    )
+    assert spec_of('{"suite": "suite.yaml", "tasks": ["sums"], "limit": 3}').key == spec.key

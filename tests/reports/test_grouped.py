@@ -8,7 +8,7 @@ from typing import Any
 from genbench.reports.page.data import Series, group_series
 from genbench.reports.record import TaskHealthRecord
 from genbench.reports.result_tables import group_change, health_row
-from tests.reports.test_lead import compared
+from tests.reports.test_headline import compared
 
 HEALTH: dict[str, Any] = {
     **{"problems": 10, "samples": 20, "duplicates": (("p", "q"),), "extraction_failures": 2},

@@ -8,7 +8,8 @@ from typing import Any
 
 from genbench.runs.execution.job import Job
 from genbench.runs.execution.job_preparation import make_jobs
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 
 SUITE = """\
 models: {m: {path: any}}

@@ -10,7 +10,8 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.runs.checkpoint_sweep import expand, find_checkpoints, step_of
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.suite.shipped import folder
 from tests.engines.tensorfiles import write_adapter
 

@@ -12,7 +12,7 @@ from genbench.errors import RunFolderError
 from genbench.pipeline import RunOptions, RunReport, run, score
 from genbench.runs.execution.job_preparation import default_folder, edits_since, in_default_folder, make_jobs
 from genbench.runs.execution.reuse import earlier_runs
-from genbench.runs.options import open_suite
+from genbench.runs.inputs import open_suite
 from genbench.runs.stored.rescore import copy_for_suite, moved_verdicts
 from genbench.store.contract import text_diff
 from genbench.store.folder import RunFolder

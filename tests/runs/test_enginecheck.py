@@ -8,7 +8,8 @@ import pytest
 
 from genbench.errors import ConfigError
 from genbench.runs.execution.preflight import check_suite, check_users
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.runs.selection import load_tasks
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "user"

@@ -8,7 +8,8 @@ import pytest
 
 from genbench.data.local import load_file
 from genbench.errors import ConfigError
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.runs.perplexity import perplexity_options
 
 OPTIONS = RunOptions(models=("./ckpt",))

@@ -16,7 +16,7 @@ import pytest
 from genbench.errors import ConfigError, EngineError
 from genbench.pipeline import RunOptions, run
 from genbench.runs.execution.simulated_users import SimulatedUsers
-from genbench.runs.options import open_suite
+from genbench.runs.inputs import open_suite
 from genbench.runs.selection import load_tasks
 from tests.loopback import QuietHandler, send
 

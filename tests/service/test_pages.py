@@ -51,7 +51,7 @@ def test_a_report_is_served_without_the_rights_of_the_service(client: TestClient
 
 
 def hostile_job(queue: Queue, tmp_path: Path) -> None:
-    spec = JobSpec(suite=HOSTILE, tasks=(HOSTILE,))
+    spec = JobSpec.from_json({"suite": HOSTILE, "tasks": [HOSTILE]}, "test")
     job, _ = submit(queue, PlacedSpec(spec=spec, track=HOSTILE, label=HOSTILE, slots=1), tmp_path, by=HOSTILE)
     job_folder(job).mkdir(parents=True)
     (job_folder(job) / "log").write_text(f"{HOSTILE}\n\x1b[31m")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import ConfigError
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.suite.suitefile import model_name, quick_suite
 
 

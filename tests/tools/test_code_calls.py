@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.tools.calls import UNNAMED, CallError
-from genbench.tools.code_calls import Language, code_calls
+from genbench.tools.code_calls import CodeLanguage, code_calls
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_lists_and_objects_are_values_of_javascript() -> None:
         "f(a=1), f(a=2)",
     ],
 )
-def test_what_is_no_call_with_named_arguments_is_refused(text: str, language: Language) -> None:
+def test_what_is_no_call_with_named_arguments_is_refused(text: str, language: CodeLanguage) -> None:
     with pytest.raises(CallError):
         code_calls(text, language)
 

@@ -47,7 +47,10 @@ def test_the_best_are_drawn_again_once_and_their_second_scores_shown(
         assert [item.step for item in found.checkpoints] == [400, 200, 300] and found.tasks == ("sums",)
         jobs = [get_job(queue, item.job or 0) for item in found.checkpoints]
         assert {job.track for job in jobs} == {"sft-again"} and jobs[0].label == "step-400"
-        assert jobs[0].spec.overrides == (f"decoding.seed={found.seed}",) and jobs[0].requested_by == "ada"
+        assert (
+            jobs[0].spec.options().overrides == (f"decoding.seed={found.seed}",)
+            and jobs[0].requested_by == "ada"
+        )
         count = len(list_jobs(queue))
         make_run(runs / "again", {"sums": flat(40, 2, 0.7, 9)}, track="sft-again", kind="step", position=400)
         add(ledger, [runs])

@@ -11,17 +11,14 @@ import hashlib
 import itertools
 import os
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
-from tokenizers import Tokenizer
-from tokenizers.decoders import ByteLevel, DecodeStream
 from vllm import SamplingParams
 from vllm.engine.arg_utils import AsyncEngineArgs
 from vllm.exceptions import VLLMClientError
@@ -35,6 +32,7 @@ from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
 from genbench.engines import devices
 from genbench.engines.likelihood import Scored, cache_readers, joined, logprob_of, scored_completion, sum_of
+from genbench.engines.vllm.detokenizer import TextDecoder
 from genbench.engines.vllm.environment import log_tail, output_to
 from genbench.engines.vllm.guard import EngineGuard, kill_with_descendants
 from genbench.engines.vllm.kind import VllmSettings
@@ -59,16 +57,6 @@ _MOST_LABELS = 20
 """Next tokens that one request is asked about, which is vLLM's default of max_logprobs."""
 
 
-class Generates(Protocol):
-    """The method of AsyncLLM that is used here."""
-
-    def generate(
-        self, prompt: Any, params: SamplingParams, request_id: str, **options: Any
-    ) -> AsyncIterator[Any]:
-        """Yield the outputs of a request."""
-        ...
-
-
 class PromptScorer:
     """Scores continuations with one engine.
 
@@ -83,7 +71,7 @@ class PromptScorer:
         lora: the adapter, or None.
     """
 
-    def __init__(self, engine: Generates, block: int, lora: LoRARequest | None) -> None:
+    def __init__(self, engine: AsyncLLM, block: int, lora: LoRARequest | None) -> None:
         self._engine, self._block, self._lora = engine, block, lora
 
     async def score(self, request: ScoreRequest, name: str) -> tuple[ChoiceScore, ...]:
@@ -166,79 +154,6 @@ def _params(**asked: Any) -> SamplingParams:
         detokenize=False,
         output_kind=RequestOutputKind.FINAL_ONLY,
         **asked,
-    )
-
-
-_REPLACEMENT = "\ufffd"
-_TAIL = 8
-"""Last tokens of a prompt that are looked at. A character has at most four bytes, so at most four tokens."""
-
-
-class TextDecoder:
-    """Decodes whole completions in a thread of its own, so that the event loop and the engine go on.
-
-    vLLM decodes every step of every request (3.6 to 7 microseconds a token), and one decode at the end costs
-    a twentieth of that. The texts are equal if each token's bytes do not depend on its neighbours. That is so
-    for byte-level tokenizers. Others join words, or take the first space away, and keep vLLM's way.
-
-    Args:
-        backend: a tokenizer of the library `tokenizers` for which `is_context_free` is true.
-    """
-
-    def __init__(self, backend: Tokenizer) -> None:
-        self._backend = backend
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="detokenize")
-
-    @classmethod
-    def of(cls, tokenizer: Any) -> TextDecoder | None:
-        """Return a decoder for a tokenizer of transformers, or None if vLLM has to decode step by step."""
-        backend = getattr(tokenizer, "_tokenizer", None)
-        return cls(backend) if isinstance(backend, Tokenizer) and is_context_free(backend) else None
-
-    def ends_whole(self, prompt: Sequence[int]) -> bool:
-        """Tell whether a prompt ends with a whole character, so that no completion begins inside one."""
-        return not self._decode(prompt[-_TAIL:]).endswith(_REPLACEMENT)
-
-    async def text(self, prompt: Sequence[int], completion: Sequence[int]) -> str:
-        """Return the text that vLLM would return for the token ids of a completion."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self.decode, prompt, completion)
-
-    def decode(self, prompt: Sequence[int], completion: Sequence[int]) -> str:
-        """Return the text of a completion.
-
-        vLLM leaves out an incomplete character at the end, and the whole tokens that it is part of. A text
-        that ends so is decoded step by step.
-        """
-        text = self._decode(completion)
-        return self._stepwise(prompt, completion) if text.endswith(_REPLACEMENT) else text
-
-    def _decode(self, ids: Sequence[int]) -> str:
-        # Unlike `decode`, this lets other threads run meanwhile.
-        return self._backend.decode_batch([list(ids)], skip_special_tokens=False)[0]
-
-    def _stepwise(self, prompt: Sequence[int], completion: Sequence[int]) -> str:
-        """Return the text as vLLM's detokenizer (0.32) puts it together: complete characters of each step."""
-        stream = DecodeStream(ids=list(prompt), skip_special_tokens=False)
-        return "".join(stream.step(self._backend, token) or "" for token in completion)
-
-    def close(self) -> None:
-        """End the thread."""
-        self._thread.shutdown(wait=False)
-
-
-def is_context_free(backend: Tokenizer) -> bool:
-    """Tell whether a tokenizer's tokens have the same bytes next to any other tokens.
-
-    It must decode bytes only, and its added tokens must decode to what they are. Otherwise vLLM treats
-    neighbouring ones differently (`spaces_between_special_tokens`).
-    """
-    if not isinstance(backend.decoder, ByteLevel):
-        return False
-    added = backend.get_added_tokens_decoder()
-    return all(
-        _REPLACEMENT not in item.content
-        and backend.decode([token], skip_special_tokens=False) == item.content
-        for token, item in added.items()
     )
 
 

@@ -151,7 +151,9 @@ _ADVICE: Mapping[str, str] = {
     "no module named": "a package is missing: install the extra again, and see `genbench doctor`",
 }
 """Signs in vLLM's own messages (0.32) and the settings that help. The most specific sign is first."""
+# "torch.OutOfMemoryError: CUDA …". The lines of `log_tail` begin with a bar.
 _CAUSE = re.compile(r"^\s*\|? ?(?:[\w.]+\.)?\w*(?:Error|Exception): (?P<why>.+)$", re.MULTILINE)
+# pydantic's form: "Value error, The model … [type=value_error, input_value=…"
 _REFUSED = re.compile(r"Value error, (?P<why>.+?)(?: \[type=|$)", re.DOTALL)
 _CAUSE_CHARS = 600
 _NO_WORDS = re.compile(r"Failed core proc\(s\): \{(?:[^}]*: -9)?\}")

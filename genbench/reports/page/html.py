@@ -12,13 +12,13 @@ from typing import Any
 from markupsafe import Markup
 
 from genbench.analysis.results.record import Results, TaskResults
-from genbench.reports.figures import judged_lines, likelihood_lines
+from genbench.reports.numbers import interval, points
 from genbench.reports.page import plots
 from genbench.reports.page.data import Series, group_series
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.reports.record import Report, ReportedRun
-from genbench.reports.result_tables import task_groups
-from genbench.reports.warnings import notices
+from genbench.reports.result_tables import judge_lines, scored_lines, task_groups
+from genbench.reports.warnings import page_warnings
 from genbench.types import STATUSES
 
 THRESHOLD = 0.856
@@ -109,8 +109,7 @@ def curve_words(run: str, curves: Sequence[LengthCurve]) -> list[str]:
 
 
 def _score(point: LengthPoint) -> str:
-    shown = f"{100 * point.value:.1f}"
-    return shown if point.ci is None else f"{shown} [{100 * point.ci[0]:.1f}, {100 * point.ci[1]:.1f}]"
+    return points(point.value) + (f" {interval(point.ci)}" if point.ci else "")
 
 
 def html(
@@ -140,9 +139,9 @@ def html(
         report=report,
         nonce=nonce,
         statuses=STATUSES,
-        **notices(report),
-        judged=_judged(report),
-        scored=_scored(report),
+        **page_warnings(report),
+        judged=judge_lines(report),
+        scored=scored_lines(report),
         forest=_forest(report),
         groups=groups,
         status_plot=_statuses(report),
@@ -171,26 +170,6 @@ def html(
 def _script_json(text: str) -> Markup:
     """Return JSON with `<`, `>` and `&` escaped, so that it cannot end a script element."""
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
-def _judged(report: Report) -> list[tuple[str, str, list[str]]]:
-    """Return (task, run, lines) of every task with an LLM judge."""
-    return [
-        (name, run.name, judged_lines(task.judge))
-        for name in report.tasks
-        for run in report.runs
-        if (task := run.results.tasks.get(name)) and task.judge
-    ]
-
-
-def _scored(report: Report) -> list[tuple[str, str, list[str]]]:
-    """Return (task, run, lines) of every task whose texts were scored."""
-    return [
-        (name, run.name, likelihood_lines(task.likelihood))
-        for name in report.tasks
-        for run in report.runs
-        if (task := run.results.tasks.get(name)) and task.likelihood
-    ]
 
 
 def _forest(report: Report) -> Markup:

@@ -21,7 +21,7 @@ def estimate_text(estimation: Estimation) -> str:
     for name, task in estimation.tasks.items():
         lines.append("")
         lines += [_sentence(name, item) for item in task.metrics.values()]
-        lines += _notices(task)
+        lines += _warnings(task)
         for column, rows in task.strata.items():
             lines.append(f"  by {column}:")
             lines.append(STRATUM_SCORES.text(rows.items(), indent="    ", heads={STRATUM: column}))
@@ -42,8 +42,8 @@ def _sentence(name: str, item: EstimateRecord) -> str:
     return f"{text} A re-run on these questions: {interval(item.rerun_ci)} ({item.rerun_ci_method})."
 
 
-def _notices(task: EstimatedTask) -> Iterator[str]:
-    """Yield the notices on a task's samples: ragged, excluded, and counts by status."""
+def _warnings(task: EstimatedTask) -> Iterator[str]:
+    """Yield the warnings about a task's samples: ragged, excluded, and counts by status."""
     if task.ragged:
         yield "  warning: ragged: problems have unequal numbers of samples; the mean of their means is taken"
     if task.excluded:

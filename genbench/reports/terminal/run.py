@@ -14,7 +14,7 @@ from genbench.reports.adaptive_looks import adaptive_text
 from genbench.reports.figures import corpus_lines, judged_lines, likelihood_lines
 from genbench.reports.numbers import interval, points
 from genbench.reports.result_tables import SCORES, ScoreRow, group_scores, task_score
-from genbench.reports.warnings import TaskLine, fold_lines, groups_of, task_line, task_notices
+from genbench.reports.warnings import TaskWarning, fold_warnings, groups_of, task_warning, task_warnings
 
 _SHOWN_ALARMS = 6
 
@@ -26,26 +26,26 @@ def run_table(
     brief: bool = False,
     width: int | None = None,
 ) -> str:
-    """Return the table of a run with one row per model and task, and the notices on its tasks.
+    """Return the table of a run with one row per model and task, and the warnings about its tasks.
 
     A group has two rows instead of those of its tasks: the mean over its tasks and over its problems.
     What needs attention comes first, the worst at the top.
 
     Args:
-        brief: leave out notices on tasks that only add to the table, such as further metrics.
+        brief: leave out lines on tasks that only add to the table, such as further metrics.
         width: columns of the terminal. In a narrow one the counts of statuses are under each row.
     """
     rows = [row for model, result in results.items() for row in _rows(model, result)]
     parts = [SCORES.text(rows, width=width), _legend(results)]
-    parts += _attention(results)
+    parts += _urgent(results)
     for result in results.values():
         parts += ["\n".join(adaptive_text(result.adaptive))] if result.adaptive else []
     parts += [_totals(model, result, folders.get(model)) for model, result in results.items()]
-    parts += [line for model, result in results.items() for line in _notices(model, result, brief)]
+    parts += [line for model, result in results.items() for line in _warnings(model, result, brief)]
     return "\n".join(part for part in parts if part)
 
 
-def _attention(results: Mapping[str, Results]) -> list[str]:
+def _urgent(results: Mapping[str, Results]) -> list[str]:
     """Return the lines on what needs attention, the worst first, and how many were left out."""
     found = joined_alarms(results)
     if not found:
@@ -102,17 +102,19 @@ def _account(model: str, result: Results) -> list[str]:
     return [f"{model}: {'; '.join(words)}"] if words else []
 
 
-def _notices(model: str, result: Results, brief: bool) -> list[str]:
-    warnings = [task_line(model, warning, result.tasks) for warning in result.warnings]
-    lines = [f"warning: {line.text}" for line in fold_lines(warnings, groups_of(result))]
+def _warnings(model: str, result: Results, brief: bool) -> list[str]:
+    warnings = [task_warning(model, warning, result.tasks) for warning in result.warnings]
+    lines = [f"warning: {line.text}" for line in fold_warnings(warnings, groups_of(result))]
     if result.trust_remote_code:
         lines.append(f"warning: {model}: the model's own code was run (trust_remote_code)")
     if result.test_uses:
         lines.append(f"{model}: tasks of role test have been used {result.test_uses} time(s) in this folder")
     if result.shard:
         lines.append(f"{model}: shard {result.shard} only; join the parts: genbench merge")
-    stated = [TaskLine("", name, line) for name, task in result.tasks.items() for line in task_notices(task)]
-    lines += [f"{model}/{line.text}" for line in fold_lines(stated, groups_of(result))]
+    stated = [
+        TaskWarning("", name, line) for name, task in result.tasks.items() for line in task_warnings(task)
+    ]
+    lines += [f"{model}/{line.text}" for line in fold_warnings(stated, groups_of(result))]
     for name, task in result.tasks.items():
         lines += [f"{model}/{name}: {line}" for line in _further(task, brief)]
     for name, group in result.groups.items():

@@ -23,7 +23,8 @@ from genbench.runs.execution.preflight import check_engine, check_users
 from genbench.runs.execution.prompt_records import prompt_records
 from genbench.runs.execution.reuse import earlier_runs
 from genbench.runs.execution.run_manifest import binding_record
-from genbench.runs.options import RunOptions, expected_lengths, path_or_none, reused
+from genbench.runs.inputs import expected_lengths, reused
+from genbench.runs.options import RunOptions, path_or_none
 from genbench.runs.selection import in_shard, load_tasks, only, origin_record
 from genbench.runs.track_position import planned_night, track_position
 from genbench.store.continuation import binding_differences, machine

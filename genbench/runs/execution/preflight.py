@@ -21,7 +21,8 @@ from genbench.judges.session import JudgeSession
 from genbench.models.prepare import PreparedModel, prepare_model, sized_tasks
 from genbench.runs.execution.scoring import load_verifiers, verifier_specs
 from genbench.runs.execution.simulated_users import SimulatedUsers
-from genbench.runs.options import RunOptions, check_options, data_dir, open_suite
+from genbench.runs.inputs import data_dir, open_suite
+from genbench.runs.options import RunOptions, check_options
 from genbench.suite.config import TaskEntry
 from genbench.suite.suitefile import Suite, located
 from genbench.tasks.loaded_task import LoadedTask

@@ -31,7 +31,8 @@ from genbench.queue.jobs import (
     set_priority,
 )
 from genbench.queue.records import LIVE, Job, JobDetail, JobEvent, JobState
-from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec
+from genbench.queue.spec import JobSpec, PlacedSpec, checked_spec, with_run_options
+from genbench.runs.options import request_keys
 from genbench.service.context import Service, caller, require, service
 from genbench.service.responses import ConflictError, ForbiddenError, NotFoundError, refused_as
 from genbench.service.submitted_suites import MOST_CHARS, store_suite
@@ -44,9 +45,8 @@ _LARGEST = (1 << 31) - 1
 Number = Annotated[int, Field(ge=1, le=_LARGEST)]
 
 
-class JobRequest(BaseModel):
-    """A job that a client asks for. Suites are those that the service offers."""
-
+@with_run_options(request_keys(), sequence=list)
+class _RequestedRun(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     suite: str = Field(max_length=100, description="name of a suite of this service, or of `suite_text`")
@@ -60,11 +60,12 @@ class JobRequest(BaseModel):
         max_length=50,
         description="model of the suite -> ORG/NAME or a folder below the service's roots; null: the suite's",
     )
-    track: str | None = Field(default=None, max_length=100, description="the track; null: the suite's own")
-    night: str | None = Field(default=None, max_length=10, description="the night, such as 2026-11-22")
-    tasks: list[str] = Field(default=[], max_length=1000, description="only these tasks")
-    limit: int | None = Field(default=None, ge=1, le=_LARGEST, description="most problems of each task")
-    max_hours: float | None = Field(default=None, gt=0, le=10_000, description="hours until a clean stop")
+
+
+class JobRequest(_RequestedRun):
+    """A job that a client asks for. Suites are those that the service offers."""
+
+    # Options that RunOptions declares with a key for requests are fields too, between these and those above.
     priority: int = Field(default=5, ge=0, le=9, description="higher ones start first")
 
 
@@ -126,11 +127,7 @@ def job_spec(own: Service, body: JobRequest) -> JobSpec:
     return JobSpec(
         suite=str(own.suite(body.suite) if text is None else store_suite(own, body.suite, text)),
         models={name: None if path is None else own.model(path) for name, path in body.models.items()},
-        track=body.track,
-        night=body.night,
-        tasks=tuple(body.tasks),
-        limit=body.limit,
-        max_hours=body.max_hours,
+        **{key.name: getattr(body, key.name) for key in request_keys().values()},
     )
 
 

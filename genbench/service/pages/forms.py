@@ -104,12 +104,14 @@ def _job_request(fields: dict[str, str]) -> JobRequest:
     priority, model = fields.get("priority") or "5", fields.get("model", "").strip()
     if not priority.isdecimal() or int(priority) > 9:
         raise InputError(f"priority '{priority[:20]}': wanted 0 to 9")
-    return JobRequest(
-        suite=fields.get("suite", "")[:100],
-        models={model[:100]: fields.get("path", "").strip()[:4096] or None} if model else {},
-        track=fields.get("track", "").strip()[:100] or None,
-        night=fields.get("night", "").strip()[:10] or None,
-        priority=int(priority),
+    return JobRequest.model_validate(
+        {
+            "suite": fields.get("suite", "")[:100],
+            "models": {model[:100]: fields.get("path", "").strip()[:4096] or None} if model else {},
+            "track": fields.get("track", "").strip()[:100] or None,
+            "night": fields.get("night", "").strip()[:10] or None,
+            "priority": int(priority),
+        }
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from genbench.analysis.results.table import VerdictTable
-from genbench.reports.warnings import forgeable_words
+from genbench.reports.warnings import forgeable_warning
 from genbench.types import Problem, SampleId, Verdict
 
 
@@ -41,4 +41,4 @@ def test_second_verdict_of_a_sample_is_not_counted_again() -> None:
 
 
 def test_notice_says_how_many() -> None:
-    assert forgeable_words(3).startswith("3 samples passed tests that a hostile program could fake")
+    assert forgeable_warning(3).startswith("3 samples passed tests that a hostile program could fake")

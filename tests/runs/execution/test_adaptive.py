@@ -14,6 +14,7 @@ import pytest
 from genbench.analysis.comparison.compare import compare
 from genbench.engines.placement import EngineKeeper
 from genbench.errors import ConfigError, InputError, InterruptedRunError, NotComparableError, RunFolderError
+from genbench.judges.session import JudgeSession
 from genbench.pipeline import RunOptions, merge, run
 from genbench.runs.event_loop import StopSwitch
 from genbench.runs.execution.adaptive import (
@@ -26,7 +27,8 @@ from genbench.runs.execution.adaptive import (
 from genbench.runs.execution.job import RunContext
 from genbench.runs.execution.job_preparation import default_folder, make_jobs
 from genbench.runs.execution.run_manifest import RunManifest
-from genbench.runs.options import check_options, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import check_options
 from genbench.store.folder import RunFolder
 from genbench.tasks.loaded_task import VerifiedTask
 from tests.adaptive_runs import SUITE, K, N, adaptive_options, draw_base, run_adaptive, write_responses
@@ -298,7 +300,9 @@ def test_the_first_round_is_the_first_look_of_every_task(place: Path, base: Path
 
     async def draws() -> int:
         with RunFolder.writer(job.path) as folder:
-            context = RunContext.begin(job, folder, StopSwitch(), EngineKeeper())
+            context = RunContext(
+                job, folder, StopSwitch(), EngineKeeper(), JudgeSession(job.suite, job.tasks, folder.path)
+            )
             rounds = AdaptiveRounds(context, RunManifest(folder, current), verified)
             return len(await rounds.next(nothing))
 

@@ -12,7 +12,8 @@ from genbench.data.subset import Shard
 from genbench.errors import ConfigError, InputError
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.execution.preflight import check_engine
-from genbench.runs.options import RunOptions, check_options, data_dir, open_suite, reused
+from genbench.runs.inputs import data_dir, open_suite, reused
+from genbench.runs.options import RunOptions, check_options
 from genbench.runs.selection import in_shard, load_tasks, only, origin_record
 
 SUITE = """\

@@ -80,7 +80,7 @@ def test_the_doctor_names_what_this_machine_has() -> None:
 
 def test_records_of_requests_have_one_line_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from genbench.models.prepare import prepare_prompts
-    from genbench.runs.options import open_suite
+    from genbench.runs.inputs import open_suite
     from genbench.runs.selection import load_tasks
 
     checks(tmp_path)

@@ -9,7 +9,8 @@ import pytest
 
 from genbench.errors import InputError
 from genbench.runs.execution.job_preparation import make_jobs
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 
 SUITE = """\
 models: {m: {path: ./m}}

@@ -14,7 +14,7 @@ from genbench.runs.command import run_models
 from genbench.runs.execution.job import Job
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.execution.reuse import stored_results
-from genbench.runs.options import open_suite
+from genbench.runs.inputs import open_suite
 from tests.runs.ruled import options
 
 

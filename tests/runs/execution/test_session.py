@@ -23,7 +23,8 @@ from genbench.runs.execution.prompt_records import SpooledPrompts
 from genbench.runs.execution.run_manifest import RunManifest
 from genbench.runs.execution.scoring import readers_of, verifier_specs
 from genbench.runs.execution.session import Attempt, Drawing, open_conversations, open_run, run_job
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.store.folder import RunFolder
 from genbench.types import Completion, SampleId
 from genbench.verifiers.pool.pool import VerifierPool

@@ -24,7 +24,8 @@ from genbench.runs.execution.scoring import (
     verifier_specs,
     verify_with,
 )
-from genbench.runs.options import RunOptions, open_suite
+from genbench.runs.inputs import open_suite
+from genbench.runs.options import RunOptions
 from genbench.runs.selection import load_tasks
 from genbench.store.folder import RunFolder
 from genbench.store.stored_run import StoredTask

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from genbench.analysis.comparison.compare import Comparison, compare
-from genbench.reports.explanations import headline, lead, task_sentences
+from genbench.reports.explanations import headline, report_headline, task_sentences
 from genbench.reports.numbers import signed
 from genbench.reports.record import ReportedComparison
 from tests.ready_runs import write_lines
@@ -33,32 +33,38 @@ def compared(place: Path, base: int, tuned: int) -> ReportedComparison:
 
 
 def test_one_run_leads_with_its_scores() -> None:
-    assert lead(report(reported("m"))) == "m scores sums 50.0 [30.0, 70.0]."
+    assert report_headline(report(reported("m"))) == "m scores sums 50.0 [30.0, 70.0]."
 
 
 def test_many_tasks_are_counted_instead_of_listed() -> None:
     tasks = {f"t{i}": task() for i in range(9)} | {"t0": task(value=None)}
-    text = lead(report(reported("m", tasks=tasks)))
+    text = report_headline(report(reported("m", tasks=tasks)))
     assert text.startswith("m scores t0 missing, t1 50.0") and text.endswith(" and 3 more.")
 
 
 def test_numbers_that_must_not_be_used_come_first() -> None:
-    text = lead(report(reported("m", failed=("sums: 3 of 20 samples are excluded",))))
+    text = report_headline(report(reported("m", failed=("sums: 3 of 20 samples are excluded",))))
     assert text == "These numbers must not be used: sums: 3 of 20 samples are excluded."
 
 
 def test_a_loss_is_told_with_its_size_and_its_tasks(tmp_path: Path) -> None:
-    text = lead(report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 50, 20),)))
+    text = report_headline(
+        report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 50, 20),))
+    )
     assert text.startswith("tuned is worse than base: -50.0 points on t, 95% CI [") and text.endswith("].")
 
 
 def test_a_gain_is_told(tmp_path: Path) -> None:
-    text = lead(report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 20, 50),)))
+    text = report_headline(
+        report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 20, 50),))
+    )
     assert text.startswith("tuned is better than base: +50.0 points on t, 95% CI [")
 
 
 def test_what_cannot_be_told_is_said_to_be_so(tmp_path: Path) -> None:
-    text = lead(report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 30, 31),)))
+    text = report_headline(
+        report(reported("base"), reported("tuned"), comparisons=(compared(tmp_path, 30, 31),))
+    )
     assert text.startswith("Whether tuned is better or worse than base cannot be told from these samples")
 
 
@@ -126,7 +132,7 @@ def test_the_sign_of_the_headline_is_that_of_the_mean_of_the_table(tmp_path: Pat
 
 def test_runs_that_cannot_be_compared_say_so() -> None:
     refused = ReportedComparison(base="base", tuned="tuned", record=None, refused="other terms")
-    text = lead(report(reported("base"), reported("tuned"), comparisons=(refused,)))
+    text = report_headline(report(reported("base"), reported("tuned"), comparisons=(refused,)))
     assert text == "base and tuned cannot be compared: they differ in what must be equal (see below)."
     assert task_sentences(refused) == {}
 

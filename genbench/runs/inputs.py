@@ -1,0 +1,67 @@
+"""What the options of a run name: suite and models, stored runs that are reused, and the mirror of data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from genbench.draw.draw_queue import Lengths, read_lengths
+from genbench.errors import ConfigError, nearest
+from genbench.runs.options import RunOptions, named_data_dir
+from genbench.store.folder import RunFolder
+from genbench.suite.shipped import suite_path
+from genbench.suite.suitefile import Suite, model_name, quick_suite, read_suite
+
+
+def open_suite(options: RunOptions) -> tuple[Suite, list[str]]:
+    """Return the suite with its overrides, and the names of the models that this command runs.
+
+    Raises:
+        ConfigError: the suite is wrong, or has no model of a given name.
+    """
+    if options.suite is None:
+        suite = quick_suite(options.models, options.tasks, options.k, options.overrides, options.entry)
+        return suite, [model_name(text) for text in options.models]
+    if options.k is not None:
+        raise ConfigError("--k goes without a suite file; with one write --set tasks.NAME.k=K")
+    named = [text.partition("=") for text in options.models]
+    replaced = {name: path for name, equals, path in named if equals}
+    suite = read_suite(suite_path(str(options.suite)), options.overrides, replaced, like=options.like)
+    chosen = [name for name, _, _ in named] or list(suite.config.models)
+    for name in chosen:
+        if name not in suite.config.models:
+            raise ConfigError(f"{suite.path}: no model '{name}'{nearest(name, suite.config.models)}")
+    return suite, chosen
+
+
+def reused(options: RunOptions, chosen: Sequence[str]) -> dict[str, Path]:
+    """Return the folder of the stored run of each model that `--reuse` names.
+
+    Raises:
+        ConfigError: a text is not NAME=RUN, or its model is not run.
+        RunFolderError: there is no run folder.
+    """
+    found: dict[str, Path] = {}
+    for text in options.reuse:
+        name, equals, path = text.partition("=")
+        if not equals or not path:
+            raise ConfigError(f"--reuse {text}: wanted NAME=RUN, such as base=runs/nightly-1a2b3c4d/base")
+        if name not in chosen:
+            raise ConfigError(f"--reuse {text}: this command runs no model '{name}'{nearest(name, chosen)}")
+        RunFolder(Path(path)).require_manifest()
+        found[name] = Path(path)
+    return found
+
+
+def expected_lengths(options: RunOptions) -> Lengths | None:
+    """Return the lengths of the stored run that `--lengths-from` names, or None.
+
+    Raises:
+        InputError: the run cannot be read.
+    """
+    return None if options.lengths_from is None else read_lengths(Path(options.lengths_from))
+
+
+def data_dir(options: RunOptions) -> Path | None:
+    """Return the folder of mirrored data: --data-dir, or the variable GENBENCH_DATA_DIR."""
+    return named_data_dir(options.data_dir)
