@@ -9,6 +9,7 @@ import typer
 from mkdocs.structure.files import File
 
 from genbench.cli.app import PANELS, app
+from genbench.runs.options import run_options
 from genbench.suite.config import SuiteConfig
 from genbench.tasks.catalogue import KnownTask, known_tasks, task_markdown
 
@@ -22,6 +23,20 @@ def on_files(files: Any, config: Any) -> Any:
     for item in known:
         files.append(File.generated(config, f"tasks/{item.info.name}.md", content=task_markdown(item)))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the table of the options of a run where a page asks for it."""
+    return markdown.replace("<!-- options of a run -->", options_table())
+
+
+def options_table() -> str:
+    """Return the fields of RunOptions that are options of `genbench run`."""
+    rows = ["| field | option | meaning |", "|---|---|---|"]
+    rows += [
+        f"| `{name}` | `{item.name}` | {_cell(item.help)} |" for name, (_, item) in run_options().items()
+    ]
+    return "\n".join(rows)
 
 
 def tasks_page(known: Sequence[KnownTask]) -> str:

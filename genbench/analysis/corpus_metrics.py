@@ -146,6 +146,7 @@ def _of_nothing(problem: Problem, names: Sequence[str], example: Counts) -> Coun
         example: the counts of another sample, which have the same number of classes.
     """
     if "gold" in problem.row:
+        # The confusion counts have one class more: no choice at all.
         classes = round(len(example["mcc"]) ** 0.5) - 1 if "mcc" in example else 2
         return counts_of_choice(names, problem.row["gold"][0], None, classes)
     counts: Counts = load_object(_COUNTS)(names, "", problem.row["reference"]["golds"])[0]

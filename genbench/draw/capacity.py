@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
 
 from genbench.draw.draw_queue import Draw, Lengths, one
 from genbench.engines.kind import EngineSettings
@@ -157,33 +156,9 @@ class Growth:
         self._completions, self._tokens, self._since = 0, 0, self._clock()
 
 
-class Limit(Protocol):
-    """The number of samples that an engine may have in flight. It may change during a run."""
-
-    def of(self, engine: Engine) -> int:
-        """Return the number for one engine, at least 1."""
-        ...
-
-    def weight(self, draw: Draw) -> float:
-        """Return how much work a draw is, compared with others. Above 0."""
-        ...
-
-    def begin(self, sample: SampleId) -> None:
-        """Record that a sample was handed to an engine."""
-        ...
-
-    def end(self, sample: SampleId, *, finished: bool) -> None:
-        """Record that a sample is finished, or was taken back."""
-        ...
-
-    def note(self, draw: Draw, completion: Completion) -> None:
-        """Learn from a finished completion."""
-        ...
-
-
 @dataclass(slots=True)
 class Capacity:
-    """The limit of a run.
+    """The number of samples that an engine may have in flight. It may change during a run.
 
     Args:
         most: requests in flight that an engine takes, with those that wait in it.

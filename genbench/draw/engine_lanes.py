@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from genbench.draw.capacity import Limit
+from genbench.draw.capacity import Capacity
 from genbench.draw.draw_queue import Draw, DrawQueue
 from genbench.errors import EngineDiedError, EngineError, GenbenchError, RequestStuckError
 from genbench.protocols import Engine
@@ -57,7 +57,7 @@ class LaneContext:
     """
 
     drawer: Drawer
-    limit: Limit
+    limit: Capacity
     stop: asyncio.Event
     tell: Callable[[str], None]
     started: Callable[[Engine], None]

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from genbench.draw.capacity import Limit
+from genbench.draw.capacity import Capacity
 from genbench.draw.draw_queue import Draw
 from genbench.draw.engine_lanes import Lane, LaneContext, draw_all
 from genbench.errors import RequestFailedError
@@ -65,7 +65,7 @@ class Generation:
     split: Split
     offer: Offer
     progress: Progress
-    limit: Limit
+    limit: Capacity
     attempt: int
     stop: asyncio.Event
     stored: dict[SampleId, list[Completion]]

@@ -237,9 +237,6 @@ def _integer(digits: str) -> int:
         return int(Decimal(digits))
 
 
-_SHOWN = 80
-
-
 def check_tests(kind: Kind, checks: Sequence[Check]) -> None:
     """Raise DataError if there is no test, or an input or an expected output cannot be read."""
     if not checks:
@@ -261,5 +258,4 @@ def _check_input(kind: Kind, text: str) -> None:
             ast.parse(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         wanted = "JSON on each line" if kind == "functional" else "Python"
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-        raise DataError(f"the input {shown!r} is not {wanted}: {error}") from None
+        raise DataError(f"the input {_cut(text)!r} is not {wanted}: {error}") from None

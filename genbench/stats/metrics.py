@@ -28,6 +28,7 @@ SCORED_METRICS = (
 """Headlines of tasks that score given texts. Each is the mean of the scores, as `acc` is."""
 
 
+# avg@8 or avg@k; pass@8: any of 8 is right; pass^8: all of 8 are right; maj@8: the most frequent of 8.
 _METRIC = re.compile(r"(?P<kind>avg@|pass@|pass\^|maj@)(?P<k>k|[1-9][0-9]*)")
 
 

@@ -26,6 +26,7 @@ ADDITIONS = {
     "metric",
     "export-format",
     "log-format",
+    "statistic",
     "alarm-rule",
     "api-route",
     "interval-rule",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from genbench.reports.table import aligned, folded
+from markupsafe import Markup
+
+from genbench.reports.table import EVERYWHERE, MARKDOWN, PAGE, TERMINAL, Column, Table, aligned, folded
 
 HEAD = ("task", "n", "statuses")
 ROWS = [("arithmetic", "100", "correct 80, wrong 20"), ("code", "8", "correct 8")]
@@ -52,3 +54,44 @@ def test_long_lines_are_broken_between_words_and_go_on_further_in() -> None:
 def test_rules_paths_and_short_lines_stay_whole() -> None:
     rule, path = "-" * 40, "runs/" + "x" * 40
     assert folded(f"{rule}\n{path}\n\nend", 20) == f"{rule}\n{path}\n\nend"
+
+
+TABLE = Table[tuple[str, int | None]](
+    Column("name", lambda row: row[0]),
+    Column("count", lambda row: row[1], right=EVERYWHERE, about="how many."),
+    Column("link", lambda row: row[0], shown=PAGE, page=lambda row: Markup("<b>{}</b>").format(row[0])),
+    Column("shout", lambda row: row[0].upper(), shown=TERMINAL | MARKDOWN),
+    gap=lambda row: "no number" if row[1] == 0 else None,
+)
+
+
+def test_each_medium_has_the_columns_that_are_shown_there() -> None:
+    text = TABLE.text([("a", 10), ("b", None)])
+    assert text.splitlines() == [
+        "name  count  shout",
+        "------------------",
+        "a        10  A",
+        "b         -  B",
+    ]
+    assert TABLE.markdown([("a", 10)]) == [
+        "| name | count | shout |",
+        "|---|---:|---|",
+        "| a | 10 | A |",
+    ]
+    assert TABLE.html_head() == '<thead><tr><th>name</th><th class="n">count</th><th>link</th></tr></thead>'
+
+
+def test_what_a_cell_contains_is_text_in_every_medium() -> None:
+    assert "| &#42;a&#124; |" in TABLE.markdown([("*a|", 1)])[-1]
+    row = TABLE.html_rows([("<i>", 1)])
+    assert row.startswith('<tr><td data-l="name">&lt;i&gt;</td><td data-l="count" class="n">1</td>')
+    assert "<b>&lt;i&gt;</b>" in row
+
+
+def test_a_page_may_say_something_instead_of_numbers() -> None:
+    assert '<td colspan="1">no number</td>' in TABLE.html_rows([("a", 0)])
+
+
+def test_a_head_may_be_replaced_and_the_legend_explains_it() -> None:
+    assert TABLE.text([], heads={"name": "level"}).startswith("level  count")
+    assert TABLE.legend() == "count: how many." and TABLE.legend("name") == ""

@@ -18,7 +18,7 @@ from genbench.analysis.comparison.compared_task import (
     compared_tasks,
     with_corpus,
 )
-from genbench.analysis.comparison.decisions import Chosen, Decided, decided
+from genbench.analysis.comparison.decisions import Decisions, decide
 from genbench.analysis.comparison.pairing import Pairing, pair_sides
 from genbench.analysis.comparison.spot_check import Recheck, RecheckedTask, recheck_notes, settle_recheck
 from genbench.analysis.comparison.warnings import comparison_notes, comparison_warnings
@@ -165,13 +165,15 @@ def compare_sides(base: Side, tuned: Side, options: CompareOptions | None = None
     rechecked = tuple(options.recheck(base, tuned)) if options.recheck is not None else ()
     let_through = settle_recheck(rechecked, options.allow, f"not comparable ({base.path} -> {tuned.path})")
     pairing = replace(pairing, allowed=[*pairing.allowed, *let_through])
-    chosen = Chosen(options.gating, options.margins, options.suite_margin)
-    record = _comparison(pairing, decided(pairing, chosen), options)
+    decisions = decide(
+        pairing, gating=options.gating, margins=options.margins, suite_margin=options.suite_margin
+    )
+    record = _comparison(pairing, decisions, options)
     notes = (*record.notes, *recheck_notes(rechecked))
     return record.model_copy(update={"rechecked": rechecked, "notes": notes})
 
 
-def _comparison(pairing: Pairing, found: Decided, options: CompareOptions) -> Comparison:
+def _comparison(pairing: Pairing, found: Decisions, options: CompareOptions) -> Comparison:
     """Return the record of a comparison."""
     gate = found.gate
     extra = {} if found.adaptive is None else {"adaptive": found.adaptive}

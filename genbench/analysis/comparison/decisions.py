@@ -18,23 +18,13 @@ from genbench.analysis.comparison.comparability import lacking_scores
 from genbench.analysis.comparison.pairing import Pairing
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError, nearest
-from genbench.stats.comparison.gate import MARGIN, Gate
-from genbench.stats.comparison.gate import gate as decide
+from genbench.stats.comparison.gate import MARGIN, Gate, gate
 from genbench.stats.comparison.paired import Paired
 from genbench.store.manifest import AdaptiveRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """The gating tasks and margins that were chosen on the command line. `compare` says what they mean."""
-
-    gating: Sequence[str] = ()
-    margins: Mapping[str, float] = field(default_factory=dict)
-    suite_margin: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decisions:
     """The differences of a comparison and the decisions on them.
 
     `levels` are the confidences of the intervals of tasks that do not have 95 %. `adaptive` are the looks of
@@ -49,38 +39,46 @@ class Decided:
     adaptive: AdaptiveResults | None = None
 
 
-def decided(pairing: Pairing, chosen: Chosen) -> Decided:
+def decide(
+    pairing: Pairing,
+    *,
+    gating: Sequence[str] = (),
+    margins: Mapping[str, float] | None = None,
+    suite_margin: float | None = None,
+) -> Decisions:
     """Return the differences and decisions of two sides. The looks of an adaptive run have decided already.
+
+    Args:
+        gating: the tasks that decide, as `compare` has them.
+        margins: the loss that counts as none, by task.
+        suite_margin: the same for the mean of the gating tasks.
 
     Raises:
         InputError: a chosen task is not compared, or was planned before an adaptive run.
     """
     record = adaptive_of(pairing.tuned)
     if record is not None:
-        return _looked(pairing, chosen, record)
-    family = gate_family(pairing.base, pairing.tuned, pairing.tasks, chosen.gating)
+        check_choices(record, {"--gating": gating, "--margin": margins, "--suite-margin": suite_margin})
+        return _of_looks(pairing, record)
+    family = gate_family(pairing.base, pairing.tuned, pairing.tasks, gating)
     found = pairing.differences()
-    gate = decide(
+    decision = gate(
         found,
         gating=family.names,
-        margins=gate_margins(pairing.tasks, chosen.margins),
-        suite_margin=chosen.suite_margin,
+        margins=gate_margins(pairing.tasks, margins or {}),
+        suite_margin=suite_margin,
         absent=family.absent,
         lacking=lacking_scores(pairing.tasks),
     )
-    return Decided(found, gate, family.notes)
+    return Decisions(found, decision, family.notes)
 
 
-def _looked(pairing: Pairing, chosen: Chosen, record: AdaptiveRecord) -> Decided:
+def _of_looks(pairing: Pairing, record: AdaptiveRecord) -> Decisions:
     """Return the decisions of the looks, with repeated intervals."""
-    check_choices(
-        record,
-        {"--gating": chosen.gating, "--margin": chosen.margins, "--suite-margin": chosen.suite_margin},
-    )
     levels = interval_levels(record)
     found = repeated(record, pairing.differences(levels))
     samples = {name: task.samples for name, task in pairing.tuned.tasks.items()}
-    return Decided(
+    return Decisions(
         found,
         adaptive_gate(record, found),
         warnings=changed_words(record, found),

@@ -124,12 +124,8 @@ class VerdictTable:
 
 def estimate_seed(run_id: str, task: str) -> int:
     """Return the seed of a task's resampling. The same run gives the same bounds."""
-    return (
-        int.from_bytes(
-            hashlib.sha256(f"{run_id}\0{task}".encode("utf-8", "surrogatepass")).digest()[:8], "big"
-        )
-        >> 1
-    )
+    digest = hashlib.sha256(f"{run_id}\0{task}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") >> 1  # below 2^63, as every seed
 
 
 def estimates(
@@ -193,7 +189,5 @@ def strata_records(
             answers=table.answers if metric.startswith("maj") else None,
             level=level,
         )
-        found[name] = {
-            label: StratumRecord(value=row.value, n=row.n, ci=row.ci) for label, row in rows.items()
-        }
+        found[name] = {label: StratumRecord.from_object(row) for label, row in rows.items()}
     return found

@@ -11,12 +11,12 @@ import hashlib
 import itertools
 import os
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from vllm import SamplingParams
@@ -57,16 +57,6 @@ _MOST_LABELS = 20
 """Next tokens that one request is asked about, which is vLLM's default of max_logprobs."""
 
 
-class Generates(Protocol):
-    """The method of AsyncLLM that is used here."""
-
-    def generate(
-        self, prompt: Any, params: SamplingParams, request_id: str, **options: Any
-    ) -> AsyncIterator[Any]:
-        """Yield the outputs of a request."""
-        ...
-
-
 class PromptScorer:
     """Scores continuations with one engine.
 
@@ -81,7 +71,7 @@ class PromptScorer:
         lora: the adapter, or None.
     """
 
-    def __init__(self, engine: Generates, block: int, lora: LoRARequest | None) -> None:
+    def __init__(self, engine: AsyncLLM, block: int, lora: LoRARequest | None) -> None:
         self._engine, self._block, self._lora = engine, block, lora
 
     async def score(self, request: ScoreRequest, name: str) -> tuple[ChoiceScore, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from genbench.analysis.results.record import Results, TaskResults
+from genbench.reports.numbers import interval, points
 from genbench.reports.page import plots
 from genbench.reports.page.data import Series, group_series
 from genbench.reports.page.templates import page_environment, template_source
@@ -108,8 +109,7 @@ def curve_words(run: str, curves: Sequence[LengthCurve]) -> list[str]:
 
 
 def _score(point: LengthPoint) -> str:
-    shown = f"{100 * point.value:.1f}"
-    return shown if point.ci is None else f"{shown} [{100 * point.ci[0]:.1f}, {100 * point.ci[1]:.1f}]"
+    return points(point.value) + (f" {interval(point.ci)}" if point.ci else "")
 
 
 def html(

@@ -12,6 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from genbench.reports.browse import ProblemRow, SampleRow
+from genbench.reports.numbers import points
 from genbench.reports.table import TERMINAL, Column, Table
 from genbench.runs.stored.status import RunProgress, RunsStatus, TaskProgress
 from genbench.safetext.printable import one_line, printable
@@ -125,7 +126,7 @@ def _answer(record: SampleRow) -> str:
 
 
 def _score(record: ProblemRow | None) -> str:
-    return "-" if record is None or record.score is None else f"{100 * record.score:.1f}"
+    return points(record.score if record else None)
 
 
 def _counts(record: ProblemRow) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from genbench.analysis.adaptive.plan import begun, plan_warnings
 from genbench.analysis.sides.side import Side
@@ -16,7 +16,6 @@ from genbench.engines.placement import EngineKeeper
 from genbench.judges.session import JudgeSession
 from genbench.models.prepare import PreparedModel
 from genbench.runs.event_loop import StopSwitch
-from genbench.runs.execution.prompt_records import SpooledPrompts
 from genbench.runs.execution.simulated_users import SimulatedUsers
 from genbench.store.contract import digest
 from genbench.store.folder import RunFolder
@@ -120,19 +119,6 @@ class RunContext:
     judges: JudgeSession
     ran_dry: Callable[[], None] = lambda: None
 
-    @classmethod
-    def begin(
-        cls,
-        job: Job,
-        folder: RunFolder,
-        switch: StopSwitch,
-        keeper: EngineKeeper,
-        ran_dry: Callable[[], None] = lambda: None,
-    ) -> Self:
-        """Return the context of a job that has the lock of its folder. No judge is loaded yet."""
-        judges = JudgeSession(job.suite, job.tasks, folder.path)
-        return cls(job, folder, switch, keeper, judges, ran_dry)
-
     def simulated_users(self) -> SimulatedUsers:
         """Return the models that play the users of the job's tasks. None of them is loaded yet.
 
@@ -140,10 +126,6 @@ class RunContext:
             ConfigError: a task with a user does not say who plays it.
         """
         return SimulatedUsers(self.job.tasks, self.job.suite.folder, self.folder.path / "engine" / "user")
-
-    def packed_asks(self) -> SpooledPrompts:
-        """Return the store of the run's questions, in its folder. Use it in `with`."""
-        return SpooledPrompts(self.folder.path)
 
     def narrowed(self, needed: int | None) -> RunContext:
         """Return the context with engines for requests of at most `needed` tokens, and say so.

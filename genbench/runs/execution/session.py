@@ -25,6 +25,7 @@ from genbench.draw.progress import ProgressLine
 from genbench.engines.devices import GpuWatch
 from genbench.engines.placement import EngineKeeper, engine_makers
 from genbench.errors import RunFolderError
+from genbench.judges.session import JudgeSession
 from genbench.models.traces import given_trace_tokens, trace_tokens
 from genbench.runs.event_loop import StopSwitch
 from genbench.runs.execution.adaptive import AdaptiveRounds, check_against_base
@@ -537,7 +538,8 @@ async def run_job(
         InterruptedRunError: the run was stopped by a signal. The folder can be continued.
     """
     with RunFolder.writer(job.path) as folder:
-        return await _run(RunContext.begin(job, folder, switch, keeper, ran_dry))
+        judges = JudgeSession(job.suite, job.tasks, folder.path)  # none of them is loaded yet
+        return await _run(RunContext(job, folder, switch, keeper, judges, ran_dry))
 
 
 async def _run(context: RunContext) -> Results:
@@ -545,7 +547,7 @@ async def _run(context: RunContext) -> Results:
     job, folder, judges = context.job, context.folder, context.judges
     specs = verifier_specs(job.tasks, judges)
     async with verifier_pool(job.suite.config.verify) as pool, judges:
-        with context.packed_asks() as asked:
+        with SpooledPrompts(folder.path) as asked:
             opened = await open_run(context, pool, specs, asked)
             context = context.narrowed(opened.needed) if opened.draws else context
             manifest = open_manifest(context.job, folder, opened.verified, judges, asked)

@@ -92,6 +92,7 @@ def foresee(
         doubt = np.zeros(nights, dtype=bool)
         if len(family) > 1:
             lower, p, fraction = _pooled(tasks, paths, reached, family)
+            # Fractions must rise. They do not if no gating task drew in this round.
             fractions.append(max(fraction, (fractions[-1] if fractions else 0.0) + 1e-3))
             capped = [min(1.0, one) for one in fractions]
             regressed |= p <= level("obf", alpha / 2, capped)

@@ -132,6 +132,7 @@ def samples_needed(
     if allowed <= 0:
         return None
     runs = 2 if k_base is None else 1
+    # A whole number that rounding raised a little must not ask for one more.
     return max(1, math.ceil(runs * components.within / allowed - 1e-9))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from genbench.verifiers.language.word_lists import read_list
 
 _TAIL = 20_000
+"""Characters from the end in which an object is looked for."""
 # The order decides: of {"answer": …, "final_answer": …} the final one counts.
 _KEYS = read_list("final_answer; finalanswer; answer; final; result; solution; value; response; output")
 _FENCES = ("```", "</answer>", "</json>")
@@ -17,7 +18,9 @@ _SINGLE = re.compile(r"(?<=[{,:\[])\s*'([^'\"]*)'|'([^'\"]*)'\s*(?=[},:\]])")
 _ESCAPE = re.compile(r"\\([\"\\/])?")
 _OPENING = re.compile(r"\{\s*[\"']")
 _OPENINGS = 40
+"""Opening braces that are tried. The text from each one on is decoded anew."""
 _DEPTH = 4
+"""Objects within each other whose answer is still read."""
 
 
 def json_answer(text: str) -> str | None:

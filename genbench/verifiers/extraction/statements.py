@@ -57,7 +57,9 @@ _BOLD = re.compile(r"(?<![0-9)\]}])(?<!(?<![A-Za-z])[A-Za-z])\*\*([^*]+)\*\*")
 """Bold text, but not the powers of ``x**2 + y**2``."""
 _PERCENT = re.compile(r"\s*(?:\\?%|percent\b|pct\b)")
 _LINES = 40
+"""Lines from the end in which a value is looked for."""
 _WORDS = 6
+"""A line of more words is a sentence about the answer, not the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,7 @@ _COPULA = re.compile(
 )
 _VALUE = re.compile(r"\d|\\pi|\\sqrt|π")
 _CHARS = 600
+"""A longer answer is no phrase."""
 
 
 def is_phrase(latex: str) -> bool:

@@ -269,6 +269,7 @@ def _name(folder: Path | None, abbreviations: Collection[str]) -> str:
 
 
 SEED = 0
+"""Langdetect draws at random, and its seed is part of the version of verdicts."""
 LONGEST_MATCH = 3000
 """More characters than langdetect's patterns of addresses (which it blanks) can span together."""
 

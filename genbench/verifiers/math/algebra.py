@@ -23,6 +23,7 @@ from sympy.functions.elementary.trigonometric import TrigonometricFunction
 from sympy.utilities.iterables import iterable
 
 _PRECISION = 5
+"""Digits that are enough to bound the size of a number."""
 _UNEVALUATED = (sympy.Sum, sympy.Product, sympy.Integral, sympy.Limit, sympy.Derivative)
 
 
@@ -260,6 +261,7 @@ _SAME = mpmath.mpf("1e-25")
 _ZERO = mpmath.mpf("1e-25")
 """What cancels to less is zero: evaluation gives up on the digits of an exact zero."""
 _COMPARED_DIGITS = 30
+"""Digits to which expressions are computed at a point."""
 _GUARD_DIGITS = 15
 """Digits by which the values of variables are more precise than what is computed from them."""
 _APART = mpmath.mpf("1e-12")

@@ -20,6 +20,7 @@ FUNCTIONS = frozenset(
 _OPENING = frozenset({"(", "{", "\\frac", "\\sqrt", "\\pi", "\\binom"})
 _GREEK = frozenset({"\\alpha", "\\beta", "\\gamma", "\\theta", "\\lambda", "\\omega"})
 _DEPTH = 40
+"""Sums within each other that are read. The parser calls itself for each."""
 
 T = TypeVar("T")
 

@@ -26,7 +26,6 @@ from genbench.analysis.adaptive.plan import (
     rules_of,
 )
 from genbench.analysis.adaptive.results import AdaptiveResults, adaptive_results
-from genbench.analysis.comparison.decisions import Chosen
 from genbench.analysis.sides.side import Side, SideTask
 from genbench.errors import InputError
 from genbench.stats.adaptive.group_sequential import Night, plan_looks, task_rule
@@ -185,11 +184,6 @@ def test_verdicts_that_changed_after_the_look_are_a_warning() -> None:
     other = {**data, "sums": data["sums"].model_copy(update={"difference": 0.5})}
     (line,) = changed_words(record, other)
     assert line.startswith("sums: verdicts of tuned or base changed")
-
-
-def test_what_is_chosen_for_a_comparison_is_nothing_unless_said() -> None:
-    chosen = Chosen()
-    assert (chosen.gating, chosen.margins, chosen.suite_margin) == ((), {}, None)
 
 
 def test_what_was_saved_is_counted_by_task() -> None:

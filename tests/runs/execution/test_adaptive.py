@@ -14,6 +14,7 @@ import pytest
 from genbench.analysis.comparison.compare import compare
 from genbench.engines.placement import EngineKeeper
 from genbench.errors import ConfigError, InputError, InterruptedRunError, NotComparableError, RunFolderError
+from genbench.judges.session import JudgeSession
 from genbench.pipeline import RunOptions, merge, run
 from genbench.runs.event_loop import StopSwitch
 from genbench.runs.execution.adaptive import (
@@ -299,7 +300,9 @@ def test_the_first_round_is_the_first_look_of_every_task(place: Path, base: Path
 
     async def draws() -> int:
         with RunFolder.writer(job.path) as folder:
-            context = RunContext.begin(job, folder, StopSwitch(), EngineKeeper())
+            context = RunContext(
+                job, folder, StopSwitch(), EngineKeeper(), JudgeSession(job.suite, job.tasks, folder.path)
+            )
             rounds = AdaptiveRounds(context, RunManifest(folder, current), verified)
             return len(await rounds.next(nothing))
 
