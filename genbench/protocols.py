@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,15 @@ from genbench.types import Ask, Case, Completion, Finding, Problem, Question, Re
 
 Row = Mapping[str, Any]
 """One row of a dataset, with the columns of its hub repository."""
+
+
+_HUB_NAME = re.compile(r"[\w{][\w.{}-]*/[\w{][\w.{}-]*", re.ASCII)
+"""ORG/NAME of the hub. Some pages write `{config}` in it. A name that begins with a dot would be a path."""
+
+
+def is_hub_name(text: object) -> bool:
+    """Return whether a text can only be a repository of the hub, ORG/NAME, and no folder of this machine."""
+    return isinstance(text, str) and _HUB_NAME.fullmatch(text) is not None
 
 
 class HubSource(JsonRecord):

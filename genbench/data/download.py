@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import datasets
 from datasets.exceptions import DatasetNotFoundError, DatasetsError
@@ -27,6 +28,11 @@ def fetch(dataset: HubDataset, how_to_mirror: str) -> tuple[list[Row], str | Non
         DataError: gated, unknown, of another layout, or out of reach and not cached.
     """
     name = f"dataset {dataset.repo} ({dataset.config}, {dataset.split})"
+    if Path(dataset.repo).exists():  # `datasets` would read it without a word
+        raise DataError(
+            f"{name}: the current folder has '{dataset.repo}', which would be read instead of the hub; run "
+            "genbench in another folder, or give --data-dir DIR to read a mirror"
+        )
     commit, why_not = _probe(dataset, name)
     try:
         with _without_network(why_not is not None):

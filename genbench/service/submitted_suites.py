@@ -13,32 +13,89 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from genbench import registry
 from genbench.errors import ConfigError, InputError
+from genbench.protocols import HubSource, is_hub_name
 from genbench.service.context import Service
 from genbench.suite.block import NAME_PATTERN
-from genbench.suite.config import TaskEntry
+from genbench.suite.config import (
+    Decoding,
+    DecodingOverride,
+    ModelConfig,
+    Reference,
+    SuiteConfig,
+    TaskEntry,
+    TraceTags,
+    Turn,
+)
+from genbench.suite.engine import DataSource, Price
+from genbench.suite.judge import JudgeConfig
 from genbench.suite.shipped import PREFIX, resolve
+from genbench.suite.track import TrackConfig
 from genbench.suite.yamlfile import Loc, read_yaml
 from genbench.tasks.metrics import is_built_in
 
 MOST_CHARS = 200_000
-_TOP = frozenset(
-    {"name", "models", "engine", "decoding", "reasoning", "tasks", "judge", "max_excluded_share"}
-    | {"price", "track"}
-)
-_MODEL = frozenset(
-    {"path", "revision", "adapter", "tokenizer", "dtype", "chat_template_kwargs", "system_prompt"}
-    | {"prompt_style", "shots"}
-)
 _MODEL_PLACES = ("path", "adapter", "tokenizer")
 _ENGINE = frozenset(
     {"kind", "replicas", "load_timeout_s", "max_num_seqs", "max_num_batched_tokens", "max_model_len"}
     | {"gpu_memory_utilization", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size"}
     | {"enforce_eager", "enable_prefix_caching", "kv_cache_dtype"}
 )
-_JUDGE = frozenset({"use", "allow_unpinned", "max_unscored_share"})
-_TASK = frozenset(TaskEntry.model_fields)
+"""Keys of `engine:`, which vLLM's own arguments extend. No other is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyClasses:
+    """The keys of one block of a suite, as texts with blanks between them.
+
+    Every key is in one of the two, so that a key which suites get later is refused until someone has decided.
+    """
+
+    allowed: str
+    refused: str = ""
+
+
+KEYS: Mapping[type[BaseModel], KeyClasses] = {
+    SuiteConfig: KeyClasses(
+        "name models engine decoding reasoning tasks judge max_excluded_share price track", "verify"
+    ),
+    ModelConfig: KeyClasses(
+        "path revision adapter tokenizer dtype chat_template_kwargs system_prompt prompt_style shots",
+        "chat_template trust_remote_code server",
+    ),
+    JudgeConfig: KeyClasses("use allow_unpinned max_unscored_share", "model server"),
+    Decoding: KeyClasses(
+        "temperature top_p top_k min_p presence_penalty frequency_penalty repetition_penalty max_tokens "
+        "min_tokens stop stop_token_ids ignore_eos thinking_token_budget seed"
+    ),
+    DecodingOverride: KeyClasses(
+        "temperature top_p top_k min_p presence_penalty frequency_penalty repetition_penalty max_tokens "
+        "min_tokens stop stop_token_ids ignore_eos thinking_token_budget"
+    ),
+    TraceTags: KeyClasses("open close"),
+    TaskEntry: KeyClasses(
+        "task name kind data prompt turns system shots group protocol k limit role gating margin metrics "
+        "reference decoding options verifier"
+    ),
+    DataSource: KeyClasses("path hub fields"),
+    HubSource: KeyClasses("repo config split revision"),
+    Turn: KeyClasses("prompt instructions kwargs"),
+    Reference: KeyClasses("model value source decoding"),
+    Price: KeyClasses("per_hour per_million_prompt_tokens per_million_completion_tokens currency"),
+    TrackConfig: KeyClasses("name kind anchor alarms_per_year"),
+}
+"""What a submitted suite may set. Blocks that are refused whole have no line."""
+_BLOCKS: Mapping[str, type[BaseModel]] = {
+    "decoding": Decoding,
+    "reasoning": TraceTags,
+    "price": Price,
+    "track": TrackConfig,
+}
+"""Blocks at the top of which only the keys are looked at."""
+
 _FOREIGN = frozenset({"python", "definitions", "definition", "root", "folders", "functions", "rows", "tier"})
 """Options of tasks and verifiers that name programs, files or the kind of sandbox."""
 _FOREIGN_KEY = re.compile(
@@ -97,17 +154,24 @@ def _words(file: str, item: _Refusal, lines: Mapping[Loc, int | str]) -> str:
 
 
 def _of_suite(own: Service, tree: Mapping[str, Any]) -> Iterator[_Refusal]:
-    yield from _unknown(tree, _TOP, ())
+    yield from _unclassed(tree, SuiteConfig, ())
+    for key, block in (
+        ("decoding", Decoding),
+        ("reasoning", TraceTags),
+        ("price", Price),
+        ("track", TrackConfig),
+    ):
+        yield from _unclassed(tree.get(key), block, (key,))
     for name, model in _items(tree.get("models")):
         yield from _of_model(own, model, ("models", name))
     engine = tree.get("engine")
     if isinstance(engine, Mapping):
-        yield from _unknown(engine, _ENGINE, ("engine",))
+        yield from _refused_keys(engine, _ENGINE, ("engine",))
         if engine.get("kind", "vllm") != "vllm":
             yield _Refusal(("engine", "kind"), f"name the engine '{str(engine['kind'])[:50]}', only vllm")
     judge = tree.get("judge")
     if isinstance(judge, Mapping):
-        yield from _unknown(judge, _JUDGE, ("judge",))
+        yield from _unclassed(judge, JudgeConfig, ("judge",))
         yield from _of_judge(judge.get("use"), ("judge", "use"))
     tasks = tree.get("tasks")
     for index, entry in enumerate(tasks if isinstance(tasks, list) else ()):
@@ -117,7 +181,7 @@ def _of_suite(own: Service, tree: Mapping[str, Any]) -> Iterator[_Refusal]:
 def _of_model(own: Service, model: Any, loc: Loc) -> Iterator[_Refusal]:
     if not isinstance(model, Mapping):
         return
-    yield from _unknown(model, _MODEL, loc)
+    yield from _unclassed(model, ModelConfig, loc)
     for key in _MODEL_PLACES:
         place = model.get(key)
         if not isinstance(place, str) or _is_shipped(place):
@@ -132,12 +196,15 @@ def _of_model(own: Service, model: Any, loc: Loc) -> Iterator[_Refusal]:
 def _of_task(entry: Any, loc: Loc) -> Iterator[_Refusal]:
     if not isinstance(entry, Mapping):
         return
-    yield from _unknown(entry, _TASK, loc)
-    task, data, options = entry.get("task"), entry.get("data"), entry.get("options")
+    yield from _unclassed(entry, TaskEntry, loc)
+    task, options, turns = entry.get("task"), entry.get("options"), entry.get("turns")
     if isinstance(task, str) and task not in registry.BUILT_IN["task"]:
         yield _Refusal((*loc, "task"), f"name the task '{task[:100]}', which is none of genbench's own")
-    if isinstance(data, Mapping) and "path" in data and not _is_shipped(data["path"]):
-        yield _Refusal((*loc, "data", "path"), "read a file of the service")
+    yield from _of_data(entry.get("data"), (*loc, "data"))
+    yield from _unclassed(entry.get("decoding"), DecodingOverride, (*loc, "decoding"))
+    yield from _unclassed(entry.get("reference"), Reference, (*loc, "reference"))
+    for index, turn in enumerate(turns if isinstance(turns, list) else ()):
+        yield from _unclassed(turn, Turn, (*loc, "turns", index))
     metrics = entry.get("metrics")
     for index, metric in enumerate(metrics if isinstance(metrics, list) else ()):
         if not is_built_in(str(metric)):
@@ -149,12 +216,27 @@ def _of_task(entry: Any, loc: Loc) -> Iterator[_Refusal]:
         yield from _of_verifier(verifier, (*loc, "verifier"))
 
 
+def _of_data(data: Any, loc: Loc) -> Iterator[_Refusal]:
+    if not isinstance(data, Mapping):
+        return
+    yield from _unclassed(data, DataSource, loc)
+    if data.get("path") is not None and not _is_shipped(data["path"]):
+        yield _Refusal((*loc, "path"), "read a file of the service")
+    hub = data.get("hub")
+    if isinstance(hub, Mapping):
+        yield from _unclassed(hub, HubSource, (*loc, "hub"))
+        if not is_hub_name(hub.get("repo")):
+            said = f"name the dataset '{str(hub.get('repo'))[:100]}': wanted ORG/NAME on the hub"
+            yield _Refusal((*loc, "hub", "repo"), said)
+
+
 def _of_verifier(verifier: Mapping[str, Any], loc: Loc) -> Iterator[_Refusal]:
     cascade = verifier.get("cascade", [])
     named = [("use", verifier["use"])] if "use" in verifier else []
     rules = [*named, *(("cascade", rule) for rule in (cascade if isinstance(cascade, list) else [cascade]))]
     for key, rule in rules:
-        if rule != "judge" and (rule not in registry.BUILT_IN["verifier"] or rule == "foreign_score"):
+        is_own = isinstance(rule, str) and rule in registry.BUILT_IN["verifier"] and rule != "foreign_score"
+        if rule != "judge" and not is_own:
             yield _Refusal((*loc, key), f"name the verifier '{str(rule)[:100]}', only one of genbench's own")
     yield from _of_judge(verifier.get("judge"), (*loc, "judge"))
     yield from _of_options({key: verifier[key] for key in verifier if key not in ("use", "cascade")}, loc)
@@ -184,10 +266,15 @@ def _of_value(value: Any, loc: Loc) -> Iterator[_Refusal]:
         yield _Refusal(loc, f"name '{value[:100]}', which looks like a path, an address or a class")
 
 
-def _unknown(block: Mapping[str, Any], known: Collection[str], loc: Loc) -> Iterator[_Refusal]:
-    """Yield a refusal for each key of a block that is not allowed."""
+def _unclassed(block: Any, kind: type[BaseModel], loc: Loc) -> Iterator[_Refusal]:
+    """Yield a refusal for each key of a block that its line in `KEYS` does not allow."""
+    if isinstance(block, Mapping):
+        yield from _refused_keys(block, KEYS[kind].allowed.split(), loc)
+
+
+def _refused_keys(block: Mapping[str, Any], allowed: Collection[str], loc: Loc) -> Iterator[_Refusal]:
     for key in block:
-        if key not in known:
+        if key not in allowed:
             yield _Refusal((*loc, key), "set this key, because it runs code or reaches elsewhere")
 
 

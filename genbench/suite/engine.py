@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, cor
 
 from genbench import registry
 from genbench.errors import ConfigError
-from genbench.protocols import HubSource
+from genbench.protocols import HubSource, is_hub_name
 from genbench.suite.block import Strict
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ class DataSource(Strict):
     def _one_source(self) -> Self:
         if (self.path is None) == (self.hub is None):
             raise ValueError("give either 'path' or 'hub'")
+        # `datasets` would read a folder of this machine, and takes `json` as the name of a reader.
+        if self.hub is not None and not is_hub_name(self.hub.repo):
+            raise ValueError(f"hub.repo: wanted ORG/NAME, found '{self.hub.repo}'; a file goes under 'path'")
         return self
 
 

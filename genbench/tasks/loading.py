@@ -15,7 +15,7 @@ from genbench.protocols import HubDataset, Row, Task
 from genbench.suite.config import Decoding, TaskEntry
 from genbench.suite.shipped import resolve
 from genbench.suite.suitefile import Suite, check_k
-from genbench.tasks.base import Conversation, SingleTurn
+from genbench.tasks.base import RowTask
 from genbench.tasks.factory import (
     check_metrics,
     check_reference,
@@ -117,7 +117,7 @@ _MOST_UNUSABLE = 20
 
 def problems_of(task: Task, rows: Sequence[Row]) -> tuple[list[Problem], tuple[str, ...]]:
     """Return the problems of a task, and one message for each row that cannot be asked."""
-    if isinstance(task, SingleTurn | Conversation | PageTask):
+    if isinstance(task, RowTask):
         found = task.read_rows(rows)
         return found.problems, found.unusable
     return task.problems(rows), ()

@@ -16,13 +16,13 @@ from genbench.runs.command import MANY_SAMPLES, release_memory_after
 
 FRAGMENTED = """
 import psutil
-from genbench.runs.command import free_memory
+from genbench.runs.command import release_memory
 own = psutil.Process()
 blocks = [bytes(2000) for _ in range(100_000)]
 kept = blocks[::100]
 del blocks
 before = own.memory_info().rss
-free_memory()
+release_memory()
 print(before - own.memory_info().rss)
 """
 

@@ -55,6 +55,43 @@ HONEST = {
     "its own stack limit": (
         "import resource\nresource.setrlimit(resource.RLIMIT_STACK, (1 << 26, -1))\nprint(input())"
     ),
+    "streams of its own": (
+        "import os, sys\nfrom io import BytesIO, IOBase\n"
+        "class FastIO(IOBase):\n"
+        "    def __init__(self, file):\n"
+        "        self._fd, self.buffer = file.fileno(), BytesIO()\n"
+        "        self.writable = 'x' in file.mode or 'r' not in file.mode\n"
+        "        self.write = self.buffer.write if self.writable else None\n"
+        "    def read(self):\n"
+        "        self.buffer = BytesIO(os.read(self._fd, os.fstat(self._fd).st_size))\n"
+        "        return self.buffer.read()\n"
+        "    def flush(self):\n"
+        "        if self.writable:\n"
+        "            os.write(self._fd, self.buffer.getvalue())\n"
+        "            self.buffer.truncate(0), self.buffer.seek(0)\n"
+        "class Wrapper(IOBase):\n"
+        "    def __init__(self, file):\n"
+        "        self.buffer = FastIO(file)\n"
+        "        self.flush, self.writable = self.buffer.flush, self.buffer.writable\n"
+        "        self.write = lambda text: self.buffer.write(text.encode('ascii'))\n"
+        "        self.read = lambda: self.buffer.read().decode('ascii')\n"
+        "sys.stdin, sys.stdout = Wrapper(sys.stdin), Wrapper(sys.stdout)\n"
+        "sys.stdout.write(sys.stdin.read())"
+    ),
+    "a stream without `closed`": (
+        "import sys\n"
+        "class Out:\n"
+        "    parts = []\n"
+        "    write = parts.append\n"
+        "    def flush(self): sys.__stdout__.write(''.join(self.parts)); self.parts.clear()\n"
+        "sys.stdout = Out()\nprint(input())"
+    ),
+    "a finalizer that prints": (
+        "class Last:\n"
+        "    def __init__(self, text): self.text = text\n"
+        "    def __del__(self): print(mark + self.text)\n"
+        "last = Last(input())\nmark = ''"
+    ),
     "numpy": "import numpy as np\nprint(np.array([int(input())]).sum())",
 }
 

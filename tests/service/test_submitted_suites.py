@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from pydantic import BaseModel
 from starlette.testclient import TestClient
 
 from genbench.errors import ConfigError
 from genbench.service.app import make_app
 from genbench.service.context import Service
-from genbench.service.submitted_suites import store_suite
+from genbench.service.submitted_suites import KEYS, store_suite
 from genbench.service.tokens import add_token
+from genbench.suite.config import ServedModel, SuiteConfig, VerifyConfig
+from genbench.suite.engine import EngineConfig
+from genbench.suite.judge import JudgeModel, JudgeServer
 
 JOBS = "/api/v1/jobs"
 SUITE = """\
@@ -67,6 +72,22 @@ MODEL, ENGINE, TASK = "path: org/model", "tensor_parallel_size: 2", "k: 4, metri
 VERIFIER, DATA = "{tolerance: 0.1}", "hub: {repo: org/sums}"
 
 
+def blocks(kind: object) -> set[type[BaseModel]]:
+    """Return the blocks that the annotation of a suite's field can be, and the blocks in them."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        inner = (field.annotation for field in kind.model_fields.values())
+        return {kind}.union(*map(blocks, inner))
+    return set().union(*map(blocks, get_args(kind)))
+
+
+def test_every_key_of_a_suite_is_classed_as_allowed_or_refused() -> None:
+    refused_whole = {VerifyConfig, ServedModel, JudgeModel, JudgeServer, EngineConfig}
+    assert blocks(SuiteConfig) - refused_whole == set(KEYS)
+    for block, keys in KEYS.items():
+        allowed, refused = keys.allowed.split(), keys.refused.split()
+        assert sorted([*allowed, *refused]) == sorted(block.model_fields), block
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "told"),
@@ -95,6 +116,12 @@ VERIFIER, DATA = "{tolerance: 0.1}", "hub: {repo: org/sums}"
         (DATA, "path: https://example.org/x.jsonl", "11: tasks.2.data.path"),
         (DATA, "path: shipped:data/../../x", "11: tasks.2.data.path"),
         (DATA, f"path: shipped:data/{'x' * 5000}", "11: tasks.2.data.path"),
+        (DATA, "hub: {repo: /srv/rows}", "11: tasks.2.data.hub.repo"),
+        (DATA, "hub: {repo: ../rows}", "11: tasks.2.data.hub.repo"),
+        (DATA, "hub: {repo: org/../rows}", "11: tasks.2.data.hub.repo"),
+        (DATA, "hub: {repo: json}", "11: tasks.2.data.hub.repo"),
+        (DATA, "hub: {repo: org/sums, data_files: /etc/passwd}", "11: tasks.2.data.hub.data_files"),
+        (VERIFIER, "{use: [exact]}", "13: tasks.2.verifier.use"),
         (VERIFIER, "{use: evil.module:V}", "13: tasks.2.verifier.use"),
         (VERIFIER, "{use: foreign_score}", "13: tasks.2.verifier.use"),
         (VERIFIER, "{unsafe_local_exec: true}", "13: tasks.2.verifier.unsafe_local_exec"),

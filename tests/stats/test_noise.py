@@ -44,6 +44,11 @@ def test_the_same_seed_measures_only_what_the_engine_does_not_repeat() -> None:
     assert noise.band_at(1, 1) == noise.band
 
 
+def test_the_band_of_one_problem_is_no_larger_than_a_difference_can_be() -> None:
+    noise = false_alarm_band(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
+    assert noise.band == 1.0 and noise.expected
+
+
 def test_a_difference_beyond_the_band_is_not_expected() -> None:
     noise = false_alarm_band(
         np.tile([[0.0, 0.0, 0.0, 1.0]], (60, 1)), np.tile([[1.0, 1.0, 1.0, 0.0]], (60, 1))

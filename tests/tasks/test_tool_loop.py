@@ -10,6 +10,7 @@ import pytest
 
 from genbench.errors import ConfigError, DataError, GenbenchError, ResponsesError
 from genbench.pipeline import RunOptions, run
+from genbench.tasks.loading import problems_of
 from genbench.tasks.python.loops import tool_loop
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "tools"
@@ -73,6 +74,12 @@ def test_a_problem_with_one_text_may_have_a_plain_list_of_calls(tmp_path: Path) 
     row = {**ROW, "question": "Add 1.", "calls": ROW["calls"][0]}
     (problem,) = task(tmp_path).problems([row])
     assert problem.row["reference"]["calls"] == [ROW["calls"][0]]
+
+
+def test_a_row_of_another_shape_among_others_is_left_out_and_counted(tmp_path: Path) -> None:
+    problems, unusable = problems_of(task(tmp_path), [ROW, {**ROW, "id": "b", "question": 3}])
+    assert [problem.problem_id for problem in problems] == ["a"]
+    assert len(unusable) == 1 and "row 2" in unusable[0]
 
 
 @pytest.mark.parametrize("column", [{"question": 3}, {"calls": [[]]}, {"calls": [[{"name": 1}], []]}])

@@ -126,11 +126,26 @@ def _run_once(code: CodeType, prelude: dict[str, Any], text: str) -> int:
     main = new_main(prelude)
     status = attempt(partial(run_code, code, main), text)
     status = attempt(_end_threads, text) if status == statuses.OK else status
-    # The order of a real exit: atexit, flush, the module's own objects (a file that is still open), flush.
-    for step in (_run_atexit, flush, vars(main).clear, gc.collect, flush):
+    attempt(_run_atexit, text)  # Python prints an error of a function at exit, and ends with the same status
+    # The order of a real exit: flush, the module's own objects (a file that is still open), flush. Before the
+    # objects go, sys has the streams back that it started with, since a stream of the program's own (a FastIO
+    # template) needs names of the module.
+    for step in (flush, restore_streams, partial(_end_module, main), gc.collect, flush):
         late = attempt(step, text)
         status = late if status == statuses.OK else status
     return status
+
+
+def _end_module(module: ModuleType) -> None:
+    """Release what a module names as an ending interpreter does: private names, then the others, one by one.
+
+    A finalizer that runs then still finds the names that come after its own.
+    """
+    own = vars(module)
+    names = [name for name in own if name != "__builtins__"]
+    for name in sorted(names, key=lambda name: not (name.startswith("_") and not name.startswith("__"))):
+        own.pop(name, None)  # Python sets None, but the prelude has names of built-ins, which must show again
+    own.clear()
 
 
 def compiled(text: str) -> CodeType:
@@ -222,8 +237,14 @@ def _stream(fd: int, how: str, *, errors: str = "strict", buffering: int = -1) -
 def flush() -> None:
     """Write out what the program's standard streams still buffer."""
     for stream in (sys.stdout, sys.__stdout__, sys.stderr):
-        if stream is not None and not stream.closed:
+        # A stream of the program's own need not have `closed`.
+        if stream is not None and not getattr(stream, "closed", False):
             stream.flush()
+
+
+def restore_streams() -> None:
+    """Let sys have the standard streams that the program started with."""
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
 
 
 def _feed(data: bytes) -> None:

@@ -266,9 +266,11 @@ class VerifierPool:
     async def __aexit__(self, *_: object) -> None:
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for worker in (*self._live, *self._spare):
-            await worker.close()
+        try:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+        finally:  # no process is left if this is cancelled too
+            for worker in (*self._live, *self._spare):
+                await worker.close()
 
     async def open(self, spec: VerifierSpec, references: Iterable[tuple[str, Any]] = ()) -> Opened:
         """Load the verifier in a worker and try it on the references, before anything is drawn.

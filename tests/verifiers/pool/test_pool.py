@@ -212,6 +212,28 @@ def opened_and_crashed(verifier: VerifierSpec) -> list[Finding]:
     return asyncio.run(work())
 
 
+def test_a_pool_that_is_cancelled_while_it_closes_leaves_no_process() -> None:
+    async def work(is_open: asyncio.Event) -> None:
+        async with VerifierPool(1) as pool:
+            await pool.open(spec())
+            is_open.set()
+            await asyncio.Event().wait()
+
+    async def cancelled_twice() -> None:
+        is_open = asyncio.Event()
+        task = asyncio.create_task(work(is_open))
+        await is_open.wait()
+        task.cancel()
+        await asyncio.sleep(0)  # the pool now waits for its tasks
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    before = psutil.Process().children()
+    asyncio.run(cancelled_twice())
+    assert set(psutil.Process().children()) <= set(before)
+
+
 def test_a_pool_closes_while_a_worker_has_much_to_say() -> None:
     async def work() -> None:
         async with VerifierPool(1) as pool:
