@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,10 @@ from tests.browser import browser, chromium
 from tests.ready_runs import drawn_runs, make_run
 
 __all__ = ["browser", "chromium", "drawn_runs", "make_run"]
+
+# Tests start many processes. Without stored bytecode each would compile what it imports: 11 s for an engine.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLD_VARIABLE = "GENBENCH_GOLD"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -64,6 +65,14 @@ def ready_suite(place: Path, kind: str, problems: int, text: Callable[[int, int]
     ]
     for name, records in (("rows.jsonl", rows), ("r.jsonl", answers)):
         (place / name).write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_made_once() -> Iterator[None]:
+    """Typer makes all commands from their type hints at each call, which takes 60 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture

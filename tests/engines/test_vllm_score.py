@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.engines.score_cases import BLOCK, named_cases, text_cases
+from tests.table import each_row
 
 pytestmark = [
     pytest.mark.engine,
@@ -32,7 +33,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return record
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@each_row("name", PLAIN)
 def test_sums_and_greedy_are_those_of_transformers(found: dict[str, Any], name: str) -> None:
     for scores in (found[name]["scores"], found[name]["again"]):
         for item, score, wanted in zip(named_cases()[name], scores, found[name]["reference"], strict=True):

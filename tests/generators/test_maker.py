@@ -17,6 +17,7 @@ from genbench.generators.sizing import PieceCounts, Size, fit, prompt_tokens
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.text.contains import ContainsVerifier
 from genbench.verifiers.text.continuation_overlap import RecitedVerifier
+from tests.table import each_row
 
 DOCUMENTS = [
     f"Paragraph {n} says that " + " ".join(f"fact{n}x{i}" for i in range(30)) + "." for n in range(900)
@@ -49,8 +50,8 @@ def maker() -> RowMaker:
     return RowMaker(42, None, libraries)
 
 
-@pytest.mark.parametrize("part", sorted(KNOWN_PARTS - {"needle"}))
-@pytest.mark.parametrize("length", [4_096, 8_192])
+@each_row("part", sorted(KNOWN_PARTS - {"needle"}))
+@each_row("length", [4_096, 8_192])
 def test_prompts_are_less_than_one_per_cent_below_their_length(
     maker: RowMaker, counts: PieceCounts, part: str, length: int
 ) -> None:
@@ -73,7 +74,7 @@ def test_rows_depend_on_seed_task_length_and_index_only(maker: RowMaker, counts:
             assert other.row(key).reference != maker.row(key).reference
 
 
-@pytest.mark.parametrize("part", PARTS)
+@each_row("part", PARTS)
 def test_a_reference_does_not_depend_on_the_size_and_is_in_the_prompt(maker: RowMaker, part: str) -> None:
     row = maker.row(RowKey(part, 4_096, 1))
     (message,) = row.messages(Size(300))
@@ -93,7 +94,7 @@ def _reference(maker: RowMaker, part: str, index: int) -> Any:
     return {"texts": list(found), "need": need(part)} if isinstance(found, tuple) else found
 
 
-@pytest.mark.parametrize("part", sorted(KNOWN_PARTS - {"needle"}))
+@each_row("part", sorted(KNOWN_PARTS - {"needle"}))
 def test_references_as_answers_score_100_and_those_of_the_next_row_0(maker: RowMaker, part: str) -> None:
     for index in range(20):
         own, other = (_reference(maker, part, place) for place in (index, index + 1))

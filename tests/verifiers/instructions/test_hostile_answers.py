@@ -13,6 +13,7 @@ from genbench.verifiers.instructions.ifbench_variants import sentences_2025_07
 from genbench.verifiers.instructions.rule import Text
 from genbench.verifiers.instructions.rulebook import Constraint, Rulebook
 from genbench.verifiers.instructions.toolbox import Toolbox
+from tests.table import each_row
 
 SIZE = 200_000
 LIMIT_S = 0.2
@@ -122,14 +123,14 @@ def slow_checks(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ANSWERS)
+@each_row("name", ANSWERS)
 def test_no_checker_is_slow_on_a_hostile_answer(name: str, tools: Toolbox) -> None:
     tools.language("the profiles are read before the clock runs")
     assert slow_checks(Rulebook(), ANSWERS[name], tools) == {}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ANSWERS)
+@each_row("name", ANSWERS)
 def test_no_mended_checker_is_slow_on_a_hostile_answer(name: str, tools: Toolbox) -> None:
     tools.language("the profiles are read before the clock runs")
     mended = {*ifeval_variants.IFEVAL_FIXED, *ifbench_variants.IFBENCH_FIXED}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from genbench.verifiers.instructions import ifbench_variants
 from genbench.verifiers.instructions.ifbench_variants import sentences_2025_07
 from genbench.verifiers.instructions.verifier import Outcome
@@ -35,7 +33,7 @@ ROWS: list[tuple[str, dict[str, Any], str, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("instruction", "kwargs", "text", "followed"), ROWS)
+@each_row("instruction, kwargs, text, followed", ROWS)
 def test_the_older_rule_judges_otherwise(
     judge: Judge, instruction: str, kwargs: dict[str, Any], text: str, followed: bool
 ) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from genbench.verifiers.instructions.rulebook import IFBENCH
 from genbench.verifiers.instructions.verifier import Outcome
+from tests.table import each_row
 from tests.verifiers.instructions.ifbench_forms import FORM_ROWS, QUIZ, STUDENTS
 from tests.verifiers.instructions.ifbench_words import WORD_ROWS, Row
 
@@ -20,7 +19,7 @@ def test_the_table_has_every_instruction_but_the_one_that_needs_a_tagger() -> No
     assert len(IFBENCH) == 58
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+@each_row("row", ROWS)
 def test_an_instruction_is_followed_or_the_fault_is_said(judge: Judge, row: Row) -> None:
     instruction, kwargs, good, bad, why = row
     assert judge(instruction, kwargs, good).why is None

@@ -204,14 +204,14 @@ def test_the_table_below_has_every_instruction() -> None:
     assert len(IFEVAL) == 25
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+@each_row("row", ROWS)
 def test_an_instruction_is_followed_or_the_fault_is_said(judge: Judge, row: Row) -> None:
     instruction, kwargs, good, bad, why = row
     assert judge(instruction, kwargs, good).why is None
     assert judge(instruction, kwargs, bad).why == why
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+@each_row("row", ROWS)
 def test_a_blank_answer_follows_nothing(judge: Judge, row: Row) -> None:
     instruction, kwargs, _, _, _ = row
     blank = judge(instruction, kwargs, " \n\t ")

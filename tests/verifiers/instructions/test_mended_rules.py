@@ -12,6 +12,7 @@ from genbench.verifiers.instructions import ifbench_variants, ifeval_variants
 from genbench.verifiers.instructions.accuracies import DEFECTS, UNMENDED
 from genbench.verifiers.instructions.rulebook import Rulebook
 from genbench.verifiers.instructions.verifier import Outcome
+from tests.table import each_row
 
 Judge = Callable[..., Outcome]
 
@@ -65,7 +66,7 @@ ROWS: list[tuple[str, dict[str, Any], str, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("instruction", "kwargs", "text", "followed"), ROWS)
+@each_row("instruction, kwargs, text, followed", ROWS)
 def test_the_mended_rule_judges_otherwise(
     judge: Judge, instruction: str, kwargs: dict[str, Any], text: str, followed: bool
 ) -> None:

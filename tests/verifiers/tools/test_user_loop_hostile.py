@@ -9,6 +9,7 @@ import pytest
 
 from genbench.types import OURS, Answer, Case, SampleId
 from genbench.verifiers.tools.conversations import UserLoopVerifier
+from tests.table import each_row
 from tests.verifiers.test_texts_never_excluded import MONSTERS
 from tests.verifiers.tools.test_user_loop import REFERENCE, RIGHT
 
@@ -36,8 +37,8 @@ def verifier() -> Iterator[UserLoopVerifier]:
     made.close()
 
 
-@pytest.mark.parametrize("place", range(len(RIGHT)))
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:20]))
+@each_row("place", range(len(RIGHT)))
+@each_row("text", HOSTILE)
 def test_no_reply_is_a_defect(verifier: UserLoopVerifier, text: str, place: int) -> None:
     replies = [*RIGHT[:place], text, *RIGHT[place + 1 :]]
     answers = tuple(Answer(reply, "absent", "", False) for reply in replies)
