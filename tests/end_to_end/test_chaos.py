@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from .conftest import Place, descendants, lines, words
-from .faults import DEADLINE_S
+from .faults import DEADLINE_S, FULL
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -31,29 +31,36 @@ tasks:
     data: {path: "shipped:data/quickstart/code.jsonl",
            fields: {id: id, question: question, reference: {fn_name: fn_name, tests: tests}}}
     prompt: "{question}"
-    k: 6
+    k: K
   - name: arithmetic
     kind: math
     data: {path: "shipped:data/quickstart/arithmetic.jsonl",
            fields: {id: id, question: question, reference: reference}}
     prompt: "{question}"
-    k: 6
+    k: K
   - name: choice
     kind: choice
     data: {path: "shipped:data/quickstart/choice.jsonl",
            fields: {id: id, question: question, options: options, reference: answer}}
     prompt: "{question}"
-    k: 5
+    k: K
   - name: instructions
     kind: ifeval
     data: {path: "shipped:data/quickstart/instructions.jsonl",
            fields: {id: id, question: question, instructions: instruction_id_list, kwargs: kwargs}}
     prompt: "{question}"
-    k: 5
+    k: K
 """
-TASKS = {"code": 600, "arithmetic": 600, "choice": 500, "instructions": 500}
+PROBLEMS = 100
+K = 6 if FULL else 2
+TASKS = dict.fromkeys(("code", "arithmetic", "choice", "instructions"), K * PROBLEMS)
 TOTAL = sum(TASKS.values())
-FAULTS = {"engine": 3, "run": 2, "verifier": 4, "sandbox": 3}
+# Each end of an engine or of a run costs the start of another engine.
+FAULTS = (
+    {"engine": 3, "run": 2, "verifier": 4, "sandbox": 3}
+    if FULL
+    else {"engine": 2, "run": 1, "verifier": 3, "sandbox": 2}
+)
 SIGNS = {"engine": "VLLM::", "verifier": "genbench.verifiers.pool.worker", "sandbox": "bwrap"}
 """What the command line of a process to kill holds."""
 
@@ -63,7 +70,7 @@ Key = tuple[str, str, int]
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     place = Place(tmp_path_factory.mktemp("chaos"))
-    (place.path / "suite.yaml").write_text(SUITE)
+    (place.path / "suite.yaml").write_text(SUITE.replace("k: K", f"k: {K}"))
     yield place
     place.end_all()
 

@@ -34,7 +34,9 @@ def test_merged_shards_are_an_undisturbed_run(reference: Place) -> None:
     assert f"all {TOTAL} samples are on disk, nothing is drawn" in again.stderr
 
 
-def test_a_stored_base_is_taken_as_it_is_and_only_the_tuned_model_is_drawn(reference: Place) -> None:
+def test_a_stored_base_is_taken_as_it_is_and_the_tuned_model_drawn_by_length(
+    reference: Place,
+) -> None:
     text = (reference.path / "suite.yaml").read_text()
     both = text.replace(
         "models:\n", 'models:\n  base: {path: "shipped:checkpoints/tiny-base", dtype: float32}\n'
@@ -46,7 +48,8 @@ def test_a_stored_base_is_taken_as_it_is_and_only_the_tuned_model_is_drawn(refer
     base = reference.path / "stored" / "base"
     before = {path: path.stat().st_mtime_ns for path in base.rglob("*")}
     reuse = ("--reuse", "base=stored/base")
-    second = reference.run("run", "both.yaml", "--run-dir", "next", *reuse, *size)
+    ordered = ("--lengths-from", "whole/tuned")
+    second = reference.run("run", "both.yaml", "--run-dir", "next", *reuse, *ordered, *size)
     assert second.returncode == 0, second.stderr
     assert {path: path.stat().st_mtime_ns for path in base.rglob("*")} == before
     report = json.loads(second.stdout)
@@ -55,6 +58,7 @@ def test_a_stored_base_is_taken_as_it_is_and_only_the_tuned_model_is_drawn(refer
     assert (reference.path / "next" / "report.html").is_file()
     assert not (reference.path / "next" / "base").exists()
     assert reference.run("compare", "stored/base", "next/tuned").returncode == 0
+    assert_order_is_recorded_and_changed_no_text(reference)
 
     smaller = reference.run("run", "both.yaml", "--run-dir", "next", *reuse, "--limit", "5")
     assert smaller.returncode == 2
@@ -64,9 +68,8 @@ def test_a_stored_base_is_taken_as_it_is_and_only_the_tuned_model_is_drawn(refer
     assert re.search(r"whole/tuned: contains another run .*\n  model_identity: ", other.stderr)
 
 
-def test_the_order_of_the_queue_changes_no_text_and_is_recorded(reference: Place) -> None:
-    reference.results("--run-dir", "ordered", "--limit", "10", "--lengths-from", "whole/tuned")
-    folder = reference.path / "ordered" / "tuned"
+def assert_order_is_recorded_and_changed_no_text(reference: Place) -> None:
+    folder = reference.path / "next" / "tuned"
     assert texts(folder).items() <= texts(reference.path / "whole" / "tuned").items()
     manifest = json.loads((folder / "manifest.json").read_text())
     order = manifest["attempts"][0]["circumstances"]["queue_order"]

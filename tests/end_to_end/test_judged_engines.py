@@ -1,20 +1,12 @@
-"""The tiny checkpoint as judge: in process after the models under test, and behind vLLM's own server."""
+"""The tiny checkpoint as judge, in process after the models under test."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from genbench.engines.checkpoint import folder_digest
@@ -53,12 +45,12 @@ tasks:
 PROMPT = "{answer}\n"
 
 
-def _tiny() -> tuple[Path, str]:
+def tiny() -> tuple[Path, str]:
     folder = shipped.folder("checkpoints") / "tiny-tuned"
     return folder, f"sha256:{folder_digest(folder.resolve())}"
 
 
-def _place(path: Path, judge: str) -> Place:
+def judged_place(path: Path, judge: str) -> Place:
     (path / "short.txt").write_text(PROMPT)
     digest = hashlib.sha256(PROMPT.encode()).hexdigest()
     (path / "short.yaml").write_text(
@@ -70,7 +62,7 @@ def _place(path: Path, judge: str) -> Place:
     return Place(path)
 
 
-def _verdicts(folder: Path) -> list[dict[str, Any]]:
+def judged_verdicts(folder: Path) -> list[dict[str, Any]]:
     found = lines(folder, "graded", "verdicts")
     assert len(found) == 12
     for verdict in found:
@@ -80,8 +72,8 @@ def _verdicts(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_a_judge_in_process_follows_all_models_with_one_engine(tmp_path: Path) -> None:
-    folder, digest = _tiny()
-    place = _place(
+    folder, digest = tiny()
+    place = judged_place(
         tmp_path, f"model: {{path: '{folder}', revision: '{digest}', engine: {{max_num_seqs: 32}}}}"
     )
     report = place.results("--run-dir", "runs")
@@ -92,14 +84,14 @@ def test_a_judge_in_process_follows_all_models_with_one_engine(tmp_path: Path) -
         engine = report["models"][name]["tasks"]["graded"]["judge"]["engine"]
         assert engine["identity"] == digest and engine["proven"] is True
         assert len(lines(tmp_path / "runs" / name, "plain", "verdicts")) == 12
-        _verdicts(tmp_path / "runs" / name)
+        judged_verdicts(tmp_path / "runs" / name)
     assert (tmp_path / "runs" / "base" / "engine" / "judge" / "engine.log").exists()
     assert not (tmp_path / "runs" / "tuned" / "engine" / "judge").exists()
-    before = [_verdicts(tmp_path / "runs" / name) for name in ("base", "tuned")]
+    before = [judged_verdicts(tmp_path / "runs" / name) for name in ("base", "tuned")]
     scored = place.run("score", "runs/tuned", "--again", "--json", timeout_s=300)
     assert scored.returncode == 0, scored.stderr
     key = ("problem_id", "sample_index", "extracted", "status")
-    assert sorted([v[k] for k in key] for v in _verdicts(tmp_path / "runs" / "tuned")) == sorted(
+    assert sorted([v[k] for k in key] for v in judged_verdicts(tmp_path / "runs" / "tuned")) == sorted(
         [v[k] for k in key] for v in before[1]
     )
     assert not (tmp_path / "runs" / "tuned" / "engine" / "judge").exists()
@@ -148,7 +140,7 @@ def _judge_file(path: Path, form: str) -> None:
 
 def test_every_form_parses_on_one_engine(tmp_path: Path) -> None:
     """Drawn at temperature 0.7 from a tiny model: only structured output can make these replies verdicts."""
-    folder, digest = _tiny()
+    folder, digest = tiny()
     answers, tasks = [], ""
     for form, reference in REFERENCES.items():
         _judge_file(tmp_path, form)
@@ -179,66 +171,9 @@ def test_every_form_parses_on_one_engine(tmp_path: Path) -> None:
 
 
 def test_other_weights_than_were_pinned_are_refused_before_any_engine(tmp_path: Path) -> None:
-    folder, _ = _tiny()
-    place = _place(tmp_path, f"model: {{path: '{folder}', revision: 'sha256:{'0' * 64}'}}")
+    folder, _ = tiny()
+    place = judged_place(tmp_path, f"model: {{path: '{folder}', revision: 'sha256:{'0' * 64}'}}")
     done = place.run("run", "suite.yaml", "--run-dir", "runs")
     assert done.returncode == 2
     assert "is not the one that was pinned" in done.stderr
     assert not list(tmp_path.rglob("engine.log"))
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[str]:
-    """vLLM's own server with the tiny checkpoint, as the model `grader`."""
-    folder, _ = _tiny()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder)]
-    command += ["--served-model-name", "grader", "--port", str(port), "--host", "127.0.0.1"]
-    command += [
-        "--enforce-eager",
-        "--no-enable-chunked-prefill",
-        "--max-num-seqs",
-        "16",
-        "--dtype",
-        "bfloat16",
-    ]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
-    with (tmp_path / "server.log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
-        try:
-            _wait_until_ready(process, f"http://127.0.0.1:{port}/health", tmp_path / "server.log")
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-
-
-def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    end = time.monotonic() + 300
-    while time.monotonic() < end:
-        assert process.poll() is None, log.read_text()[-3000:]
-        try:
-            if httpx.get(url, timeout=2).status_code == 200:
-                return
-        except httpx.HTTPError:
-            pass
-        time.sleep(1)
-    raise AssertionError(log.read_text()[-3000:])
-
-
-def test_a_judge_behind_vllms_server_judges_in_the_stream(tmp_path: Path, served: str) -> None:
-    _, digest = _tiny()
-    place = _place(tmp_path, f"server: {{base_url: '{served}', model: grader, revision: '{digest}'}}")
-    report = place.results("--run-dir", "runs", "--model", "tuned")
-    task = report["models"]["tuned"]["tasks"]["graded"]
-    assert sum(task["status_counts"].values()) == 12 and "unscored" not in task["status_counts"]
-    assert task["judge"]["engine"]["version"].startswith("0.")
-    assert task["judge"]["engine"]["proven"] is False
-    _verdicts(tmp_path / "runs" / "tuned")
-    assert json.loads((tmp_path / "runs" / "tuned" / "manifest.json").read_text())["tasks"]["graded"]["judge"]

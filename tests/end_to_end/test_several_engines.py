@@ -1,22 +1,13 @@
-"""Two engines side by side of which one is killed, vLLM's own server as the engine, and loads that fail."""
+"""Two engines side by side of which one is killed, and loads that fail."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
-
-from genbench.suite import shipped
 
 from .conftest import TASKS, TOTAL, Place, alive, descendants, lines, texts, verdicts
 
@@ -57,60 +48,6 @@ def test_one_of_two_engines_killed_midway_loses_and_changes_nothing(reference: P
     manifest = json.loads((folder / "manifest.json").read_text())
     assert len(manifest["attempts"]) == 1
     assert manifest["attempts"][0]["circumstances"]["engine"]["replicas"] == 2
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """vLLM's own server with the tiny checkpoint, as the model `tiny`."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--model", str(shipped.folder("checkpoints") / "tiny-tuned")]
-    command += ["--served-model-name", "tiny", "--enforce-eager", "--no-enable-chunked-prefill"]
-    command += ["--max-num-seqs", "64", "--dtype", "float32"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
-    log = tmp_path_factory.mktemp("server") / "server.log"
-    with log.open("wb") as stream:
-        process = subprocess.Popen(
-            command, stdout=stream, stderr=stream, env=environment, start_new_session=True
-        )
-    try:
-        end = time.monotonic() + 300
-        while not _is_healthy(f"http://127.0.0.1:{port}/health"):
-            assert process.poll() is None and time.monotonic() < end, log.read_text()[-3000:]
-            time.sleep(1)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-def _is_healthy(url: str) -> bool:
-    try:
-        return httpx.get(url, timeout=2).status_code == 200
-    except httpx.HTTPError:
-        return False
-
-
-@pytest.mark.parametrize(("prompts", "tasks"), [("token_ids", TASKS), ("chat", TASKS[:2])])
-def test_vllms_server_writes_what_the_engine_in_process_writes(
-    reference: Place, served: str, prompts: str, tasks: tuple[str, ...]
-) -> None:
-    engine = f"engine={{kind: http, base_urls: ['{served}'], model: tiny, prompts: {prompts}}}"
-    only = [part for task in tasks for part in ("--task", task)]
-    reference.results("--run-dir", prompts, "--set", engine, *only)
-    folder, whole = reference.path / prompts / "tuned", reference.path / "whole" / "tuned"
-    assert texts(folder) == texts(whole, tasks)
-    wanted = verdicts(whole).items()
-    assert verdicts(folder) == {key: verdict for key, verdict in wanted if key[0] in tasks}
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["terms"]["engine"]["version"].startswith("0.")
-    assert manifest["model_identity"].startswith("served:tiny from ")
 
 
 @pytest.mark.parametrize(

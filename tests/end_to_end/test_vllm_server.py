@@ -1,0 +1,89 @@
+"""vLLM's own server, started once: as the engine of a run, and as its judge."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from genbench.suite import shipped
+
+from .conftest import TASKS, Place, texts, verdicts
+from .test_judged_engines import judged_place, judged_verdicts, tiny
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """vLLM's own server with the tiny checkpoint, as the model `tiny`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--model", str(shipped.folder("checkpoints") / "tiny-tuned")]
+    command += ["--served-model-name", "tiny", "--enforce-eager", "--no-enable-chunked-prefill"]
+    command += ["--max-num-seqs", "64", "--dtype", "float32"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
+    log = tmp_path_factory.mktemp("server") / "server.log"
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            command, stdout=stream, stderr=stream, env=environment, start_new_session=True
+        )
+    try:
+        end = time.monotonic() + 300
+        while not _is_healthy(f"http://127.0.0.1:{port}/health"):
+            assert process.poll() is None and time.monotonic() < end, log.read_text()[-3000:]
+            time.sleep(1)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _is_healthy(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=2).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+@pytest.mark.parametrize(("prompts", "tasks"), [("token_ids", TASKS), ("chat", TASKS[:2])])
+def test_vllms_server_writes_what_the_engine_in_process_writes(
+    reference: Place, served: str, prompts: str, tasks: tuple[str, ...]
+) -> None:
+    engine = f"engine={{kind: http, base_urls: ['{served}'], model: tiny, prompts: {prompts}}}"
+    only = [part for task in tasks for part in ("--task", task)]
+    reference.results("--run-dir", prompts, "--set", engine, *only)
+    folder, whole = reference.path / prompts / "tuned", reference.path / "whole" / "tuned"
+    assert texts(folder) == texts(whole, tasks)
+    wanted = verdicts(whole).items()
+    assert verdicts(folder) == {key: verdict for key, verdict in wanted if key[0] in tasks}
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["terms"]["engine"]["version"].startswith("0.")
+    assert manifest["model_identity"].startswith("served:tiny from ")
+
+
+def test_a_judge_behind_vllms_server_judges_in_the_stream(tmp_path: Path, served: str) -> None:
+    _, digest = tiny()
+    place = judged_place(tmp_path, f"server: {{base_url: '{served}', model: tiny, revision: '{digest}'}}")
+    report = place.results("--run-dir", "runs", "--model", "tuned")
+    task = report["models"]["tuned"]["tasks"]["graded"]
+    assert sum(task["status_counts"].values()) == 12 and "unscored" not in task["status_counts"]
+    assert task["judge"]["engine"]["version"].startswith("0.")
+    assert task["judge"]["engine"]["proven"] is False
+    judged_verdicts(tmp_path / "runs" / "tuned")
+    assert json.loads((tmp_path / "runs" / "tuned" / "manifest.json").read_text())["tasks"]["graded"]["judge"]
