@@ -22,7 +22,7 @@ QUICK_WORKERS ?= 2
 help:
 	@echo "make demo    set up, sample two tiny models with a real vLLM engine, print the comparison"
 	@echo "make test    set up, check the code, run all tests (what CI runs)"
-	@echo "make quick   run the tests that need neither an engine nor much time (under 5 minutes)"
+	@echo "make quick   run the tests that need neither an engine nor much time (under 3 minutes)"
 	@echo "make chaos   disturb runs of 5,000 samples with 33 faults (6 minutes, an hour on a busy machine)"
 	@echo "make setup   create $(VENV)/ with the $(ENGINE) build of vLLM"
 	@echo "make check   run ruff, mypy --strict and import-linter"
@@ -56,7 +56,7 @@ test: setup check
 quick: setup
 	@$(BIN)/python -m pytest -q -n $(QUICK_WORKERS) --dist loadfile -m "not engine and not slow"
 
-# make test has 20 of these faults: 12 of an engine and its processes, 8 of a server, the disk and the run.
+# make test has 16 of these faults: 8 of an engine and its processes, 8 of a server, the disk and the run.
 # A test may take longer here than in make test: it starts ten engines one after another, and draws 2,200 samples twice.
 CHAOS_TEST_S ?= 5400
 chaos: setup
