@@ -55,12 +55,12 @@ def test_one_of_two_engines_killed_midway_loses_and_changes_nothing(reference: P
     [
         (
             (
-                "engine.max_model_len=2000000",
-                "engine.hf_overrides={max_position_embeddings: 2000000}",
+                "engine.max_model_len=500000",
+                "engine.hf_overrides={max_position_embeddings: 500000}",
                 "engine.enable_chunked_prefill=true",
                 "engine.max_num_batched_tokens=8192",
             ),
-            "To serve at least one request with the model's max seq len (2000000)",
+            "To serve at least one request with the model's max seq len (500000)",
             "lower engine.max_model_len",
         ),
         (("engine.load_timeout_s=2",), "the engine was not up after 2 s", "engine.load_timeout_s"),
