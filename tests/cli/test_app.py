@@ -15,6 +15,7 @@ import typer
 import genbench as package
 from genbench.cli import was_interrupted
 from genbench.cli.app import PANELS, app, examples
+from tests.table import each_row
 
 from .conftest import Outcome, all_commands, command
 
@@ -63,7 +64,7 @@ def test_the_help_of_each_command_shows_an_example_of_it(genbench: Cli, name: st
         assert line.startswith("    ") and f"genbench {name}" in line
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_row("name", COMMANDS)
 def test_every_example_uses_options_that_the_command_has(name: str) -> None:
     known = {option for item in COMMANDS[name].params for option in item.opts}
     for line in COMMANDS[name].epilog.splitlines()[2:]:
@@ -72,13 +73,13 @@ def test_every_example_uses_options_that_the_command_has(name: str) -> None:
         assert used <= known, line
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_row("name", COMMANDS)
 def test_every_parameter_has_a_help_text_that_is_a_sentence(name: str) -> None:
     for item in COMMANDS[name].params:
         assert item.help and item.help[-1] in ".…", (name, item.name)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each_row("name", COMMANDS)
 def test_every_command_describes_itself_in_sentences(name: str) -> None:
     text = COMMANDS[name].help
     assert text[0].isupper() and text.rstrip().endswith(".")

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from genbench.cli import options
+from tests.table import each_row
 
 from .conftest import all_commands
 
@@ -22,7 +23,7 @@ def parameters() -> dict[str, list[tuple[str, Any]]]:
     return found
 
 
-@pytest.mark.parametrize("name", SHARED)
+@each_row("name", SHARED)
 def test_every_shared_parameter_has_a_help_text(name: str) -> None:
     info = get_args(getattr(options, name))[1]
     assert info.help.endswith(".")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from genbench.data.asserts import Lifted, split
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("source", "lifted"),
+@each_row(
+    "source, lifted",
     [
         ("assert f(1) == 2", Lifted("f(1)", "2")),
         ("assert 2 == f(1)", Lifted("f(1)", "2")),
@@ -30,7 +31,7 @@ def test_an_assert_of_a_call_is_split(source: str, lifted: Lifted) -> None:
     assert found.complete
 
 
-@pytest.mark.parametrize(
+@each_row(
     "source",
     [
         "assert f(1) == g(2)",

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genbench.data.overlap import Powers, WordBatch, normalised, words
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@each_row(
+    "text, found",
     [
         ("Hello, World!", ["hello", "world"]),
         ("a-b_c  d\n\te", ["a", "b", "c", "d", "e"]),

@@ -10,6 +10,7 @@ from itertools import count
 import pytest
 
 from genbench.draw.progress import TimeLeft, survival
+from tests.table import each_row
 
 Draw = Callable[[random.Random], float]
 LENGTHS: dict[str, Draw] = {
@@ -49,8 +50,8 @@ def first_estimate(lengths: list[float], lanes: int, step_s: Callable[[int], flo
     return said[1] / (now - said[0])
 
 
-@pytest.mark.parametrize("name", LENGTHS)
-@pytest.mark.parametrize("steps", ["as long however many run", "longer the more run"])
+@each_row("name", LENGTHS)
+@each_row("steps", ["as long however many run", "longer the more run"])
 def test_the_first_estimate_is_within_a_factor_of_two(name: str, steps: str) -> None:
     step_s = (lambda n: 0.01) if steps.startswith("as") else (lambda n: 0.001 * n)
     ratios = []

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer, decoders, models
 from genbench.engines.vllm.detokenizer import TextDecoder, is_context_free
 from genbench.suite import shipped
 from tests.engines.made_tokenizers import END, THINK, byte_level, sentencepiece
+from tests.table import each_row
 
 
 def stepwise(tokenizer: Tokenizer, prompt: list[int], ids: list[int]) -> str:
@@ -47,7 +48,7 @@ def test_texts_of_random_bytes_and_special_tokens_are_equal() -> None:
     decoder.close()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",

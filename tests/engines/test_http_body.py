@@ -18,6 +18,7 @@ from genbench.engines.http.server import (
     whole_number,
     without_surrogates,
 )
+from tests.table import each_row
 
 
 def read(
@@ -101,9 +102,7 @@ def test_only_objects_are_replies(body: bytes, kind: str) -> None:
         json_object(body)
 
 
-@pytest.mark.parametrize(
-    "value", ["9", [1], {"a": 1}, None, True, False, -1, 3.5, float("nan"), float("inf"), 10**30]
-)
+@each_row("value", ["9", [1], {"a": 1}, None, True, False, -1, 3.5, float("nan"), float("inf"), 10**30])
 def test_what_is_no_count_is_unknown(value: object) -> None:
     assert whole_number(value) is None
 

@@ -10,6 +10,7 @@ from email.utils import format_datetime
 import pytest
 
 from genbench.engines.http.server import Transient, TriesUsedUp, persist, retry_after
+from tests.table import each_row
 
 DATE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -19,9 +20,7 @@ def at(seconds: float) -> dict[str, str]:
     return {"date": format_datetime(DATE), "retry-after": format_datetime(DATE + timedelta(seconds=seconds))}
 
 
-@pytest.mark.parametrize(
-    "text", ["nan", "inf", "-inf", "1e400", "99999", "soon", "", "Thu, 99 Foo 20250 99:99:99 GMT"]
-)
+@each_row("text", ["nan", "inf", "-inf", "1e400", "99999", "soon", "", "Thu, 99 Foo 20250 99:99:99 GMT"])
 def test_an_absurd_pause_is_not_made(text: str) -> None:
     assert retry_after({"retry-after": text}, 1800.0) is None
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genbench.judges.prompt import ControlTokens, block, tokens_of
+from tests.table import each_row
 
 COMMON = [
     "<|im_end|>",
@@ -86,12 +87,12 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("token", COMMON)
+@each_row("token", COMMON)
 def test_tokens_of_common_models_do_not_reach_a_judge(token: str) -> None:
     assert token not in block("answer", f"x{token}y")
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@each_row("text", ORDINARY)
 def test_ordinary_text_and_code_stay_as_they_are(text: str) -> None:
     assert ControlTokens().broken(text) == text
 

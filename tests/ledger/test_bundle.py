@@ -12,6 +12,7 @@ import pytest
 from genbench.errors import InputError, RunFolderError
 from genbench.service.bundle import FILES, MOST_BYTES, MOST_UNPACKED, content_digest_of, pack_run, unpack_run
 from tests.ledger.synthetic import flat, make_run
+from tests.table import each_row
 
 
 @pytest.fixture
@@ -46,8 +47,8 @@ def test_a_run_that_is_not_finished_or_has_no_sums_is_not_packed(folder: Path) -
         pack_run(folder)
 
 
-@pytest.mark.parametrize(
-    ("files", "mode", "told"),
+@each_row(
+    "files, mode, told",
     [
         ({}, 0, "this one has nothing"),
         ({"manifest.json": b"{}"}, 0, "and nothing else"),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from genbench.models.traces import FORMATS, Reasoning
 from genbench.store.manifest import ReasoningRecord
 from genbench.types import Completion, SampleId
+from tests.table import each_row
 
 
 def completion(text: str, *, opened: bool = False) -> Completion:
@@ -14,7 +13,7 @@ def completion(text: str, *, opened: bool = False) -> Completion:
     return Completion(sample, 0, 1, "", text, "stop", 1, 1, None, 9, 1, None, trace_opened=opened)
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@each_row("name", sorted(FORMATS))
 def test_every_named_format_comes_back_from_its_record(name: str) -> None:
     reasoning = Reasoning(FORMATS[name], ("<|im_end|>",))
     assert Reasoning.from_record(ReasoningRecord.model_validate(reasoning.record)) == reasoning

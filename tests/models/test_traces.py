@@ -13,6 +13,7 @@ from genbench.models.traces import FORMATS, TraceFormat, detect, opened_by_promp
 from genbench.tools.calls import Call
 from genbench.tools.families import parse
 from genbench.types import Answer, FinishReason
+from tests.table import each_row
 
 THINK = FORMATS["think"]
 HARMONY = FORMATS["gpt-oss"]
@@ -43,8 +44,8 @@ def test_all_golden_cases_come_out_as_their_origins_say(gold: Callable[[str], li
             assert found == (row["expected"]["answer"].strip(), row["expected"]["trace_status"]), row
 
 
-@pytest.mark.parametrize("fmt", TAGGED, ids=lambda fmt: fmt.name)
-@pytest.mark.parametrize("spelling", [0, -1])
+@each_row("fmt", TAGGED)
+@each_row("spelling", [0, -1])
 def test_every_tagged_format_follows_the_same_rules(fmt: TraceFormat, spelling: int) -> None:
     o, c = fmt.opens[spelling], fmt.closes[spelling]
     assert cut("plain", fmt) == ("plain", "absent")
@@ -91,8 +92,8 @@ def test_a_cut_off_fence_in_the_answer_still_holds_text() -> None:
     assert cut("```python\n# <think>", finish="length") == ("```python\n# <think>", "absent")
 
 
-@pytest.mark.parametrize("opened", [False, True])
-@pytest.mark.parametrize("odd", ["```\nx", "```python\nx\n", "~~~\n", "`x", "\n\n`x\n\n"])
+@each_row("opened", [False, True])
+@each_row("odd", ["```\nx", "```python\nx\n", "~~~\n", "`x", "\n\n`x\n\n"])
 def test_odd_code_marks_in_a_trace_hide_no_close_tag(odd: str, opened: bool) -> None:
     assert cut(f"<think>{odd}</think>b", opened=opened) == ("b", "closed")
     assert cut(f"{odd}</think>b", opened=opened) == ("b", "closed")
@@ -187,8 +188,8 @@ def test_harmony_without_a_final_channel_has_no_answer() -> None:
     assert split("<|channel|>analysis<|message|>a<|end|>", HARMONY, False, "stop").trace == "a"
 
 
-@pytest.mark.parametrize(
-    ("prompt", "opened"),
+@each_row(
+    "prompt, opened",
     [
         ("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n", True),
         ("<|im_start|>assistant\n<think>\nOkay, so", True),
@@ -221,7 +222,7 @@ def test_a_format_is_found_by_name_by_model_family_or_by_its_tags() -> None:
             resolve(tags)
 
 
-@pytest.mark.parametrize("entry", list(FORMATS.values()), ids=lambda entry: entry.name)
+@each_row("entry", list(FORMATS.values()))
 def test_a_template_that_writes_the_tags_shows_its_format(entry: TraceFormat) -> None:
     found = detect(f"{{{{ '{entry.opens[0]}' + x + '{entry.closes[0]}{entry.answer_close}' }}}}", ())
     assert (found.opens, found.closes, found.harmony) == (entry.opens, entry.closes, entry.harmony)
@@ -256,7 +257,7 @@ def hostile_texts(size: int) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(hostile_texts(100)))
+@each_row("name", list(hostile_texts(100)))
 def test_hostile_text_takes_linear_time(name: str) -> None:
     text = hostile_texts(1_000_000)[name]
     started = time.process_time()

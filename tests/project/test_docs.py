@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 import subprocess
@@ -20,6 +21,7 @@ from genbench.suite.config import ModelConfig, SuiteConfig, TaskEntry
 from genbench.tasks.base import Conversation
 from genbench.tasks.factory import custom_task
 from genbench.types import STATUSES
+from tests.table import each_row
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -46,7 +48,7 @@ def test_every_example_of_the_suite_reference_is_valid() -> None:
 
 
 # The engine of that page is a file next to its suite: test_extending.py runs it.
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "engine.md"], ids=name)
+@each_row("page", [page for page in PAGES if page.name != "engine.md"])
 def test_every_suite_of_a_page_is_valid(page: Path) -> None:
     for block in re.findall(
         r'```yaml title="(?:suite|servers)\.yaml"\n(.*?)```', page.read_text(), re.DOTALL
@@ -63,10 +65,16 @@ def commands(text: str) -> Iterator[str]:
                 yield re.split(r"[<>|]", found[1])[0]
 
 
+@functools.cache
+def whole_command() -> Any:
+    """Return the command line with all its commands, which takes 50 ms to make."""
+    return typer.main.get_command(app)
+
+
 def parsed(line: str) -> tuple[Any, list[str]]:
     """Return the command of a line and its options."""
     words = shlex.split(line)
-    command: Any = typer.main.get_command(app)
+    command = whole_command()
     while words and not words[0].startswith("-") and hasattr(command, "commands"):
         assert words[0] in command.commands, f"no command '{words[0]}'"
         command = command.commands[words.pop(0)]
@@ -74,9 +82,7 @@ def parsed(line: str) -> tuple[Any, list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "page", [page for page in TEXTS if page.name not in ("command.md", "run-option.md")], ids=name
-)
+@each_row("page", [page for page in TEXTS if page.name not in ("command.md", "run-option.md")])
 def test_every_command_of_a_page_exists_with_its_options(page: Path) -> None:
     for line in commands(page.read_text()):
         command, options = parsed(line.replace("COMMAND ", "run "))
@@ -88,7 +94,7 @@ def test_the_readme_shows_commands() -> None:
     assert len(list(commands((ROOT / "README.md").read_text()))) > 5
 
 
-@pytest.mark.parametrize("page", TEXTS, ids=name)
+@each_row("page", TEXTS)
 def test_every_relative_link_leads_to_a_file(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):

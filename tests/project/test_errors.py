@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 from genbench import errors
+from tests.table import each_row
 
 CLASSES = [
     found
@@ -32,13 +33,13 @@ EXIT_CODES = {
 }
 
 
-@pytest.mark.parametrize("found", CLASSES, ids=lambda found: found.__name__)
+@each_row("found", CLASSES)
 def test_every_error_is_of_one_tree_and_described(found: type[Exception]) -> None:
     assert issubclass(found, errors.GenbenchError)
     assert found.__doc__ and found.__doc__.split("\n")[0].endswith(".")
 
 
-@pytest.mark.parametrize(("name", "code"), EXIT_CODES.items())
+@each_row("name, code", EXIT_CODES.items())
 def test_every_kind_of_error_has_its_exit_code(name: str, code: int) -> None:
     assert getattr(errors, name)("m").exit_code == code
 

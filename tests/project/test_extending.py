@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.table import each_row
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "extending"
 ADDITIONS = {
@@ -151,7 +153,7 @@ def test_there_is_a_page_for_every_addition() -> None:
     assert all(f"({page}.md)" in index for page in pages)
 
 
-@pytest.mark.parametrize("page", sorted(ADDITIONS))
+@each_row("page", sorted(ADDITIONS))
 def test_the_files_that_a_page_names_exist(page: str) -> None:
     text = (PAGES / f"{page}.md").read_text()
     made = {block.title for block in blocks(page)}
@@ -159,7 +161,7 @@ def test_the_files_that_a_page_names_exist(page: str) -> None:
         assert name in made or (ROOT / name).exists() or "test_models" in name, name
 
 
-@pytest.mark.parametrize("page", sorted(ADDITIONS))
+@each_row("page", sorted(ADDITIONS))
 def test_every_diff_fits_the_code_of_today(page: str) -> None:
     for block in blocks(page):
         if block.language == "diff":

@@ -7,9 +7,10 @@ import pytest
 from genbench import registry
 from genbench.models.responses import ReplayEngine
 from genbench.protocols import Engine, ProblemScores, Task, TaskInfo, Verifier
+from tests.table import each_row
 
 
-@pytest.mark.parametrize("name", registry.BUILT_IN["task"])
+@each_row("name", registry.BUILT_IN["task"])
 def test_every_built_in_task_is_a_task(name: str) -> None:
     task = registry.find("task", name).build({})
     assert isinstance(task, Task)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import genbench
+from tests.table import each_row
 
 CONSUMER = """\
 from pathlib import Path
@@ -28,7 +29,7 @@ def best(suite: str) -> str:
 """
 
 
-@pytest.mark.parametrize("name", genbench.__all__)
+@each_row("name", genbench.__all__)
 def test_every_public_name_is_there_whatever_was_imported_before(name: str) -> None:
     importlib.import_module("genbench.pipeline")
     value = getattr(genbench, name)

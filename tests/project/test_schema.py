@@ -10,6 +10,7 @@ import pytest
 from genbench.reports.schemas import RECORDS, record_schema, schema_files, write_schemas
 from genbench.suite import shipped
 from genbench.suite.suitefile import read_suite
+from tests.table import each_row
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,7 +36,7 @@ def test_the_schemas_are_written_into_a_checkout(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RECORDS)
+@each_row("name", RECORDS)
 def test_each_command_has_an_entry_to_validate_against(name: str) -> None:
     definitions = record_schema()["$defs"]
     target = definitions[name]["$ref"].rpartition("/")[2]

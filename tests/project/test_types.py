@@ -12,6 +12,7 @@ import pytest
 from genbench import types
 from genbench.stats.estimates import EstimateRecord
 from genbench.types import Answer, Case, Completion, Finding, Message, Problem, Request, SampleId
+from tests.table import each_row
 
 RECORDS = [
     found
@@ -25,7 +26,7 @@ def answer(text: str) -> Answer:
     return Answer(text, "absent", "", False)
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
+@each_row("record", RECORDS)
 def test_every_record_is_frozen_has_slots_and_a_description(record: type) -> None:
     assert record.__dataclass_params__.frozen  # type: ignore[attr-defined]
     assert not hasattr(record, "__dict__") or "__slots__" in vars(record)

@@ -11,6 +11,7 @@ from jsonschema.validators import Draft202012Validator  # type: ignore[import-un
 from genbench.reports.record import Report
 from genbench.reports.schemas import RECORDS, RECORDS_FILE, record_schema, schema_files, suite_schema
 from genbench.suite.config import SuiteConfig
+from tests.table import each_row
 
 EMPTY = {
     "format": 1,
@@ -47,7 +48,7 @@ def test_a_record_of_a_model_follows_the_schema() -> None:
     assert errors(report.to_json(), "report") == []
 
 
-@pytest.mark.parametrize("key", EMPTY)
+@each_row("key", EMPTY)
 def test_a_missing_key_is_an_error(key: str) -> None:
     assert errors({name: value for name, value in EMPTY.items() if name != key}, "report") != []
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from genbench import reports
 from genbench.reports.explanations import status_words
 from genbench.types import STATUSES
+from tests.table import each_row
 
 CSS = (Path(reports.__path__[0]) / "templates" / "report.css").read_text()
 LIGHT, DARK = CSS.split("@media (prefers-color-scheme: dark)", 1)
@@ -20,7 +19,7 @@ def colours(block: str) -> dict[str, str]:
     return dict(re.findall(r"--s-([a-z_]+): (#[0-9a-f]{3,6})", block))
 
 
-@pytest.mark.parametrize("status", STATUSES)
+@each_row("status", STATUSES)
 def test_a_status_has_a_colour_that_both_themes_use(status: str) -> None:
     assert status in colours(LIGHT)
     assert f".s-{status} {{ --c: var(--s-{status}); }}" in CSS
@@ -43,15 +42,15 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-@pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("block", [LIGHT, DARK], ids=["light", "dark"])
+@each_row("status", STATUSES)
+@each_row("block", [LIGHT, DARK])
 def test_a_colour_can_be_told_from_the_paper(status: str, block: str) -> None:
     (paper,) = re.findall(r"--paper: (#[0-9a-f]{3,6})", block)[:1]
     own, ground = luminance((colours(LIGHT) | colours(block))[status]), luminance(paper)
     assert (max(own, ground) + 0.05) / (min(own, ground) + 0.05) > 1.4
 
 
-@pytest.mark.parametrize("status", STATUSES)
+@each_row("status", STATUSES)
 def test_a_status_has_words_with_its_share(status: str) -> None:
     words = status_words(status, 0.25)
     assert words and "_" not in words

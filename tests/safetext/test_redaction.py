@@ -13,6 +13,7 @@ from genbench.safetext.redaction import hidden, is_secret_name, secrets_of, with
 from genbench.store.continuation import machine
 from genbench.store.folder import RunFolder
 from tests.manifests import manifest
+from tests.table import each_row
 
 HF = "hf_" + "aB3dE6gH9jK2mN5p"
 
@@ -24,7 +25,7 @@ def test_name_of_a_secret_is_known(name: str) -> None:
     assert is_secret_name(name)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         "max_tokens",

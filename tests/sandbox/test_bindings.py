@@ -11,6 +11,7 @@ from genbench.sandbox.grading import Checks
 from genbench.sandbox.inside.process import Bindings
 from genbench.sandbox.programs import Grade
 from tests.sandbox.conftest import Run
+from tests.table import each_row
 
 PRELUDE: dict[str, Any] = {"gcd": math.gcd, "factorial": math.factorial, "pow": pow}
 
@@ -22,7 +23,7 @@ def bindings(program: str) -> Bindings:
     return found
 
 
-@pytest.mark.parametrize(
+@each_row(
     "program",
     [
         "def gcd(a, b): return a",
@@ -69,8 +70,8 @@ def test_a_programs_names_can_be_read_listed_and_deleted() -> None:
     assert {"b", "c", "gcd"} <= set(found) and len(found) > 3
 
 
-@pytest.mark.parametrize(
-    ("source", "holds"),
+@each_row(
+    "source, holds",
     [
         ("f(1) == 2", True),
         ("gcd(4, 6)", False),

@@ -12,6 +12,7 @@ from genbench.sandbox.box import Sandbox
 from genbench.sandbox.programs import Check, Grade, Limits, Program
 from genbench.sandbox.service import Pool, Work
 from genbench.sandbox.worker import SandboxError
+from tests.table import each_row
 
 ADD = Program("a, b = map(int, input().split())\nprint(a + b)")
 ADD_CHECKS = [Check("3 4\n", "7\n")]
@@ -58,7 +59,7 @@ def test_a_reply_to_another_order_is_refused() -> None:
                 worker._ended(reply, 5)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "program",
     [
         "import signal\nsignal.raise_signal(40)",

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from genbench.sandbox.compare import decoded, same_json, same_literal, same_text, shown
 from genbench.sandbox.inside.calls import tagged
+from tests.table import each_row
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -28,8 +29,8 @@ VALUES = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
-    ("actual", "expected", "same"),
+@each_row(
+    "actual, expected, same",
     [
         ("1 2\n3", "1 2\n3\n", True),
         ("  1 2  \n 3 \n\n", "1 2\n3", True),
@@ -79,8 +80,8 @@ def test_encoded_values_are_equal_just_where_python_says_so(one: Any, other: Any
     assert same_literal(json.dumps(tagged(one)).encode(), repr(other), None) == (one == other)
 
 
-@pytest.mark.parametrize(
-    ("value", "expected", "same"),
+@each_row(
+    "value, expected, same",
     [
         ((1, 2), "[1, 2]", True),
         ([(1, 2)], "[[1, 2]]", False),
@@ -134,7 +135,7 @@ def test_views_of_a_dict_are_sets() -> None:
     assert not same_literal(json.dumps(tagged({1: 2}.values())).encode(), "[2]", None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         b'{"q": ["0x' + b"f" * 4_000_000 + b'", "0x' + b"e" * 4_000_000 + b'"]}',
@@ -157,8 +158,8 @@ def test_forged_numbers_are_only_wrong_and_cost_little(answer: bytes) -> None:
     assert time.process_time() - began < 1
 
 
-@pytest.mark.parametrize(
-    ("value", "expected", "same"),
+@each_row(
+    "value, expected, same",
     [
         (0.3 + 1e-7, "0.3", True),
         (0.31, "0.3", False),
@@ -175,7 +176,7 @@ def test_a_tolerance_is_for_numbers_place_by_place(value: Any, expected: str, sa
     assert same_literal(json.dumps(tagged(value)).encode(), expected, 1e-6) is same
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         b"",

@@ -38,6 +38,7 @@ from genbench.sandbox.inside.seccomp import build as build_filter
 from genbench.sandbox.inside.seccomp import machine as machine_of
 from genbench.sandbox.inside.zygote import Ground, _Watch
 from genbench.sandbox.programs import Check
+from tests.table import each_row
 
 
 def test_a_board_keeps_records_and_is_wiped() -> None:
@@ -59,8 +60,8 @@ def test_a_status_carries_its_exit_code(code: int) -> None:
     assert (board.kind_of(status), board.exit_code(status)) == (board.EXIT, code)
 
 
-@pytest.mark.parametrize(
-    ("code", "status"),
+@each_row(
+    "code, status",
     [
         (None, board.OK),
         (0, board.OK),
@@ -83,7 +84,7 @@ def test_exit_codes_are_what_a_real_process_ends_with(code: Any, status: int) ->
     assert told.returncode == (0 if status == board.OK else board.exit_code(status))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         None,
@@ -210,8 +211,8 @@ def test_digits_of_other_scripts_are_no_numbers(text: str) -> None:
     assert same_text(text.encode(), text)
 
 
-@pytest.mark.parametrize(
-    ("kind", "output", "holds"),
+@each_row(
+    "kind, output, holds",
     [
         ("functional", "[1, 2]", True),
         ("functional", "1" * 5000, True),

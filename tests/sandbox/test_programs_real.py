@@ -8,6 +8,7 @@ import pytest
 
 from genbench.sandbox.grading import Checks
 from genbench.sandbox.programs import Check, Grade, Limits
+from tests.table import each_row
 
 Run = Callable[..., Grade]
 TWICE = (("1\n", "1\n"), ("2\n", "2\n"))
@@ -185,8 +186,8 @@ def test_no_test_is_asked_twice_if_outputs_are_easy_to_guess(run: Run) -> None:
     assert (graded.verdict, graded.test, graded.actual) == ("wrong", 1, "YES\n")
 
 
-@pytest.mark.parametrize(
-    ("outputs", "guessable"),
+@each_row(
+    "outputs, guessable",
     [
         (["YES", "NO\n", "YES"], True),
         (["-1"] * 9 + [str(n) for n in range(11)], True),
@@ -197,7 +198,6 @@ def test_no_test_is_asked_twice_if_outputs_are_easy_to_guess(run: Run) -> None:
         (["YES " * 9, "NO " * 12], False),
         ([], False),
     ],
-    ids=["words", "a frequent one", "a rare one", "few", "more", "the same", "long", "none"],
 )
 def test_outputs_that_repeat_are_easy_to_guess(outputs: list[str], guessable: bool) -> None:
     checks = Checks([Check("", output) for output in outputs])

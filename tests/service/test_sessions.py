@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from genbench.service.tokens import COOKIE, Sessions
+from tests.table import each_row
 
 
 def test_a_cookie_says_whose_session_it_is_and_ends_with_its_process() -> None:
@@ -14,7 +13,7 @@ def test_a_cookie_says_whose_session_it_is_and_ends_with_its_process() -> None:
     assert Sessions().name_of(cookie) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value", ["", "x", "6164.", "6164.00", "616400", '"6164.é"', '"zz.é"', "6164003939.ff", ".", "é" * 9]
 )
 def test_a_cookie_that_somebody_made_up_is_nobodys(value: str) -> None:

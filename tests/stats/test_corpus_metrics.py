@@ -9,6 +9,7 @@ import sacrebleu
 from genbench.errors import InputError
 from genbench.stats.corpus_metrics import METRICS, corpus_difference, corpus_value, f1, mcc
 from genbench.verifiers.foreign.corpus_counts import COUNTED, counts_of
+from tests.table import each_row
 
 ANSWERS = ["the cat sat on the mat today", "a dog", "", "it rains in Spain, mostly", "no match whatever"]
 GOLDS = ["the cat sat on a mat today", "the dog", "one two", "it rains in Spain mostly.", "something else"]
@@ -24,8 +25,8 @@ def counts(metric: str, answers: list[str] = ANSWERS) -> np.ndarray[tuple[int, i
     return np.array([counts_of([metric], a, [g])[0][metric] for a, g in zip(answers, GOLDS, strict=True)])
 
 
-@pytest.mark.parametrize("metric", COUNTED)
-@pytest.mark.parametrize("kept", [slice(0, 5), slice(0, 1), slice(1, 2), slice(2, 3), slice(4, 5)])
+@each_row("metric", COUNTED)
+@each_row("kept", [slice(0, 5), slice(0, 1), slice(1, 2), slice(2, 3), slice(4, 5)])
 def test_the_value_is_that_of_sacrebleu(metric: str, kept: slice) -> None:
     found = METRICS[metric](counts(metric)[kept].sum(axis=0, keepdims=True))[0]
     wanted = THEIRS[metric](ANSWERS[kept], [GOLDS[kept]]).score / 100

@@ -11,6 +11,7 @@ from genbench.stats.comparison.paired import paired
 from genbench.stats.estimates import estimate
 from genbench.stats.intervals import rerun_interval
 from genbench.stats.scores import Floats, as_scores
+from tests.table import each_row
 
 ICC = 0.48
 REPS = 1_000
@@ -30,8 +31,8 @@ def sampled(p: Floats, k: int, rng: np.random.Generator) -> Floats:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n", "k", "mean"),
+@each_row(
+    "n, k, mean",
     [
         (30, 1, 0.5),
         (30, 8, 0.9),

@@ -10,10 +10,12 @@ import pytest
 import scipy.stats
 from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
+from tests.table import each_row
+
 LEVELS = [0.5, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999, 1 - 1e-9]
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@each_row("level", LEVELS)
 def test_normal_quantiles_are_equal_to_the_last_digit(level: float) -> None:
     assert float(ndtri(level)) == float(scipy.stats.norm.ppf(level))
     assert float(ndtri(1 - level)) == float(scipy.stats.norm.ppf(1 - level))
@@ -24,8 +26,8 @@ def test_normal_probabilities_are_equal_to_the_last_digit() -> None:
         assert float(ndtr(z)) == float(scipy.stats.norm.cdf(z))
 
 
-@pytest.mark.parametrize("level", LEVELS[:-1])
-@pytest.mark.parametrize("degrees", [1, 2, 3, 10, 29, 197, 4999])
+@each_row("level", LEVELS[:-1])
+@each_row("degrees", [1, 2, 3, 10, 29, 197, 4999])
 def test_t_quantiles_agree_to_twelve_digits(level: float, degrees: int) -> None:
     assert float(stdtrit(degrees, level)) == pytest.approx(scipy.stats.t.ppf(level, degrees), rel=1e-12)
 

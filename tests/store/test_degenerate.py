@@ -9,6 +9,7 @@ import pytest
 from genbench.store.degenerate import alarm, degeneracy_of
 from genbench.store.stored_run import TokenCount
 from genbench.types import Completion, FinishReason, SampleId
+from tests.table import each_row
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n\t", "\u3000"])
@@ -16,7 +17,7 @@ def test_blanks_are_empty(text: str) -> None:
     assert degeneracy_of(text) == "empty"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "!" * 96,
@@ -39,7 +40,7 @@ def test_a_few_special_tokens_are_padding(text: str) -> None:
     assert degeneracy_of(text) == "padding"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "4",

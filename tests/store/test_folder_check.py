@@ -12,6 +12,7 @@ from genbench.store.folder import RunFolder, check_files, check_names
 from genbench.store.json_files import replace_json
 from genbench.store.manifest import Manifest, OriginRecord
 from tests.manifests import manifest, task_record
+from tests.table import each_row
 
 WHERE = Path("run/manifest.json")
 NO_SUITE = "the stored suite cannot be read"
@@ -21,7 +22,7 @@ def named(**changes: object) -> Manifest:
     return manifest(**changes)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "stored",
     [
         named(tasks={"/tmp/victim": task_record()}),

@@ -16,6 +16,7 @@ from genbench.store.lines import (
 )
 from genbench.types import STATUSES
 from tests.store.stored import completion, verdict
+from tests.table import each_row
 
 
 def test_a_completion_comes_back_with_every_field() -> None:
@@ -39,8 +40,8 @@ def test_a_ready_response_may_lack_everything_but_its_identity_and_text() -> Non
     assert item.finish_reason == "stop" and not item.trace_opened
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
+@each_row(
+    "key, value, message",
     [
         ("text", 5, "'text' is 5, wanted text"),
         ("turn", -1, "'turn' is -1, wanted a whole number"),
@@ -79,7 +80,7 @@ def test_a_verdict_without_parts_has_no_key_for_them() -> None:
     assert "parts" not in verdict_to_record(verdict("p", 0))
 
 
-@pytest.mark.parametrize("status", STATUSES)
+@each_row("status", STATUSES)
 def test_every_status_can_be_read_back(status: str) -> None:
     record = verdict_to_record(verdict("p", 0)) | {"status": status}
     assert verdict_from_record(record).status == status

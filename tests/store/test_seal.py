@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from genbench.store.seal import Seal, SealRecord, broken
 from genbench.types import SampleId, Verdict
+from tests.table import each_row
 
 VERDICT = Verdict(
     sample=SampleId("t", "p", 0),
@@ -36,7 +35,7 @@ def test_the_order_of_lines_does_not_change_the_seal() -> None:
     assert sealed(VERDICT, other).lines == 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change",
     [
         {"score": 0.5},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.suite.block import model_mistake, name_mistake, task_mistake
+from tests.table import each_row
 
 PATHS = [
     "",
@@ -24,7 +25,7 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize("name", PATHS)
+@each_row("name", PATHS)
 def test_name_that_is_no_plain_folder_name_is_refused(name: str) -> None:
     assert name_mistake(name) and model_mistake(name) and task_mistake(name)
 

@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 from genbench.errors import ConfigError
 from genbench.suite.yamlfile import limited_scanner, read_yaml, read_yaml_file
+from tests.table import each_row
 
 
 def value(text: str) -> object:
@@ -25,8 +26,8 @@ def refused(text: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
+@each_row(
+    "written, read",
     [
         ("1", 1),
         ("-7", -7),
@@ -93,8 +94,8 @@ def test_empty_text_is_nothing() -> None:
     assert read_yaml("# only a comment\n", "x.yaml") == (None, {})
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@each_row(
+    "text, told",
     [
         ("a: 1\nb: [", "x.yaml:2: not valid YAML"),
         ("a: 1\na: 2\n", "x.yaml:2: not valid YAML: the key 'a' is there twice"),

@@ -16,6 +16,7 @@ from genbench.tasks.page.task import PageTask
 from genbench.types import Answer, Ask, Case, Problem, SampleId
 from genbench.verifiers.choice.verifier import ChoiceVerifier
 from genbench.verifiers.foreign.published_extraction import LetterVerifier
+from tests.table import each_row
 
 FOUR = ["Berlin", "Rome", "Oslo", "Paris"]
 OWN: dict[str, Row] = {
@@ -78,7 +79,7 @@ def score(text: str, reference: Any, verifier: ChoiceVerifier | LetterVerifier) 
     return verifier.verify(case).score
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@each_row("name", sorted(OWN))
 def test_a_row_is_asked_with_its_options_and_knows_the_right_one(name: str) -> None:
     task = made(name)
     dataset = task.info.dataset
@@ -140,7 +141,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("language", TEXTS)
+@each_row("language", TEXTS)
 def test_the_line_that_a_prompt_asks_for_is_read_in_every_language(language: str) -> None:
     page = made("global_mmlu").page
     ending = page.texts["ending"].values[language]

@@ -15,6 +15,7 @@ from genbench.tasks.python.humaneval_mbpp import humaneval, humaneval_plus, mbpp
 from genbench.tasks.python.livecodebench import livecodebench
 from genbench.types import Answer, Ask, Case, Problem, SampleId
 from genbench.verifiers.code import CodeVerifier
+from tests.table import each_row
 
 LCB = {
     "question_title": "Sum of two",
@@ -71,8 +72,8 @@ def score(task: Task, row: dict[str, Any], answer: str) -> float:
         verifier.close()
 
 
-@pytest.mark.parametrize(
-    ("release", "rows", "files"),
+@each_row(
+    "release, rows, files",
     [
         ("release_v1", 400, ["test.jsonl"]),
         ("release_v4", 713, ["test.jsonl", "test2.jsonl", "test3.jsonl", "test4.jsonl"]),
@@ -90,8 +91,8 @@ def test_a_release_is_cumulative_and_an_increment_is_not(release: str, rows: int
     assert (dataset.rows, list(dataset.files), dataset.config) == (rows, files, release)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@each_row(
+    "options, message",
     [
         ({"release": "v7"}, "release is 'v7'"),
         ({"release": "v5_v4"}, "release is"),

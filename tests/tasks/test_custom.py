@@ -14,6 +14,7 @@ from genbench.tasks.factory import custom_task
 from genbench.tasks.kinds import KINDS
 from genbench.tasks.page.model import Template
 from genbench.types import Ask
+from tests.table import each_row
 
 
 def entry(kind: str = "math", fields: dict[str, Any] | None = None, **more: Any) -> TaskEntry:
@@ -27,7 +28,7 @@ def first_ask(task: SingleTurn | Conversation, row: Row, sample_index: int = 0) 
     return found
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+@each_row("kind", sorted(KINDS))
 def test_every_kind_makes_a_task(kind: str) -> None:
     task = custom_task(entry(kind))
     assert isinstance(task, Task)
@@ -80,8 +81,8 @@ def test_options_may_be_columns_and_may_be_ordered_anew_for_each_sample() -> Non
         assert asked.reference["options"][place] == "no"
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
+@each_row(
+    "row, message",
     [
         ({"question": "?", "options": ["A", "B"], "reference": 2}, "row 1: reference 2 is no letter"),
         ({"question": "?", "options": ["B", "A"], "reference": "A"}, "names two options"),
@@ -135,8 +136,8 @@ def test_a_reference_may_be_made_of_several_columns_or_be_the_verifiers_own() ->
     assert first_ask(custom_task(entry("json_schema")), {"question": "?"}).reference is None
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
+@each_row(
+    "given, message",
     [
         ({"prompt": "\\boxed{}"}, "'{}' is no placeholder; double the braces"),
         ({"prompt": "{question"}, "double the braces"),

@@ -8,9 +8,10 @@ from genbench.errors import ConfigError
 from genbench.registry import names
 from genbench.tasks.kinds import JUDGE, KINDS, kind_of
 from genbench.tasks.page.model import Template
+from tests.table import each_row
 
 
-@pytest.mark.parametrize("name", sorted(KINDS))
+@each_row("name", sorted(KINDS))
 def test_every_kind_has_a_verifier_that_exists_and_a_prompt_that_parses(name: str) -> None:
     kind = kind_of(name, None)
     assert kind.verifier == JUDGE or kind.verifier in names("verifier")

@@ -9,9 +9,10 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.protocols import ProblemScores
 from genbench.tasks.metrics import check_metric, is_built_in, load_metric
+from tests.table import each_row
 
 
-@pytest.mark.parametrize("metric", ["acc", "avg@k", "avg@4", "pass@k", "pass@1", "pass@4", "pass^2", "maj@3"])
+@each_row("metric", ["acc", "avg@k", "avg@4", "pass@k", "pass@1", "pass@4", "pass^2", "maj@3"])
 def test_metrics_that_k_samples_give_are_taken(metric: str) -> None:
     assert is_built_in(metric)
     check_metric(metric, 4, None)

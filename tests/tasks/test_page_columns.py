@@ -18,6 +18,7 @@ from genbench.tasks.page.model import (
     right_option,
     with_aliases,
 )
+from tests.table import each_row
 
 
 def test_the_reference_column_is_called_reference_unless_another_is_named() -> None:
@@ -75,15 +76,15 @@ def test_options_that_cannot_be_told_apart_are_refused(options: Any) -> None:
         read_options({"o": options}, "o", "row 3")
 
 
-@pytest.mark.parametrize(
-    ("reference", "place"),
+@each_row(
+    "reference, place",
     [("A", 0), (" b ", 1), (1, 1), ("two words", 2), (["A"], 0), (["1"], 1), ("2", 2), ([2], 2)],
 )
 def test_the_right_option_is_found(reference: Any, place: int) -> None:
     assert right_option(reference, ("x", "b", "two words"), "t") == place
 
 
-@pytest.mark.parametrize("reference", ["D", "nothing", True, 3, -1, None, ["A", "B"], [], 0.0])
+@each_row("reference", ["D", "nothing", True, 3, -1, None, ["A", "B"], [], 0.0])
 def test_a_reference_that_is_no_option_is_refused(reference: Any) -> None:
     with pytest.raises(DataError, match="is no letter, text or place"):
         right_option(reference, ("x", "y", "z"), "t")

@@ -10,6 +10,7 @@ from genbench.errors import ConfigError
 from genbench.tasks.page.model import Page
 from genbench.tasks.page.reader import read_page
 from genbench.tasks.pages import FOLDER, page_names, page_path
+from tests.table import each_row
 
 PAGE = """\
 summary: "Sums: two numbers"
@@ -112,7 +113,7 @@ def test_a_page_that_is_no_mapping_is_refused(tmp_path: Path) -> None:
         read_page(write(tmp_path, "- a\n"))
 
 
-@pytest.mark.parametrize("name", page_names())
+@each_row("name", page_names())
 def test_every_page_is_valid_in_every_protocol_and_option(name: str) -> None:
     file = read_page(page_path(name))
     assert file.page.summary[-1] != "." and file.page.licence

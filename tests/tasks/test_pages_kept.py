@@ -13,6 +13,7 @@ from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.protocols import Row, Task
 from genbench.tasks.pages import page_names
+from tests.table import each_row
 
 ROWS: dict[str, list[Row]] = {
     "gpqa_diamond": [
@@ -115,7 +116,7 @@ def test_a_page_asks_every_mirrored_row_as_before(name: str, shared: Path) -> No
     assert asked(task, rows) == ASKED[name]
 
 
-@pytest.mark.parametrize("name", sorted(FACTS))
+@each_row("name", sorted(FACTS))
 def test_the_facts_of_a_task_are_as_before(name: str) -> None:
     assert facts(registry.load("task", name)()) == FACTS[name]
 

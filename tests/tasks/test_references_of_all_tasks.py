@@ -14,6 +14,7 @@ from genbench.protocols import Row
 from genbench.tasks.catalogue import known_tasks
 from genbench.types import Answer, Case, Problem, SampleId
 from tests.judges import test_references as judged
+from tests.table import each_row
 from tests.tasks import test_choice_benchmarks as choices
 from tests.tasks import test_mirrored_pages as mirrored
 from tests.tasks import test_references_constraints as constraints
@@ -113,7 +114,7 @@ def stated(reference: Any) -> str:
     return f"Answer: {'; '.join(reference[0])}"
 
 
-@pytest.mark.parametrize("name", sorted(OPTIONS))
+@each_row("name", sorted(OPTIONS))
 def test_the_right_letter_is_right_and_every_other_is_wrong(name: str) -> None:
     task, found = problems(name, OPTIONS[name][:1])
     for sample in range(4):

@@ -11,6 +11,7 @@ from genbench import registry
 from genbench.data.hub import load_rows
 from genbench.protocols import Row
 from genbench.types import Answer, Ask, Case, ChoiceScore, Problem, SampleId
+from tests.table import each_row
 from tests.tasks.test_mirrored_pages import verifier_of
 
 LETTERS = {"text": ["ice", "a very long fire", "snow"], "label": ["A", "B", "C"]}
@@ -99,7 +100,7 @@ def verdict(task: Any, ask: Ask, likeliest: int) -> float:
     return float(verifier_of(task).verify(case).score)
 
 
-@pytest.mark.parametrize("name", sorted(ROWS))
+@each_row("name", sorted(ROWS))
 def test_the_right_choice_is_right_and_every_other_is_wrong(name: str) -> None:
     task = registry.load("task", name)()
     for row, right in ROWS[name]:
@@ -111,7 +112,7 @@ def test_the_right_choice_is_right_and_every_other_is_wrong(name: str) -> None:
         assert scores == [float(text == right) for text in shown]
 
 
-@pytest.mark.parametrize("name", sorted(set(ROWS) - {"sciq"}))
+@each_row("name", sorted(set(ROWS) - {"sciq"}))
 def test_the_place_of_the_next_rows_choice_is_wrong(name: str) -> None:
     task = registry.load("task", name)()
     places = []

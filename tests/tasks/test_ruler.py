@@ -16,6 +16,7 @@ from genbench.tasks.generated import GeneratedTask
 from genbench.tasks.python.ruler import ESSAYS, HOTPOT, SQUAD, maker_of_recipe, niah, recall, ruler
 from genbench.tasks.regenerate_prompts import PromptRegenerator, shown_messages
 from genbench.types import Message, Problem
+from tests.table import each_row
 
 COUNTS = PieceCounts(nominal_tokens)
 
@@ -120,8 +121,8 @@ def test_the_provenance_names_seed_and_lengths() -> None:
     assert one["digest"] != other["digest"]
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
+@each_row(
+    "name, options, message",
     [
         ("ruler", {"length": 12}, "length is 12, wanted 256"),
         ("ruler", {"length": []}, "at least one value"),

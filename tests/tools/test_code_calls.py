@@ -6,6 +6,7 @@ import pytest
 
 from genbench.tools.calls import UNNAMED, CallError
 from genbench.tools.code_calls import CodeLanguage, code_calls
+from tests.table import each_row
 
 
 @pytest.mark.parametrize(
@@ -30,8 +31,8 @@ def test_lists_and_objects_are_values_of_javascript() -> None:
     assert call.arguments == {"a": "[1, 2]", "b": "{'k': g(1)}", "c": "x => x + 1"}
 
 
-@pytest.mark.parametrize("language", ["java", "javascript"])
-@pytest.mark.parametrize(
+@each_row("language", ["java", "javascript"])
+@each_row(
     "text",
     [
         "Sure! f(a=1)",

@@ -7,6 +7,7 @@ import pytest
 from genbench.errors import ConfigError
 from genbench.tools.calls import Call
 from genbench.tools.families import FAMILIES, check_family, family_of, parse
+from tests.table import each_row
 
 DOCUMENTS = [
     {
@@ -54,14 +55,14 @@ def test_every_family_has_a_reply_here() -> None:
     assert set(REPLIES) == set(FAMILIES)
 
 
-@pytest.mark.parametrize(("text", "family"), [*((b, a) for a, b in REPLIES.items()), *OTHER_REPLIES])
+@each_row("text, family", [*((b, a) for a, b in REPLIES.items()), *OTHER_REPLIES])
 def test_a_reply_is_read_by_its_mark_and_by_the_family_that_is_named(text: str, family: str) -> None:
     assert family_of(text) == family
     assert parse(text, "auto", DOCUMENTS).calls == (CALL,)
     assert parse(text, family, DOCUMENTS).calls == (CALL,)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         f"<tool_call>\n{JSON}",

@@ -14,6 +14,7 @@ from genbench.tools.families import FAMILIES, parse
 from genbench.tools.loop import LoopRules, play
 from genbench.tools.python_calls import python_calls
 from genbench.types import Message
+from tests.table import each_row
 
 REPEATED = [
     "<tool_call>" * 30_000,
@@ -51,8 +52,8 @@ def test_values_deeper_than_a_record_are_cut() -> None:
     assert "…" in json.dumps(plain(value), ensure_ascii=False)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("text", REPEATED, ids=lambda text: ascii(text[:20]))
+@each_row("family", FAMILIES)
+@each_row("text", REPEATED)
 def test_a_repeated_beginning_of_a_call_is_no_call(text: str, family: str) -> None:
     assert not parse(text, family).calls
 

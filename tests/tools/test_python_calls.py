@@ -8,6 +8,7 @@ import pytest
 
 from genbench.tools.calls import Call, CallError, Parsed
 from genbench.tools.python_calls import python_calls
+from tests.table import each_row
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ def test_several_calls_keep_their_order_and_dotted_names() -> None:
     assert Parsed(python_calls("[d()]")).calls[0].record == {"name": "d", "arguments": {}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "I would call f(a=1)",

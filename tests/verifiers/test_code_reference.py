@@ -20,6 +20,7 @@ from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.code import CodeVerifier, check_reference, is_positive, kind_of, limits_of
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
+from tests.table import each_row
 
 STDIO = [{"input": "1 2\n", "output": "3\n"}]
 CALLED = [{"input": "1", "output": "[1]"}]
@@ -41,7 +42,7 @@ def packed(value: Any) -> str:
     return base64.b64encode(zlib.compress(pickle.dumps(json.dumps(value)))).decode()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "reference",
     [
         {"tests": STDIO},
@@ -59,8 +60,8 @@ def test_references_that_can_be_judged_by_are_taken(reference: Any) -> None:
     check_reference(reference)
 
 
-@pytest.mark.parametrize(
-    ("reference", "what"),
+@each_row(
+    "reference, what",
     [
         (None, "want a mapping"),
         ([], "want a mapping"),
@@ -194,8 +195,8 @@ def test_limits_are_read_with_their_defaults() -> None:
     assert limits_of({"wall_s": 2}).wall_s == 2
 
 
-@pytest.mark.parametrize(
-    ("value", "positive"),
+@each_row(
+    "value, positive",
     [
         (1, True),
         (0.5, True),

@@ -6,10 +6,11 @@ import pytest
 
 from genbench.sandbox.programs import Check
 from genbench.verifiers.code import is_forgeable, read_tests
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("tests", "forgeable"),
+@each_row(
+    "tests, forgeable",
     [
         (["assert is_ok(1)"], True),
         (["assert not is_ok(1)"], True),

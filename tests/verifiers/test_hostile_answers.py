@@ -16,6 +16,7 @@ from genbench.verifiers.structured.arc_grid import GridVerifier
 from genbench.verifiers.structured.json_table import TableVerifier
 from genbench.verifiers.text.exact import ExactVerifier
 from genbench.verifiers.text.short_answer import ShortAnswerVerifier
+from tests.table import each_row
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +76,7 @@ CASES: list[tuple[str, Verifier, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "verifier", "reference"), CASES, ids=[name for name, _, _ in CASES])
+@each_row("name, verifier, reference", CASES)
 def test_no_text_takes_more_than_linear_time(name: str, verifier: Verifier, reference: Any) -> None:
     for unit, text in UNITS.items():
         answer = Answer(text * (SIZE // len(text)), "absent", "", False)

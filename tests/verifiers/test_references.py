@@ -9,6 +9,7 @@ import pytest
 from genbench.errors import DataError
 from genbench.verifiers.math.verifier import MathVerifier
 from genbench.verifiers.references import acceptable_texts, malformation
+from tests.table import each_row
 
 MALFORMED = [
     "\\frac{1}{",
@@ -48,14 +49,14 @@ WELL_FORMED = [
 ]
 
 
-@pytest.mark.parametrize("reference", MALFORMED)
+@each_row("reference", MALFORMED)
 def test_a_malformed_reference_is_refused_before_anything_is_drawn(reference: str) -> None:
     assert malformation(reference)
     with pytest.raises(DataError, match="math reference"):
         MathVerifier().check(reference)
 
 
-@pytest.mark.parametrize("reference", WELL_FORMED)
+@each_row("reference", WELL_FORMED)
 def test_a_well_formed_reference_passes_the_check(reference: str) -> None:
     assert malformation(reference) is None
     MathVerifier().check(reference)

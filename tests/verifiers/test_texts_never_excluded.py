@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from genbench import registry
 from genbench.tasks.page.model import instructions
 from genbench.types import OURS, Answer, Case, Finding, SampleId
+from tests.table import each_row
 
 TOKENS = [
     "\\boxed{",
@@ -223,8 +224,8 @@ def found(name: str, reference: Any, text: str) -> Finding:
     return finding
 
 
-@pytest.mark.parametrize("text", MONSTERS, ids=lambda text: ascii(text[:20]))
-@pytest.mark.parametrize("name", REFERENCES)
+@each_row("text", MONSTERS)
+@each_row("name", REFERENCES)
 def test_no_monster_is_a_defect(name: str, text: str) -> None:
     finding = found(name, REFERENCES[name][0], text)
     assert finding.reason not in OURS

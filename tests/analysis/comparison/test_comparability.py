@@ -24,6 +24,7 @@ from genbench.store.sample_index import SampleIndex
 from genbench.types import Completion, SampleId
 from tests.analysis.score_sides import score_side, side_task
 from tests.manifests import manifest
+from tests.table import each_row
 
 FOUND = [Difference("terms.dtype", "a -> b"), Difference("terms.seed", "1 -> 2"), Difference("k.t", "2 -> 1")]
 
@@ -32,7 +33,7 @@ def names(*differences: Difference) -> list[str]:
     return [item.name for item in differences]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("kind", KINDS)
 def test_every_kind_of_difference_can_be_let_through(kind: str) -> None:
     check_names([kind, f"{kind}.task"])
     assert settle([Difference(f"{kind}.task", "1 -> 2")], [kind], "not comparable") != []

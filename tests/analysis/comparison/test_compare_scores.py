@@ -15,6 +15,7 @@ from genbench.errors import InputError, NotComparableError
 from genbench.reports.terminal.compare import compare_text
 from tests.known import known
 from tests.ready_runs import write_lines
+from tests.table import each_row
 
 Scores = Sequence[Sequence[float | None]]
 Write = Callable[..., Path]
@@ -190,7 +191,7 @@ def test_holm_is_over_the_gating_tasks(write: Write) -> None:
     assert adjusted == pytest.approx(list(multipletests(raw, method="holm")[1]))
 
 
-@pytest.mark.parametrize("text", ["t", "t=", "=3", "t=0", "t=-1", "t=x", "t=101", "t=nan"])
+@each_row("text", ["t", "t=", "=3", "t=0", "t=-1", "t=x", "t=101", "t=nan"])
 def test_a_margin_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="--margin"):
         parse_margins([text])

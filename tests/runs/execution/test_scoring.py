@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
-
 from genbench.runs.execution.scoring import conversations, verdict_of
 from genbench.types import Answer, Completion, Finding, FinishReason, Problem, SampleId, Status
+from tests.table import each_row
 
 SAMPLE = SampleId("t", "p", 0)
 
@@ -14,8 +13,8 @@ def answer(closed: bool = True, truncated: bool = False) -> Answer:
     return Answer("text" if closed else "", "closed" if closed else "unclosed", "", truncated)
 
 
-@pytest.mark.parametrize(
-    ("given", "finding", "status", "score"),
+@each_row(
+    "given, finding, status, score",
     [
         (answer(), Finding(1.0), "correct", 1.0),
         (answer(), Finding(0.25), "partial", 0.25),

@@ -10,6 +10,7 @@ import pytest
 from genbench.errors import RunFolderError
 from genbench.runs.stored.trust import stored_config
 from tests.manifests import manifest
+from tests.table import each_row
 
 WHERE = Path("run/manifest.json")
 
@@ -21,7 +22,7 @@ def deep(levels: int) -> Any:
 WHOLE = {"models": {"m": {"path": "model"}}, "tasks": [{"task": "aime25", "k": 3}]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "config",
     [
         {},

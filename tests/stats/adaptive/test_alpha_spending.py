@@ -9,6 +9,7 @@ import pytest
 
 from genbench.errors import InputError
 from genbench.stats.adaptive.alpha_spending import Spending, boundaries, level
+from tests.table import each_row
 
 QUARTERS = (0.25, 0.5, 0.75, 1.0)
 PUBLISHED: list[tuple[Spending, float, tuple[float, ...], tuple[float, ...]]] = [
@@ -30,7 +31,7 @@ The first look at 0.125 is the exact value: an error of 5e-16 is lost if it is c
 """
 
 
-@pytest.mark.parametrize(("kind", "alpha", "fractions", "expected"), PUBLISHED)
+@each_row("kind, alpha, fractions, expected", PUBLISHED)
 def test_boundaries_are_the_published_ones(
     kind: Spending, alpha: float, fractions: tuple[float, ...], expected: tuple[float, ...]
 ) -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from genbench.errors import InputError
 from genbench.stats.adaptive.group_sequential import plan_looks, sure_problems
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("n", "k", "steps", "by_problems"),
+@each_row(
+    "n, k, steps, by_problems",
     [
         (198, 16, (4, 8, 12, 16), False),
         (30, 64, (16, 32, 48, 64), False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.task_import.harness.templates import TemplateFailedError, Templates
+from tests.table import each_row
 
 
 def test_a_template_sees_the_columns_and_keeps_its_last_line_break() -> None:
@@ -13,7 +14,7 @@ def test_a_template_sees_the_columns_and_keeps_its_last_line_break() -> None:
     assert Templates().render("{{q|regex_replace('w', 'W')}}", row) == " Why "
 
 
-@pytest.mark.parametrize(
+@each_row(
     "template",
     [
         "{{ ''.__class__.__mro__[1].__subclasses__() }}",

@@ -23,6 +23,7 @@ from genbench.verifiers.choice.verifier import OptionReader, Picked
 from genbench.verifiers.language.announcements import ANSWERS
 from genbench.verifiers.language.negation import DENYING, denied_after, denied_before, is_open
 from genbench.verifiers.language.word_lists import bounded, compiled, read_list, read_table, words
+from tests.table import each_row
 
 
 def test_words_are_read_by_language() -> None:
@@ -39,8 +40,8 @@ def test_words_of_spaced_scripts_have_boundaries_and_others_have_none() -> None:
     assert compiled(("不是",)).search("B不是A") is not None
 
 
-@pytest.mark.parametrize(
-    ("text", "cleaned"),
+@each_row(
+    "text, cleaned",
     [
         ("**Answer:** `B`", "Answer: B"),
         ("Answer: $B$", "Answer: B"),

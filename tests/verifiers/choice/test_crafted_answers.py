@@ -6,6 +6,7 @@ import pytest
 
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.choice.verifier import ChoiceVerifier
+from tests.table import each_row
 
 VERIFIER = ChoiceVerifier()
 CITIES = ("London", "Paris", "New York", "Rome")
@@ -332,12 +333,12 @@ def test_the_set_has_seventy_five_of_each_and_more() -> None:
     assert len(REFUSED) >= 75
 
 
-@pytest.mark.parametrize(("text", "letter", "options"), ACCEPTED)
+@each_row("text, letter, options", ACCEPTED)
 def test_what_commits_clearly_is_accepted(text: str, letter: str, options: tuple[str, ...]) -> None:
     assert verify(text, letter, options).score == 1
 
 
-@pytest.mark.parametrize(("text", "letter", "options"), REFUSED)
+@each_row("text, letter, options", REFUSED)
 def test_what_denies_or_hedges_is_not_accepted(text: str, letter: str, options: tuple[str, ...]) -> None:
     assert verify(text, letter, options).score == 0
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.choice.verifier import ChoiceVerifier
+from tests.table import each_row
 
 VERIFIER = ChoiceVerifier()
 OPTIONS = ["the red shift", "the blue shift", "no shift at all", "a shift of both"]
@@ -44,15 +43,15 @@ def test_the_list_has_three_hundred_endings_in_ten_languages() -> None:
     assert sum(len(set(endings)) for endings in LANGUAGES.values()) >= 300
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("before", BEFORE, ids=["alone", "after a sentence", "after a list"])
+@each_row("language", LANGUAGES)
+@each_row("before", BEFORE)
 def test_endings_are_read_as_people_mean_them(language: str, before: str) -> None:
     endings = LANGUAGES[language]
     wrong = {ending: found for ending in endings if (found := read(before + unescaped(ending))) != "B"}
     assert len(wrong) <= (1 - LEAST_READ) * len(endings), wrong
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_row("language", LANGUAGES)
 def test_another_letter_is_read_in_the_same_places(language: str) -> None:
     swap = str.maketrans("AB", "DA")
     plain = [ending for ending in LANGUAGES[language] if "blue" not in ending and "ANSWER" not in ending]

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.choice.verifier import ChoiceVerifier
+from tests.table import each_row
 
 VERIFIER = ChoiceVerifier()
 LEAST_READ = 0.97
@@ -42,10 +41,8 @@ def endings(block: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("letter", CHOSEN)
-@pytest.mark.parametrize(
-    "before", ["", "Think of what each would mean.\n\n"], ids=["alone", "after a sentence"]
-)
+@each_row("letter", CHOSEN)
+@each_row("before", ["", "Think of what each would mean.\n\n"])
 def test_endings_are_read_as_they_are_meant(letter: str, before: str) -> None:
     lines = endings(CHOSEN[letter])
     wrong = {line: found for line in lines if (found := read(before + line, letter)) != letter}

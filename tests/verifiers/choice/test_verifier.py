@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from genbench.errors import DataError
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.choice.verifier import ChoiceVerifier
+from tests.table import each_row
 
 VERIFIER = ChoiceVerifier()
 CITIES = ["London", "Paris", "New York", "Rome"]
@@ -97,14 +98,14 @@ LETTER_FORMS = [
 ]
 
 
-@pytest.mark.parametrize("form", LETTER_FORMS)
-@pytest.mark.parametrize("letter", ["A", "B", "D"])
+@each_row("form", LETTER_FORMS)
+@each_row("letter", ["A", "B", "D"])
 def test_a_letter_is_read_in_every_form_that_prompts_ask_for(form: str, letter: str) -> None:
     finding = verify(form.format(letter), letter)
     assert (finding.score, finding.detail["letter"]) == (1, letter)
 
 
-@pytest.mark.parametrize("count", range(2, 27))
+@each_row("count", range(2, 27))
 def test_two_to_twenty_six_options_each_have_their_letter(count: int) -> None:
     options = [f"thing number {n}" for n in range(count)]
     for letter in ascii_uppercase[:count]:
@@ -114,14 +115,14 @@ def test_two_to_twenty_six_options_each_have_their_letter(count: int) -> None:
     assert verify(f"Answer: {wrong}", ascii_uppercase[count - 1], options).score == 0
 
 
-@pytest.mark.parametrize("count", range(2, 26))
+@each_row("count", range(2, 26))
 def test_a_letter_beyond_the_options_is_no_answer(count: int) -> None:
     beyond = ascii_uppercase[count]
     assert verify(f"Answer: {beyond}", "A", [f"thing number {n}" for n in range(count)]).reason == "no_answer"
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
+@each_row(
+    "text, letter",
     [
         ("Answer: Paris", "B"),
         ("The answer is Paris.", "B"),
@@ -173,8 +174,8 @@ def test_letters_as_option_texts_do_not_confuse() -> None:
     assert verify("Answer: B", "B", ["C", "D", "A", "B"]).detail["letter"] == "B"
 
 
-@pytest.mark.parametrize(
-    ("text", "letter"),
+@each_row(
+    "text, letter",
     [
         ("Answer: A. Wait, that is wrong. Answer: B", "B"),
         ("The answer is A. No: the answer is B.", "B"),
@@ -195,7 +196,7 @@ def test_a_statement_wins_over_a_later_mention() -> None:
     assert verify("The answer is B. Note that option C would need a river.").detail["letter"] == "B"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -234,7 +235,7 @@ def test_unicode_letters_are_letters() -> None:
     assert verify("Ⓑ").detail["letter"] == "B"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "reference",
     [
         None,

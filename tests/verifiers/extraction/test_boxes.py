@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from genbench.verifiers.extraction.boxes import boxes, joins_values, last_boxed
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "content"),
+@each_row(
+    "text, content",
     [
         ("\\boxed{7}", "7"),
         ("\\fbox{7}", "7"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from genbench.verifiers.extraction.final_answer import final_answer
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "answer", "how"),
+@each_row(
+    "text, answer, how",
     [
         ("\\boxed{7}", "7", "boxed"),
         ("The answer is 7.", "7", "stated"),

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from genbench.verifiers.extraction.final_text import StatedText, final_text, plain
+from tests.table import each_row
 
 
 def text_of(response: str) -> str | None:
@@ -14,7 +15,7 @@ def text_of(response: str) -> str | None:
     return None if found is None or found.retracted or found.denied else found.text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "response",
     [
         "Answer: Paris",
@@ -85,8 +86,8 @@ def test_the_way_in_which_it_was_found_is_told() -> None:
     assert {response: item.how for response, item in found.items() if item} == ways
 
 
-@pytest.mark.parametrize(
-    ("written", "wanted"),
+@each_row(
+    "written, wanted",
     [
         ("**Paris**.", "Paris"),
         ("`x`", "x"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from genbench.verifiers.extraction.json_answers import json_answer
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
+@each_row(
+    "text, answer",
     [
         ('{"answer": 204}', "204"),
         ('{"answer": "204"}', "204"),
@@ -27,7 +26,7 @@ def test_the_answer_of_a_json_object_is_read(text: str, answer: str) -> None:
     assert json_answer(text) == answer
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",

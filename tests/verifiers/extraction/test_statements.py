@@ -11,10 +11,11 @@ from genbench.verifiers.extraction.statements import (
     read_statement,
     reads_as_mathematics,
 )
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("statement", "value"),
+@each_row(
+    "statement, value",
     [
         ("12.", "12"),
         ("$\\frac12$ because", "\\frac12"),

@@ -12,6 +12,7 @@ from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.foreign.filtered_match import FilteredMatchVerifier, Matcher, make_step
 from genbench.verifiers.pool.pool import VerifierPool
 from genbench.verifiers.pool.process import VerifierSpec
+from tests.table import each_row
 
 STRICT = {"name": "strict", "filter": [{"function": "regex", "regex_pattern": "answer is ([0-9]+)"}]}
 LAST = {"name": "last", "filter": [{"function": "regex", "regex_pattern": "([0-9]+)", "group_select": -1}]}
@@ -46,8 +47,8 @@ def test_stops_act_after_the_trace_was_removed() -> None:
     assert verifier.verify(case("8 Q: 9", ["8"])).score == 1.0
 
 
-@pytest.mark.parametrize(
-    ("block", "text", "wanted"),
+@each_row(
+    "block, text, wanted",
     [
         ({"function": "regex", "regex_pattern": "(a+)|(b+)"}, "xx bb", "bb"),
         ({"function": "regex", "regex_pattern": "z", "fallback": "none"}, "x", "none"),

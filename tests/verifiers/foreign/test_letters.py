@@ -15,6 +15,7 @@ from genbench.verifiers.foreign.published_extraction import (
     mmlu_pro,
     simple_evals,
 )
+from tests.table import each_row
 
 REFERENCE = {"letter": "B", "options": ["one", "two", "three"]}
 
@@ -24,8 +25,8 @@ def verified(rule: str, text: str, reference: object = REFERENCE) -> Finding:
     return LetterVerifier(rule).verify(case)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@each_row(
+    "text, found",
     [
         ("The answer is (B). The answer is (C).", ("B", "answer is")),
         ("so the answer is J", ("J", "answer is")),

@@ -10,6 +10,7 @@ import pytest
 from genbench.verifiers.instructions import ifbench_variants
 from genbench.verifiers.instructions.ifbench_variants import sentences_2025_07
 from genbench.verifiers.instructions.verifier import Outcome
+from tests.table import each_row
 
 Judge = Callable[..., Outcome]
 
@@ -52,8 +53,8 @@ def test_rules_that_did_not_change_read_the_older_sentences(judge: Judge) -> Non
     assert judge("sentence:increment", {"small_n": 2}, text, revision="2025-07").strict
 
 
-@pytest.mark.parametrize(
-    ("text", "sentences"),
+@each_row(
+    "text, sentences",
     [
         ("Mr. Fox ran. Dr. Who?", ["Mr. Fox ran.", "Dr. Who?"]),
         ("See example.com or 3.5 now! Yes", ["See example.com or 3.5 now!", "Yes"]),

@@ -11,6 +11,7 @@ from genbench.errors import DataError
 from genbench.verifiers.instructions.ifeval_rules import RULES as IFEVAL
 from genbench.verifiers.instructions.rulebook import Rulebook
 from genbench.verifiers.instructions.verifier import Outcome
+from tests.table import each_row
 
 Judge = Callable[..., Outcome]
 
@@ -247,8 +248,8 @@ def test_json_that_is_nested_beyond_the_parser_is_a_fault_not_a_crash(judge: Jud
     assert judge("detectable_format:json_format", {}, "[" * 100_000).why == "not JSON: nested too deeply"
 
 
-@pytest.mark.parametrize(
-    ("item", "message"),
+@each_row(
+    "item, message",
     [
         ({"id": "punctuation:no_coma"}, "did you mean 'punctuation:no_comma'"),
         ({"id": "length_constraints:number_words", "num_words": 5}, "relation: Field required"),

@@ -7,11 +7,12 @@ import re
 import pytest
 
 from genbench.verifiers.language.announcements import CONNECTIVES, alternation, announcement
+from tests.table import each_row
 
 ANNOUNCED = re.compile(announcement(), re.IGNORECASE | re.MULTILINE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "The answer is 7",

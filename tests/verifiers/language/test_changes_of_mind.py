@@ -15,6 +15,7 @@ from genbench.verifiers.structured.arc_grid import GridVerifier
 from genbench.verifiers.structured.json_table import TableVerifier
 from genbench.verifiers.text.exact import ExactVerifier
 from genbench.verifiers.text.short_answer import ShortAnswerVerifier
+from tests.table import each_row
 
 FOLDER = Path(__file__).with_name("changes_of_mind")
 OPTIONS = ["the red shift", "the blue shift", "no shift at all", "a shift of both"]
@@ -128,9 +129,9 @@ def test_other_answers_stay_right_if_what_follows_is_about_something_else(name: 
             assert verifier.verify(case(f"{answer}\n{after}", reference)).score == 1.0, (answer, after)
 
 
-@pytest.mark.parametrize("name", ["equal", "contains", "words"])
-@pytest.mark.parametrize(
-    ("text", "score"),
+@each_row("name", ["equal", "contains", "words"])
+@each_row(
+    "text, score",
     [
         ("I doubt that the answer is Paris.", 0.0),
         ("My friend says the answer is Paris.", 0.0),

@@ -12,6 +12,7 @@ from genbench.verifiers.language.hedging import (
     without_contrast,
     without_qualifier,
 )
+from tests.table import each_row
 
 BEFORE = [
     ("at most 204", "bound"),
@@ -38,13 +39,13 @@ BEFORE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "why"), BEFORE)
+@each_row("text, why", BEFORE)
 def test_words_before_a_value_may_take_it_back(text: str, why: str | None) -> None:
     assert withheld_before(text, text.index("204")) == why
 
 
-@pytest.mark.parametrize(
-    ("after", "why"),
+@each_row(
+    "after, why",
     [
         (" or more", "bound"),
         (" at most", "bound"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from genbench.verifiers.language.negation import doubts_value, is_doubted
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "before",
     [
         *(
@@ -26,7 +27,7 @@ def test_announcements_are_doubted(before: str) -> None:
     assert is_doubted(before)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "before",
     [
         *(

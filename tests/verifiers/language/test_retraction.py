@@ -7,10 +7,11 @@ import time
 import pytest
 
 from genbench.verifiers.language.retraction import is_withdrawn, standing
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
+@each_row(
+    "text, wanted",
     [
         ("Scratch that.", "withdrawn"),
         ("That is wrong.", "withdrawn"),

@@ -7,11 +7,12 @@ import re
 import pytest
 
 from genbench.verifiers.language import retraction as words
+from tests.table import each_row
 
 LISTS = [name for name in vars(words) if name.isupper() and not name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", LISTS)
+@each_row("name", LISTS)
 def test_every_list_is_a_pattern_that_matches_no_empty_text(name: str) -> None:
     assert re.compile(f"(?:{getattr(words, name)})").fullmatch("") is None
 

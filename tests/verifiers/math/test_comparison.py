@@ -6,10 +6,11 @@ import pytest
 
 from genbench.verifiers.math.comparison import decide
 from genbench.verifiers.math.expression import read_expression
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("reference", "answer", "equal"),
+@each_row(
+    "reference, answer, equal",
     [
         ("70", "70.0", True),
         ("70", "71", False),

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from genbench.types import OURS, Answer, Case, Finding, SampleId
 from genbench.verifiers.math.verifier import MathVerifier
+from tests.table import each_row
 from tests.verifiers.math.crafted_rows import ACCEPTED, REFUSED
 
 VERIFIER = MathVerifier()
@@ -21,10 +20,8 @@ def verify(text: str, reference: Any) -> Finding:
     return VERIFIER.verify(Case(SampleId("t", "p", 0), (Answer(text, "absent", "", False),), reference))
 
 
-def rows(table: dict[str, list[tuple[str, Any]]]) -> list[Any]:
-    return [
-        pytest.param(*row, id=f"{name}-{n}") for name, group in table.items() for n, row in enumerate(group)
-    ]
+def rows(table: dict[str, list[tuple[str, Any]]]) -> list[tuple[str, Any]]:
+    return [row for group in table.values() for row in group]
 
 
 def test_the_set_is_large_and_has_two_halves() -> None:
@@ -33,13 +30,13 @@ def test_the_set_is_large_and_has_two_halves() -> None:
     assert abs(accepted - refused) <= 0.15 * (accepted + refused)
 
 
-@pytest.mark.parametrize(("text", "reference"), rows(ACCEPTED))
+@each_row("text, reference", rows(ACCEPTED))
 def test_an_answer_that_commits_clearly_is_accepted(text: str, reference: Any) -> None:
     finding = verify(text, reference)
     assert finding.score == 1, finding
 
 
-@pytest.mark.parametrize(("text", "reference"), rows(REFUSED))
+@each_row("text, reference", rows(REFUSED))
 def test_an_answer_that_commits_to_something_else_or_nothing_is_refused(text: str, reference: Any) -> None:
     finding = verify(text, reference)
     assert finding.score == 0, finding

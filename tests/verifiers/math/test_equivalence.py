@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
 import sympy
 
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.math.algebra import ComparisonError, Equivalence, is_bounded, is_plain, values_agree
 from genbench.verifiers.math.verifier import MathVerifier
+from tests.table import each_row
 
 ALGEBRA = Equivalence()
 
 
-@pytest.mark.parametrize(
-    ("reference", "answer", "outcome"),
+@each_row(
+    "reference, answer, outcome",
     [
         ("2\\sqrt{3}", "\\sqrt{12}", "equal"),
         ("x^2-4", "(x-2)(x+2)", "equal"),

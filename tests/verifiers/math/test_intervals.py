@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from genbench.verifiers.math.comparison import has_inequality, intervals_of, is_interval
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("inequality", "interval"),
+@each_row(
+    "inequality, interval",
     [
         ("x>3", "(3,\\infty)"),
         ("x \\ge 3", "[3,\\infty)"),
@@ -32,7 +31,7 @@ def test_an_inequality_becomes_an_interval(inequality: str, interval: str) -> No
     assert intervals_of(inequality) == interval
 
 
-@pytest.mark.parametrize("text", ["5", "x=3", "x<y<z", "1<2", "x<3>y", "<204", "x^2<4", "x<1<y", ""])
+@each_row("text", ["5", "x=3", "x<y<z", "1<2", "x<3>y", "<204", "x^2<4", "x<1<y", ""])
 def test_other_texts_become_none(text: str) -> None:
     assert intervals_of(text) is None
 

@@ -10,6 +10,7 @@ import pytest
 from genbench.errors import DataError
 from genbench.types import OURS, Answer, Case, SampleId
 from genbench.verifiers.math.verifier import MathVerifier
+from tests.table import each_row
 
 VERIFIER = MathVerifier()
 Rows = list[tuple[str, str]]
@@ -34,13 +35,13 @@ def score(text: str, reference: str) -> float:
     return finding.score
 
 
-@pytest.mark.parametrize("place", range(0, len(ACCEPTED), 20))
+@each_row("place", range(0, len(ACCEPTED), 20))
 def test_answers_that_commit_clearly_are_accepted(place: int) -> None:
     rows = ACCEPTED[place : place + 20]
     assert [row for row in rows if score(*row) != 1] == []
 
 
-@pytest.mark.parametrize("place", range(0, len(REFUSED), 20))
+@each_row("place", range(0, len(REFUSED), 20))
 def test_answers_that_commit_to_something_else_or_nothing_are_refused(place: int) -> None:
     rows = REFUSED[place : place + 20]
     assert [row for row in rows if score(*row) != 0] == []

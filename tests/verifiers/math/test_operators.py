@@ -10,13 +10,14 @@ from math_verify import parse
 from genbench.types import Answer, Case, SampleId
 from genbench.verifiers.math.algebra import OPERATORS, is_bounded, is_cheap
 from genbench.verifiers.math.verifier import MathVerifier
+from tests.table import each_row
 
 
 def read(latex: str) -> Any:
     return parse(f"${latex}$", parsing_timeout=None, fallback_mode="no_fallback")[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "latex",
     [
         "\\int_0^1 x^2 dx",
@@ -41,7 +42,7 @@ def test_what_is_written_as_an_answer_is_evaluated(latex: str) -> None:
     assert is_bounded(read(latex))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "latex",
     [
         "\\int_0^1 \\frac{1}{x^5+x+1} dx",

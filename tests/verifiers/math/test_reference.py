@@ -11,6 +11,7 @@ from genbench.errors import ConfigError, DataError
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.math.verifier import Graded, MathVerifier, Tolerance, option_tolerance, read_graded
 from genbench.verifiers.notation.numbers import Number
+from tests.table import each_row
 
 NONE = Tolerance()
 
@@ -61,8 +62,8 @@ def test_the_bound_itself_is_accepted_and_more_is_not() -> None:
     assert not relative.accepts(None, Number(Fraction(1)))
 
 
-@pytest.mark.parametrize(
-    ("text", "score"),
+@each_row(
+    "text, score",
     [
         ("4.5e33", 1.0),
         ("4.53 \\times 10^{33}", 1.0),

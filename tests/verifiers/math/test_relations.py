@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.verifiers.math.expression import equation_sides, is_equation, stated_values, system_values
+from tests.table import each_row
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def test_an_equation_of_a_quantity_states_its_value(key: str, value: str) -> Non
     assert stated_values(key)[0] == value
 
 
-@pytest.mark.parametrize("key", ["x^{2}=4", "x^{2}+1=0", "2x=6", "x+5=7", "5", "x=1,y=5", "x<5", "x=3orx=5"])
+@each_row("key", ["x^{2}=4", "x^{2}+1=0", "2x=6", "x+5=7", "5", "x=1,y=5", "x<5", "x=3orx=5"])
 def test_other_texts_state_no_value(key: str) -> None:
     assert stated_values(key) == []
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from genbench.verifiers.math.expression import Based, read_based, split_modulus
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "204 \\pmod{1000}",
@@ -34,7 +35,7 @@ def test_other_texts_have_no_modulus(text: str) -> None:
     assert split_modulus(text) == (text, None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "204_5",

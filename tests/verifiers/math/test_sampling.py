@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from genbench.verifiers.math.comparison import refuted
+from tests.table import each_row
 
 SAME = [
     ("\\frac{1}{2}", "0.5"),
@@ -72,19 +72,19 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("one", "two"), SAME)
+@each_row("one, two", SAME)
 def test_what_may_be_equal_is_not_refuted(one: str, two: str) -> None:
     assert not refuted(one, two)
     assert not refuted(two, one)
 
 
-@pytest.mark.parametrize(("one", "two"), DIFFERENT)
+@each_row("one, two", DIFFERENT)
 def test_different_values_are_refuted(one: str, two: str) -> None:
     assert refuted(one, two)
     assert refuted(two, one)
 
 
-@pytest.mark.parametrize("text", UNREADABLE)
+@each_row("text", UNREADABLE)
 def test_what_cannot_be_read_for_sure_refutes_nothing(text: str) -> None:
     assert not refuted(text, "3")
     assert not refuted("3", text)

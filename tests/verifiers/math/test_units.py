@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from genbench.verifiers.math.verifier import without_unit
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("written", "number"),
+@each_row(
+    "written, number",
     [
         ("4.5e33 erg/s", "4.5e33"),
         ("4.5e33 ergs s^{-1}", "4.5e33"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from genbench.errors import ConfigError, DataError
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.math.verifier import MathVerifier
+from tests.table import each_row
 
 VERIFIER = MathVerifier()
 
@@ -200,17 +201,17 @@ UNEQUAL = [
 ]
 
 
-@pytest.mark.parametrize(("text", "reference"), INTEGERS)
+@each_row("text, reference", INTEGERS)
 def test_an_integer_is_found_in_every_usual_dress(text: str, reference: Any) -> None:
     assert verify(text, reference).score == 1
 
 
-@pytest.mark.parametrize(("answer", "reference"), FORMS)
+@each_row("answer, reference", FORMS)
 def test_forms_of_one_value_are_equal(answer: str, reference: str) -> None:
     assert verify(f"Hence it is \\boxed{{{answer}}}.", reference).score == 1
 
 
-@pytest.mark.parametrize(("answer", "reference"), UNEQUAL)
+@each_row("answer, reference", UNEQUAL)
 def test_different_answers_are_wrong(answer: str, reference: str) -> None:
     finding = verify(f"Hence it is \\boxed{{{answer}}}.", reference)
     assert (finding.score, finding.reason) == (0, "wrong")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from genbench.verifiers.notation.grammar import TooLargeError
 from genbench.verifiers.notation.numbers import evaluate, is_arithmetic
+from tests.table import each_row
 
 VALUES = [
     ("2+3", 5),
@@ -50,12 +51,12 @@ WITHOUT_VALUE = [
 TOO_LARGE = ["9^{9^{9}}", "100000!", "\\binom{10000000}{5000000}", "((9!)!)!", "2^{500000}", "10^{10^{9}}"]
 
 
-@pytest.mark.parametrize(("text", "value"), VALUES, ids=[text for text, _ in VALUES])
+@each_row("text, value", VALUES)
 def test_arithmetic_has_its_exact_value(text: str, value: int) -> None:
     assert evaluate(text) == value
 
 
-@pytest.mark.parametrize("text", WITHOUT_VALUE)
+@each_row("text", WITHOUT_VALUE)
 def test_what_is_no_arithmetic_has_no_value(text: str) -> None:
     assert evaluate(text) is None
 

@@ -8,6 +8,7 @@ import pytest
 
 from genbench.verifiers.notation.grammar import Parser, TooLargeError, UnreadableError
 from genbench.verifiers.notation.numbers import evaluate
+from tests.table import each_row
 
 
 class Spelling:
@@ -82,7 +83,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "reading"), READINGS)
+@each_row("text, reading", READINGS)
 def test_an_expression_has_one_reading(text: str, reading: str | None) -> None:
     if reading is None:
         with pytest.raises(UnreadableError):
@@ -91,7 +92,7 @@ def test_an_expression_has_one_reading(text: str, reading: str | None) -> None:
         assert Parser(text, Spelling()).value() == reading
 
 
-@pytest.mark.parametrize("text", UNREADABLE)
+@each_row("text", UNREADABLE)
 def test_what_can_be_read_in_two_ways_or_none_is_refused(text: str) -> None:
     with pytest.raises(UnreadableError):
         Parser(text, Spelling()).value()

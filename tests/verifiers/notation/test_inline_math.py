@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from genbench.verifiers.notation.inline_math import find_inline_math
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "runs"),
+@each_row(
+    "text, runs",
     [
         ("the area is 5π.", ["5π"]),
         ("the area is 2πr² now", ["2πr²"]),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from genbench.verifiers.notation.latex import canonical, list_both_signs, tidy, unwrap
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "tidied"),
+@each_row(
+    "text, tidied",
     [
         ("$7$", "7"),
         ("\\(7\\)", "7"),

@@ -8,10 +8,11 @@ import pytest
 
 from genbench.verifiers.notation.grammar import TooLargeError
 from genbench.verifiers.notation.numbers import Number, is_too_large, numbers_equal, read_number
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "number"),
+@each_row(
+    "text, number",
     [
         ("70", Number(Fraction(70))),
         ("-070", Number(Fraction(-70))),
@@ -29,7 +30,7 @@ def test_a_number_is_read_exactly(text: str, number: Number) -> None:
     assert read_number(text) == number
 
 
-@pytest.mark.parametrize("text", ["x", "1,2", "\\sqrt{2}", "1/0", "", "2 3", "eleventy", "\\%"])
+@each_row("text", ["x", "1,2", "\\sqrt{2}", "1/0", "", "2 3", "eleventy", "\\%"])
 def test_other_texts_are_no_numbers(text: str) -> None:
     assert read_number(text) is None
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from genbench.verifiers.notation.latex import canonical, from_plain_text
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("plain", "latex"),
+@each_row(
+    "plain, latex",
     [
         ("sqrt(3)", "\\sqrt{3}"),
         ("1 + sqrt(3)", "1+\\sqrt{3}"),
@@ -49,7 +49,7 @@ def test_plain_text_becomes_latex(plain: str, latex: str) -> None:
     assert canonical(from_plain_text(plain)) == canonical(latex)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "latex",
     [
         "\\sqrt{3}",

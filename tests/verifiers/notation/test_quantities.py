@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from genbench.verifiers.notation.latex import has_letters, is_name, is_quantity
+from tests.table import each_row
 
 QUANTITIES = [
     "x",
@@ -51,12 +50,12 @@ ABOUT = [
 ]
 
 
-@pytest.mark.parametrize("text", QUANTITIES)
+@each_row("text", QUANTITIES)
 def test_a_quantity_has_the_value_of_the_other_side(text: str) -> None:
     assert is_quantity(text)
 
 
-@pytest.mark.parametrize("text", ABOUT)
+@each_row("text", ABOUT)
 def test_an_expression_of_an_unknown_is_no_quantity(text: str) -> None:
     assert not is_quantity(text)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from genbench.verifiers.notation.latex import canonical, from_unicode
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "latex"),
+@each_row(
+    "text, latex",
     [
         ("√2", "\\sqrt{2}"),
         ("√(x+1)", "\\sqrt{x+1}"),

@@ -14,6 +14,7 @@ from genbench.errors import ConfigError
 from genbench.registry import PlugIn, find
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.pool.plugin_guard import TIME_LIMIT_S, CheckedVerifier, source_digest
+from tests.table import each_row
 
 CASE = Case(SampleId("t", "p", 0), (Answer("4", "absent", "", False),), "4")
 PLUG_IN = PlugIn("verifier", "mine", "nowhere:Mine", "acme", "1.2")
@@ -73,8 +74,8 @@ def test_a_reference_that_cannot_be_used_is_refused_in_the_plug_ins_words() -> N
         checked.check("worse")
 
 
-@pytest.mark.parametrize(
-    ("found", "message"),
+@each_row(
+    "found, message",
     [
         (1.0, "returned 1.0, wanted genbench.types.Finding"),
         (Finding(2.0), "the score 2.0, wanted a number from 0 to 1"),

@@ -9,6 +9,7 @@ import pytest
 from genbench.errors import DataError
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.structured.arc_grid import GridVerifier, right_cells
+from tests.table import each_row
 
 WANTED = [[1, 2], [3, 4]]
 
@@ -65,7 +66,7 @@ def test_right_cells_counts_over_all_rows() -> None:
     assert right_cells(((1, 2), (3, 4)), ((1, 0), (3, 0))) == 0.5
 
 
-@pytest.mark.parametrize("reference", [None, [], [[]], [[1], [2, 3]], [[1.5]], [[True]], [[-1]], "[[1]]"])
+@each_row("reference", [None, [], [[]], [[1], [2, 3]], [[1.5]], [[True]], [[-1]], "[[1]]"])
 def test_a_reference_that_is_no_rectangle_of_numbers_is_refused(reference: Any) -> None:
     with pytest.raises(DataError, match="grid reference"):
         GridVerifier().check(reference)

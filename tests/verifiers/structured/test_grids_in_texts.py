@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from genbench.verifiers.structured.arc_grid import Grid, last_grid
+from tests.table import each_row
 
 TWO = ((1, 2), (3, 4))
 
@@ -14,7 +13,7 @@ def cells(text: str) -> Grid | None:
     return None if found is None else found.cells
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "[[1,2],[3,4]]",
@@ -34,9 +33,7 @@ def test_the_last_grid_is_read_in_every_form(text: str) -> None:
     assert cells(text) == TWO
 
 
-@pytest.mark.parametrize(
-    "text", ["", "no grid", "12", "1 2 3", "[1, 2]", "[[]]", "[[1, 2], [3", "[[1.5]]", "[[a]]"]
-)
+@each_row("text", ["", "no grid", "12", "1 2 3", "[1, 2]", "[[]]", "[[1, 2], [3", "[[1.5]]", "[[a]]"])
 def test_other_texts_have_no_grid(text: str) -> None:
     assert cells(text) is None
 

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from genbench.verifiers.structured.json_table import last_json_object
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each_row(
+    "text, value",
     [
         ('{"a": 1}', {"a": 1}),
         ('```json\n{"a": {"b": 2}}\n```', {"a": {"b": 2}}),

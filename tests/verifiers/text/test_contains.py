@@ -11,6 +11,7 @@ from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.text.contains import ContainsVerifier
 from genbench.verifiers.text.continuation_overlap import RecitedVerifier
 from genbench.verifiers.text.set_match import SetVerifier
+from tests.table import each_row
 
 
 def verified(verifier: Any, text: str, reference: Any) -> Finding:
@@ -55,8 +56,8 @@ def test_contains_refuses_references_that_every_answer_has() -> None:
         ContainsVerifier("word")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference", "score"),
+@each_row(
+    "answer, reference, score",
     [
         ("so\nFinal Answer: [a, b]", ["b", "a"], 1),
         ("so\nFinal Answer: ['a', \"b\"]", ["b", "a"], 1),

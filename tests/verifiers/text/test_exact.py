@@ -9,6 +9,7 @@ import pytest
 from genbench.errors import ConfigError, DataError
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.text.exact import ExactVerifier
+from tests.table import each_row
 
 
 def verify(text: str, reference: Any, **options: Any) -> Finding:
@@ -88,8 +89,8 @@ ALIASES = ["The Beatles", "Fab Four"]
 LOOSE: dict[str, Any] = {"ignore_case": True, "ignore_punctuation": True, "ignore_articles": True}
 
 
-@pytest.mark.parametrize(
-    ("text", "score"),
+@each_row(
+    "text, score",
     [
         ("It was the Beatles, of course.", 1),
         ("the FAB FOUR", 1),
@@ -171,8 +172,8 @@ def test_a_denied_answer_is_none_unless_its_name_begins_with_the_denial() -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "score"),
+@each_row(
+    "text, score",
     [
         ("No.", 1),
         ("The answer is no", 1),

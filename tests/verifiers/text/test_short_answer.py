@@ -9,6 +9,7 @@ import pytest
 from genbench.errors import DataError
 from genbench.types import Answer, Case, Finding, SampleId
 from genbench.verifiers.text.short_answer import ShortAnswerVerifier
+from tests.table import each_row
 
 OPTION = {"letter": "B", "options": ["12/11/1937", "12/25/1937", "01/04/1938"]}
 BRACKETS = {"brackets": ") ] }"}
@@ -20,8 +21,8 @@ def verify(text: str, reference: Any) -> Finding:
     return ShortAnswerVerifier().verify(case)
 
 
-@pytest.mark.parametrize(
-    ("text", "reference"),
+@each_row(
+    "text, reference",
     [
         ("So the answer is (B).", OPTION),
         ("The answer is 12/25/1937.", OPTION),
@@ -42,8 +43,8 @@ def test_every_form_of_answer_is_accepted(text: str, reference: Any) -> None:
     assert verify(text, reference).score == 1.0
 
 
-@pytest.mark.parametrize(
-    ("text", "reference"),
+@each_row(
+    "text, reference",
     [
         ("So the answer is (A).", OPTION),
         ("The answer is ) ] >.", BRACKETS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from genbench.verifiers.text.exact import Overlap, normalised, overlap
+from tests.table import each_row
 
 
 @pytest.mark.parametrize(
@@ -23,8 +24,8 @@ def test_words_are_normalised_one_by_one(text: str, wanted: str) -> None:
     assert normalised(text) == wanted
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference", "f1", "exact"),
+@each_row(
+    "answer, reference, f1, exact",
     [
         (["Paris"], ["Paris"], 1.0, 1.0),
         (["the Paris"], ["Paris"], 1.0, 1.0),

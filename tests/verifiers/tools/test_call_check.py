@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from genbench.tools.calls import Call
 from genbench.tools.documents import tool_name
 from genbench.verifiers.tools.call_check import CallRules
+from tests.table import each_row
 
 PROPERTIES = {
     "s": {"type": "string"},
@@ -29,8 +28,8 @@ def error(given: Mapping[str, Any], accepted: Mapping[str, Any], **rules: Any) -
     return CallRules(**rules).error([Call("m.f", given)], [DOCUMENT], [{"m.f": accepted}], "simple")
 
 
-@pytest.mark.parametrize(
-    ("given", "accepted"),
+@each_row(
+    "given, accepted",
     [
         ({"s": "New-York, "}, {"s": ["new york"]}),
         ({"i": 3}, {"i": [2, 3]}),
@@ -49,8 +48,8 @@ def test_right_calls(given: dict[str, Any], accepted: dict[str, Any]) -> None:
     assert error(given, accepted) is None
 
 
-@pytest.mark.parametrize(
-    ("given", "accepted", "wanted"),
+@each_row(
+    "given, accepted, wanted",
     [
         ({"s": "Rom"}, {"s": ["rome"]}, "value_error:string"),
         ({"i": 4}, {"i": [2, 3]}, "value_error:others"),

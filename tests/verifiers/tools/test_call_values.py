@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from genbench.verifiers.tools.call_check import java_value, javascript_value
+from tests.table import each_row
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "inner", "value"),
+@each_row(
+    "text, kind, inner, value",
     [
         ("7", "integer", None, 7),
         ("7.0", "integer", None, "7.0"),
@@ -40,8 +39,8 @@ def test_java(text: str, kind: str, inner: str | None, value: Any) -> None:
     assert (found, type(found)) == (value, type(value))
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "inner", "value"),
+@each_row(
+    "text, kind, inner, value",
     [
         ("'a'", "String", None, "a"),
         ("7", "integer", None, 7),
