@@ -10,7 +10,7 @@ import pytest
 
 from genbench.analysis.results.means import GroupRecord
 from genbench.protocols import PublishedScore
-from genbench.reports.page.data import RunPage
+from genbench.reports.page.data import RunPage, page_data
 from genbench.reports.page.html import html
 from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.write import report_record
