@@ -6,7 +6,8 @@ import difflib
 import errno
 import inspect
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -165,6 +166,19 @@ def lacking_extra(error: BaseException) -> UnavailableError | None:
     return UnavailableError(
         f'this needs the package {package}, which is not installed: pip install "genbench[{extra}]"{others}'
     )
+
+
+@contextmanager
+def asking_for_extras() -> Iterator[None]:
+    """Let the imports of a block, of modules that need an extra, say which extra is missing.
+
+    Raises:
+        UnavailableError: a package of an extra is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise lacking_extra(error) or error from error
 
 
 def cause(error: BaseException) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from genbench.errors import (
     ConfigError,
     GenbenchError,
+    asking_for_extras,
     cause,
     lacking_extra,
     nearest,
@@ -200,19 +201,14 @@ def load(category: Category, name: str) -> Any:
 
 
 def load_object(target: str) -> Any:
-    """Return the object behind `module:attr` of a module of genbench that is slow to import.
+    """Return the object behind `module:attr`, which a file names.
 
     Raises:
         UnavailableError: the module needs an extra that is not installed.
     """
     module, _, attr = target.partition(":")
-    try:
+    with asking_for_extras():
         return getattr(import_module(module), attr)
-    except ModuleNotFoundError as error:
-        lacking = lacking_extra(error)
-        if lacking is None:
-            raise
-        raise lacking from error
 
 
 def names(category: Category) -> list[str]:

@@ -9,9 +9,8 @@ from pydantic import Field
 
 from genbench.analysis.results.table import VerdictTable
 from genbench.analysis.sides.side import SideTask
-from genbench.errors import UnavailableError
+from genbench.errors import UnavailableError, asking_for_extras
 from genbench.json_record import Count, JsonRecord
-from genbench.registry import load_object
 from genbench.stats.corpus_metrics import (
     LOWER_IS_BETTER,
     METRICS,
@@ -87,7 +86,6 @@ class CorpusCounts:
         return self._scored - self._counted if self._counted else 0
 
 
-_COUNTS = "genbench.verifiers.foreign.corpus_counts:counts_of"
 Counts = Mapping[str, Sequence[float]]
 
 
@@ -149,8 +147,9 @@ def _of_nothing(problem: Problem, names: Sequence[str], example: Counts) -> Coun
         # The confusion counts have one class more: no choice at all.
         classes = round(len(example["mcc"]) ** 0.5) - 1 if "mcc" in example else 2
         return counts_of_choice(names, problem.row["gold"][0], None, classes)
-    counts: Counts = load_object(_COUNTS)(names, "", problem.row["reference"]["golds"])[0]
-    return counts
+    with asking_for_extras():
+        from genbench.verifiers.foreign.corpus_counts import counts_of  # noqa: PLC0415  an extra
+    return counts_of(names, "", problem.row["reference"]["golds"])[0]
 
 
 def _missing(name: str, why: str) -> CorpusMetricRecord:

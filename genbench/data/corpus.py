@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from genbench import registry
-from genbench.errors import DataError
+from genbench.errors import DataError, asking_for_extras
 
 _JSON = frozenset({".jsonl", ".ndjson"})
 _TEXT = frozenset({".txt", ".md", ".text"})
@@ -132,9 +131,11 @@ class CorpusFile:
     def _of_parquet(self) -> Iterator[Batch]:
         row = 0
         size = self.size
-        total = max(1, registry.load_object("genbench.data.parquet:row_count")(self.path))
+        with asking_for_extras():
+            from genbench.data.parquet import read_parquet, row_count  # noqa: PLC0415  an extra
+        total = max(1, row_count(self.path))
         batch = Batch(self.path)
-        for number, record in registry.load_object("genbench.data.parquet:read_parquet")(self.path):
+        for number, record in read_parquet(self.path):
             row = number
             self._add_value(batch, row, record)
             if batch.characters >= BATCH_CHARACTERS:
@@ -208,8 +209,9 @@ def _unpacked(raw: BinaryIO, suffix: str) -> IO[bytes]:
     if suffix == ".gz":
         return io.BufferedReader(gzip.GzipFile(fileobj=raw), 1 << 20)
     if suffix == ".zst":
-        reader: IO[bytes] = registry.load_object("genbench.data.parquet:open_zstd")(raw)
-        return reader
+        with asking_for_extras():
+            from genbench.data.parquet import open_zstd  # noqa: PLC0415  an extra
+        return open_zstd(raw)
     return raw
 
 

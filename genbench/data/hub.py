@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from genbench import registry
 from genbench.data.digest import rows_digest
 from genbench.data.local import read_rows
-from genbench.errors import DataError
+from genbench.errors import DataError, asking_for_extras
 from genbench.protocols import HubDataset, Row
 
 MIRROR_SUFFIXES = (".jsonl", ".parquet")
@@ -68,7 +67,8 @@ def _read(dataset: HubDataset, data_dir: Path | None) -> tuple[list[Row], Path |
     if data_dir is not None:
         path = mirror_file(dataset, data_dir)
         return read_rows(path, dataset.columns), path, None
-    fetch = registry.load_object("genbench.data.download:fetch")
+    with asking_for_extras():
+        from genbench.data.download import fetch  # noqa: PLC0415  `datasets` takes seconds
     rows, revision = fetch(dataset, how_to_mirror(dataset, Path("DIR")))
     return rows, None, revision
 

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from genbench import registry
 from genbench.data.digest import rows_digest
-from genbench.errors import DataError, nearest
+from genbench.errors import DataError, asking_for_extras, nearest
 from genbench.protocols import Row
-
-READERS = {
-    ".jsonl": "genbench.data.local:read_jsonl",
-    ".ndjson": "genbench.data.local:read_jsonl",
-    ".csv": "genbench.data.local:read_csv",
-    ".tsv": "genbench.data.local:read_csv",
-    ".txt": "genbench.data.local:read_text_file",
-    ".parquet": "genbench.data.parquet:read_parquet",
-}
 
 
 def load_file(path: Path, columns: Sequence[str], hint: str = "") -> tuple[list[Row], dict[str, Any]]:
@@ -85,7 +75,7 @@ def read_rows(path: Path, columns: Sequence[str], hint: str = "") -> list[Row]:
         raise DataError(f"{path}: cannot read '{suffix}' files; use one of {', '.join(sorted(READERS))}")
     try:
         found: list[Row] = []
-        for number, row in registry.load_object(READERS[suffix])(path):
+        for number, row in READERS[suffix](path):
             _require(row, columns, f"{path}:{number}", hint)
             found.append(row)
     except OSError as error:
@@ -144,3 +134,20 @@ def read_csv(path: Path) -> Iterator[tuple[int, Row]]:
                 yield reader.line_num, dict(zip(header, values, strict=True))
         except csv.Error as error:
             raise DataError(f"{path}:{reader.line_num}: {error}; JSON Lines has no such limits") from error
+
+
+def _read_parquet(path: Path) -> Iterator[tuple[int, Row]]:
+    with asking_for_extras():
+        from genbench.data.parquet import read_parquet  # noqa: PLC0415  pyarrow is slow to import
+    return read_parquet(path)
+
+
+READERS: Mapping[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".txt": read_text_file,
+    ".parquet": _read_parquet,
+}
+"""Suffix of a file -> the function that yields its rows with their numbers, from 1."""

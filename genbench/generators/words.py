@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from genbench.errors import lacking_extra
+from genbench.errors import asking_for_extras
 
 ValueKind = Literal["words", "numbers", "uuids"]
 
@@ -25,10 +25,8 @@ def word_list(name: Literal["noun", "adjective", "verb"]) -> tuple[str, ...]:
     Raises:
         UnavailableError: the package is not installed.
     """
-    try:
+    with asking_for_extras():
         import wonderwords.assets  # noqa: PLC0415  only generated tasks need the package
-    except ModuleNotFoundError as error:
-        raise lacking_extra(error) or error from error
     text = resources.files(wonderwords.assets).joinpath(f"{name}list.txt").read_text(encoding="utf-8")
     words = {word.strip() for word in text.splitlines()}
     return tuple(sorted(word for word in words if word.isalpha() and word.isascii() and word.islower()))

@@ -19,16 +19,16 @@ from genbench.reports.adaptive_looks import LOOKS, adaptive_text, look_rows
 from genbench.reports.explanations import report_headline, task_sentences
 from genbench.reports.page.data import (
     PARQUET,
-    GatheredRun,
     PackedParts,
+    RunPage,
     Series,
     TaskColumns,
     drawn,
-    gather,
+    page_data,
     page_index,
 )
 from genbench.reports.page.html import html
-from genbench.reports.page.text_chunks import TextStore
+from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.record import DoubtfulReference, Report, ReportedComparison, ReportedRun, ReportedScore
 from genbench.reports.result_tables import (
     CHANGES,
@@ -57,7 +57,7 @@ from genbench.store.stored_run import StoredRun
 FORMAT = 1
 
 
-def report_record(runs: Sequence[GatheredRun], allow: Sequence[str] = ()) -> Report:
+def report_record(runs: Sequence[RunPage], allow: Sequence[str] = ()) -> Report:
     """Return the report of gathered runs.
 
     Args:
@@ -77,7 +77,7 @@ def report_record(runs: Sequence[GatheredRun], allow: Sequence[str] = ()) -> Rep
     return record.model_copy(update={"lead": report_headline(record)})
 
 
-def _published(runs: Sequence[GatheredRun]) -> list[ReportedScore]:
+def _published(runs: Sequence[RunPage]) -> list[ReportedScore]:
     """Return what others report, groups first and then task by task, each score once."""
     found: dict[tuple[object, ...], ReportedScore] = {}
     for run in runs:
@@ -90,7 +90,7 @@ def _published(runs: Sequence[GatheredRun]) -> list[ReportedScore]:
     return sorted(found.values(), key=lambda item: order.index(item.task) if item.task in order else -1)
 
 
-def _doubtful(runs: Sequence[GatheredRun]) -> list[DoubtfulReference]:
+def _doubtful(runs: Sequence[RunPage]) -> list[DoubtfulReference]:
     """Return references against which several runs agree on one other answer."""
     found: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     for run in runs:
@@ -104,11 +104,11 @@ def _doubtful(runs: Sequence[GatheredRun]) -> list[DoubtfulReference]:
     ]
 
 
-def _tasks(runs: Sequence[GatheredRun]) -> tuple[str, ...]:
+def _tasks(runs: Sequence[RunPage]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(task for run in runs for task in run.results.tasks))
 
 
-def _run_record(run: GatheredRun) -> ReportedRun:
+def _run_record(run: RunPage) -> ReportedRun:
     return ReportedRun(
         name=run.name,
         path=str(run.stored.path),
@@ -125,7 +125,7 @@ def _engines(manifest: Manifest) -> dict[str, dict[str, Any]]:
     return next((attempt.engines for attempt in reversed(manifest.attempts) if attempt.engines), {})
 
 
-def _comparison(base: GatheredRun, tuned: GatheredRun, allow: Sequence[str]) -> ReportedComparison:
+def _comparison(base: RunPage, tuned: RunPage, allow: Sequence[str]) -> ReportedComparison:
     """Compare two runs. If the comparison is refused, the report continues with the reason as text."""
     record: Comparison | None = None
     refused: str | None = None
@@ -200,7 +200,7 @@ def write_page(
     if output is None or page.suffix.lower() not in _PAGE_ENDINGS:
         _require_own(page)
     tables = [path for path in paths if parquet and path not in untouched and _is_writable(path)]
-    texts = TextStore(page.with_suffix(".files"))
+    texts = ChunkedTexts(page.with_suffix(".files"))
     try:
         runs = _gather(paths, texts, tables)
         record = report_record(runs, allow)
@@ -271,7 +271,7 @@ def default_page(paths: Sequence[Path]) -> Path:
     return paths[0].parent / PAGE
 
 
-class _NoTexts(TextStore):
+class _NoTexts(ChunkedTexts):
     """A store that keeps no text, for Markdown and JSON, which show none."""
 
     def __init__(self) -> None:
@@ -281,13 +281,13 @@ class _NoTexts(TextStore):
         return -1
 
 
-def _gather(paths: Sequence[Path], texts: TextStore, tables: Collection[Path]) -> list[GatheredRun]:
+def _gather(paths: Sequence[Path], texts: ChunkedTexts, tables: Collection[Path]) -> list[RunPage]:
     """Read the runs. samples.parquet is written into those of `tables`."""
     if not paths or len(paths) > _MOST_RUNS:
         raise InputError(f"{len(paths)} runs: a report takes 1 to {_MOST_RUNS}")
     names = _names(paths)
     return [
-        gather(StoredRun(path, indexed=len(paths) > 1), name, number, texts, path in tables)
+        page_data(StoredRun(path, indexed=len(paths) > 1), name, number, texts, path in tables)
         for number, (path, name) in enumerate(zip(paths, names, strict=True))
     ]
 
@@ -307,7 +307,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 class _SeriesByTask(Mapping[str, Sequence[Series]]):
     """The series of each task, made when they are read. They take several times the memory of its columns."""
 
-    def __init__(self, runs: Sequence[GatheredRun]) -> None:
+    def __init__(self, runs: Sequence[RunPage]) -> None:
         self._runs = runs
         self._tasks = dict.fromkeys(task for run in runs for task in run.columns)
 

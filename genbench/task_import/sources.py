@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from genbench import registry
 from genbench.data.digest import rows_digest
 from genbench.data.hub import how_to_mirror, mirror_file
 from genbench.data.local import read_rows
-from genbench.errors import DataError, InputError
+from genbench.errors import DataError, InputError, asking_for_extras
 from genbench.protocols import HubDataset, Row
 from genbench.tasks.imported import Origin, RowsOrigin
 
@@ -144,7 +143,8 @@ def load_split(split: Split, data_dir: Path | None) -> SourceRows:
         path = mirror_file(dataset, data_dir)
         rows, revision, source, licence = read_rows(path, ()), None, "mirror", "not stated"
     else:
-        fetch_all = registry.load_object("genbench.data.download:fetch_all")
+        with asking_for_extras():
+            from genbench.data.download import fetch_all  # noqa: PLC0415  `datasets` takes seconds
         rows, revision, licence = fetch_all(dataset, split.config, how_to_mirror(dataset, Path("DIR")))
         source = "hub"
     if not rows:

@@ -10,9 +10,9 @@ import pytest
 
 from genbench.analysis.results.means import GroupRecord
 from genbench.protocols import PublishedScore
-from genbench.reports.page.data import GatheredRun, gather
+from genbench.reports.page.data import RunPage, page_data
 from genbench.reports.page.html import html
-from genbench.reports.page.text_chunks import TextStore
+from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.write import report_record
 from genbench.stats.macro import MeanRecord
 from genbench.store.folder import RunFolder
@@ -22,10 +22,10 @@ from tests.reports.made import report, reported
 SCORE = PublishedScore(model="X", value=0.9, source="a paper", decoding="greedy", of="its family")
 
 
-def gathered(*paths: Path) -> list[GatheredRun]:
-    texts = TextStore(paths[0].parent / "unused.files")
+def gathered(*paths: Path) -> list[RunPage]:
+    texts = ChunkedTexts(paths[0].parent / "unused.files")
     found = [
-        gather(StoredRun(path, indexed=True), path.name, number, texts, False)
+        page_data(StoredRun(path, indexed=True), path.name, number, texts, False)
         for number, path in enumerate(paths)
     ]
     texts.discard()

@@ -188,7 +188,7 @@ def test_reads_without_javascript(browser: Any, page: str) -> None:
 def test_long_texts_come_from_the_folder_beside_the_page(
     browser: Any, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_chunks.TextStore.__init__, "__defaults__", (2000,))
+    monkeypatch.setattr(text_chunks.ChunkedTexts.__init__, "__defaults__", (2000,))
     monkeypatch.setattr(text_chunks, "CHUNK_CHARS", 3000)
     written = write_page([runs / "base", runs / "tuned"], tmp_path / "big 100%.html", parquet=False)
     assert written.texts == tmp_path / "big 100%.files"
@@ -203,7 +203,7 @@ def test_long_texts_come_from_the_folder_beside_the_page(
 def test_a_lost_folder_is_named(
     browser: Any, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_chunks.TextStore.__init__, "__defaults__", (2000,))
+    monkeypatch.setattr(text_chunks.ChunkedTexts.__init__, "__defaults__", (2000,))
     written = write_page([runs / "base"], tmp_path / "alone.html", parquet=False)
     assert written.texts is not None
     written.texts.rename(tmp_path / "elsewhere")

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from genbench.errors import InputError, RunFolderError
-from genbench.reports.page.text_chunks import TextStore
+from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.write import write_page
 from tests.ready_runs import RIGHT, MakeRun
 
 
-def spilled(folder: Path) -> TextStore:
+def spilled(folder: Path) -> ChunkedTexts:
     """Return a store whose texts do not fit into the page."""
-    store = TextStore(folder, inline_chars=10)
+    store = ChunkedTexts(folder, inline_chars=10)
     store.add("a", "x" * 100)
     return store
 
@@ -35,7 +35,7 @@ def test_folder_of_an_earlier_report_is_replaced(tmp_path: Path) -> None:
 def test_folder_of_an_earlier_report_goes_if_the_page_has_all_texts(tmp_path: Path) -> None:
     folder = tmp_path / "page.files"
     spilled(folder).publish()
-    assert TextStore(folder).publish() is None and not folder.exists()
+    assert ChunkedTexts(folder).publish() is None and not folder.exists()
 
 
 @pytest.mark.parametrize("name", ["diary.txt", "1.js", "genbench.js", "sub/0.js"])
@@ -45,7 +45,7 @@ def test_folder_with_anything_else_is_left_and_the_report_refused(tmp_path: Path
     precious.write_text("precious")
     with pytest.raises(InputError, match="no report made"):
         spilled(tmp_path / "page.files").publish()
-    assert TextStore(tmp_path / "page.files").publish() is None
+    assert ChunkedTexts(tmp_path / "page.files").publish() is None
     assert precious.read_text() == "precious"
 
 
@@ -63,7 +63,7 @@ def test_draft_of_someone_else_is_left(tmp_path: Path) -> None:
     (draft / "mine.txt").write_text("precious")
     with pytest.raises(InputError, match="no report made"):
         spilled(tmp_path / "page.files")
-    TextStore(tmp_path / "page.files").discard()
+    ChunkedTexts(tmp_path / "page.files").discard()
     assert (draft / "mine.txt").read_text() == "precious"
 
 
@@ -81,7 +81,7 @@ def test_page_without_a_name_does_not_replace_a_foreign_file(make_run: MakeRun) 
     ("text", "found"), [("plain", False), ("a\nb", False), ("$x$", True), (r"\frac{1}{2}", True)]
 )
 def test_the_store_says_whether_a_text_may_have_mathematics(tmp_path: Path, text: str, found: bool) -> None:
-    store = TextStore(tmp_path / "report.files")
+    store = ChunkedTexts(tmp_path / "report.files")
     store.add("a", {"answer": text})
     assert store.has_mathematics is found
 

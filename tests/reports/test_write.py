@@ -18,7 +18,7 @@ from genbench.errors import InputError
 from genbench.reports import write as reporting
 from genbench.reports.page import plots
 from genbench.reports.page.data import TaskHealth
-from genbench.reports.page.text_chunks import TextStore
+from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.record import ExcludedSamples
 from genbench.reports.result_tables import sample_link
 from genbench.reports.table import markdown_text
@@ -174,11 +174,11 @@ def test_the_same_runs_give_the_same_page(runs: Path, tmp_path: Path) -> None:
 
 
 def test_few_texts_stay_in_the_page_and_many_go_beside_it(tmp_path: Path) -> None:
-    few = TextStore(tmp_path / "few", inline_chars=100)
+    few = ChunkedTexts(tmp_path / "few", inline_chars=100)
     assert few.add("a", "x") == 0
     assert few.publish() is None
     assert json.loads(few.inline()) == [{"a": "x"}]
-    many = TextStore(tmp_path / "many", inline_chars=100)
+    many = ChunkedTexts(tmp_path / "many", inline_chars=100)
     for number in range(20):
         many.add(str(number), "\u2028</script>" * 5)
     assert many.publish() == "many"

@@ -21,7 +21,7 @@ from typing import Any
 from genbench.analysis.results.record import Results, require_results
 from genbench.analysis.samples import task_samples
 from genbench.exchange.parquet import SampleTable
-from genbench.reports.page.text_chunks import TextStore
+from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.reports.record import ExcludedSamples, SuspiciousReference, TaskHealthRecord
 from genbench.safetext.printable import one_line
 from genbench.store.stored_run import Sample, StoredRun, recipe_words
@@ -294,7 +294,7 @@ class TaskColumns:
 
 
 @dataclass(frozen=True, slots=True)
-class GatheredRun:
+class RunPage:
     """One run of a report. `name` is unique among the runs."""
 
     name: str
@@ -304,7 +304,7 @@ class GatheredRun:
     health: Mapping[str, TaskHealthRecord]
 
 
-def gather(stored: StoredRun, name: str, number: int, texts: TextStore, parquet: bool) -> GatheredRun:
+def page_data(stored: StoredRun, name: str, number: int, texts: ChunkedTexts, parquet: bool) -> RunPage:
     """Read a finished run once.
 
     Args:
@@ -334,11 +334,11 @@ def gather(stored: StoredRun, name: str, number: int, texts: TextStore, parquet:
             columns[task].pack()
             health[task] = found.record()
             own.forget()
-    return GatheredRun(name, stored, results, columns, health)
+    return RunPage(name, stored, results, columns, health)
 
 
 def _add_asks(
-    stored: StoredRun, columns: TaskColumns, health: TaskHealth, number: int, texts: TextStore
+    stored: StoredRun, columns: TaskColumns, health: TaskHealth, number: int, texts: ChunkedTexts
 ) -> None:
     """Read what each problem was asked. This comes after all samples, so that the asks share chunks."""
     with stored.task(columns.name).asks() as asks:

@@ -22,7 +22,7 @@ CHUNK_CHARS = 1_000_000
 size loads in about 20 ms."""
 
 
-class TextStore:
+class ChunkedTexts:
     """A store that takes records by key in any order and returns the chunk of each.
 
     `inline` returns few texts for the page itself. Many texts become `<folder>/<chunk>.js`, each one call of

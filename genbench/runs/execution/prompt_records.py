@@ -20,11 +20,11 @@ REFERENCE_CHARS = 10_000
 """Characters of a reference that are kept for readers. Packed test cases of code tasks have megabytes."""
 
 
-Asked = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+TaskPrompts = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """A task's lines of problems.jsonl, and those of asks.jsonl."""
 
 
-def prompt_records(model: PreparedModel, task: LoadedTask) -> Asked:
+def prompt_records(model: PreparedModel, task: LoadedTask) -> TaskPrompts:
     """Render every first-turn prompt.
 
     Return the records of the problems and of their asks. A prompt that does not fit raises an error.
@@ -134,13 +134,13 @@ class SpooledPrompts:
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed when the context ends)
         self._places: dict[str, tuple[int, int]] = {}
 
-    def add(self, task: str, asked: Asked) -> None:
+    def add(self, task: str, asked: TaskPrompts) -> None:
         """Keep the records of a task."""
         pack = zlib.compress(json.dumps(asked).encode(), level=1)
         self._places[task] = self._file.seek(0, os.SEEK_END), len(pack)
         self._file.write(pack)
 
-    def of(self, task: str) -> Asked:
+    def of(self, task: str) -> TaskPrompts:
         """Return the records of a task."""
         place, size = self._places[task]
         self._file.seek(place)
@@ -164,7 +164,7 @@ class SpooledPrompts:
         self._file.close()
 
 
-def records_of_problems(asked: Asked, kept: Container[str]) -> Asked:
+def records_of_problems(asked: TaskPrompts, kept: Container[str]) -> TaskPrompts:
     """Return the records of these problems. The other problems are left out of the run."""
     records, asks = asked
     return (

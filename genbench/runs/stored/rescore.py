@@ -64,33 +64,33 @@ class Rescoring:
     quiet: bool = False
     edited: Collection[str] = ()
 
-    async def run(self, folder: RunFolder, reread: StoredRunInputs) -> Results:
+    async def run(self, folder: RunFolder, stored: StoredRunInputs) -> Results:
         """Make the missing verdicts and write results.json.
 
         Raises:
             InterruptedRunError: stopped by a signal. What was verified is kept.
         """
-        self.judges.remember(stored_judges(reread.manifest))
-        tasks = await self._verify(folder, reread)
+        self.judges.remember(stored_judges(stored.manifest))
+        tasks = await self._verify(folder, stored)
         publish(folder, tasks)
-        manifest = scored_manifest(reread.manifest, tasks, self.judges, again=self.again)
+        manifest = scored_manifest(stored.manifest, tasks, self.judges, again=self.again)
         folder.write_manifest(manifest)
-        in_order = {task.name: tasks[task.name] for task in reread.tasks}
+        in_order = {task.name: tasks[task.name] for task in stored.tasks}
         readers = readers_of(folder, [item.task for item in in_order.values()], manifest.adaptive)
-        return build_results(in_order, readers, manifest, reread.suite.config).write(folder)
+        return build_results(in_order, readers, manifest, stored.suite.config).write(folder)
 
-    async def _verify(self, folder: RunFolder, reread: StoredRunInputs) -> dict[str, VerifiedTask]:
-        specs = verifier_specs(reread.tasks, self.judges)
-        total = sum(task.samples for task in reread.tasks)
-        progress = ProgressLine(reread.manifest.model.name, total, total, self.quiet)
-        async with verifier_pool(reread.suite.config.verify) as pool:
-            tasks = self._judges_first(await load_verifiers(pool, specs, reread.tasks, self.judges))
+    async def _verify(self, folder: RunFolder, stored: StoredRunInputs) -> dict[str, VerifiedTask]:
+        specs = verifier_specs(stored.tasks, self.judges)
+        total = sum(task.samples for task in stored.tasks)
+        progress = ProgressLine(stored.manifest.model.name, total, total, self.quiet)
+        async with verifier_pool(stored.suite.config.verify) as pool:
+            tasks = self._judges_first(await load_verifiers(pool, specs, stored.tasks, self.judges))
             renew_stale(folder, tasks, self.again, self.edited)
             verify = verify_with(pool, specs, self.judges, folder)
             own = [item.task for item in tasks.values()]
-            read = readers_of if reread.manifest.adaptive is None else all_readers
+            read = readers_of if stored.manifest.adaptive is None else all_readers
             readers = read(folder, own)
-            scorer = Scorer(folder, tasks, verify, reread.split, progress.verdict, stored=readers)
+            scorer = Scorer(folder, tasks, verify, stored.split, progress.verdict, stored=readers)
             progress.step("reading verdicts")
             for verdict in (item for name in tasks for item in readers[name].verdicts()):
                 progress.verdict(verdict)

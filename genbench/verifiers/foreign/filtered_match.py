@@ -11,10 +11,10 @@ import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import metadata
 from typing import Any
 
-from genbench.errors import ConfigError, DataError, nearest
-from genbench.registry import load_object
+from genbench.errors import ConfigError, DataError, asking_for_extras, nearest
 from genbench.types import Answer, Case, Finding
 from genbench.verifiers.base import BaseVerifier
 
@@ -175,7 +175,6 @@ class Matcher:
 
 
 _SHOWN = 2000
-_CORPUS = "genbench.verifiers.foreign.corpus_counts:counts_of"
 
 
 class FilteredMatchVerifier(BaseVerifier):
@@ -214,7 +213,7 @@ class FilteredMatchVerifier(BaseVerifier):
             raise ConfigError(f"headline '{headline}' is no filter; filters: {', '.join(self._filters)}")
         self._headline = headline or next(iter(self._filters))
         self._corpus = tuple(corpus)
-        self._counts = load_object(_CORPUS) if corpus else None
+        self._counts = _counts_of_corpora() if corpus else None
         try:
             self._match = Matcher(**(match or {}))
         except TypeError as error:
@@ -225,7 +224,7 @@ class FilteredMatchVerifier(BaseVerifier):
         """Return the version of the rules."""
         extra = ""
         if self._corpus:
-            extra = f", sacrebleu {load_object('sacrebleu:__version__')}"
+            extra = f", sacrebleu {metadata.version('sacrebleu')}"
         return f"filtered_match {self.rules}{extra}"
 
     def read(self, reference: Any) -> tuple[list[str], list[str]]:
@@ -288,3 +287,10 @@ def _through(steps: Sequence[Step], text: str, choices: Sequence[str]) -> str | 
         found = step(text, choices)
         text = INVALID if found is None else found
     return None if text.lower() == INVALID else text
+
+
+def _counts_of_corpora() -> Callable[..., tuple[dict[str, Any], float]]:
+    """Return the function that counts for corpus metrics. It needs an extra."""
+    with asking_for_extras():
+        from genbench.verifiers.foreign.corpus_counts import counts_of  # noqa: PLC0415
+    return counts_of

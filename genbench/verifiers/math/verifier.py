@@ -14,8 +14,7 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
-from genbench.errors import ConfigError, DataError, nearest
-from genbench.registry import load_object
+from genbench.errors import ConfigError, DataError, asking_for_extras, nearest
 from genbench.types import Answer, Case, Finding
 from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.extraction.final_answer import Stated, final_answer
@@ -182,7 +181,6 @@ Extract = Literal["boxed", "stated", "any"]
 _LIBRARIES = ("math-verify", "latex2sympy2-extended", "sympy")
 _LOADING_S = 30.0
 """Added while computer algebra is still to be imported: 1.8 CPU seconds, far longer on a busy machine."""
-_ALGEBRA = "genbench.verifiers.math.algebra:Equivalence"
 _ALGEBRA_CHARS = 1_500
 """Longest expression given to computer algebra. The longest answer of MATH-500 has 60 characters."""
 _ALGEBRA_LEVELS = 30
@@ -339,7 +337,9 @@ class MathVerifier(BaseVerifier):
         detail["compared"] = "algebra"
         if self._algebra is None:
             # A worker that sees only numbers is spared the import.
-            self._algebra = load_object(_ALGEBRA)()
+            with asking_for_extras():
+                from genbench.verifiers.math.algebra import Equivalence  # noqa: PLC0415  seconds of SymPy
+            self._algebra = Equivalence()
         try:
             outcome = self._algebra.compare(list_both_signs(reference.latex), list_both_signs(answer.latex))
         except MemoryError:
