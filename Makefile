@@ -15,14 +15,15 @@ UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --no-python-downloads
 unexport PYTHONDONTWRITEBYTECODE
 # Half of an engine's time is its start, which uses one core: two workers take about half the time of one.
 SLOW_WORKERS ?= 2
-QUICK_WORKERS ?= 2
+# Tests wait for the processes that they start for a quarter of their time.
+QUICK_WORKERS ?= 3
 
 .PHONY: help setup demo test quick chaos check docs schema bench system clean
 
 help:
 	@echo "make demo    set up, sample two tiny models with a real vLLM engine, print the comparison"
 	@echo "make test    set up, check the code, run all tests (what CI runs)"
-	@echo "make quick   run the tests that need neither an engine nor much time (under 3 minutes)"
+	@echo "make quick   run the tests that need neither an engine nor much time (about 3 minutes)"
 	@echo "make chaos   disturb runs of 5,000 samples with 33 faults (6 minutes, an hour on a busy machine)"
 	@echo "make setup   create $(VENV)/ with the $(ENGINE) build of vLLM"
 	@echo "make check   run ruff, mypy --strict and import-linter"

@@ -46,6 +46,7 @@ def test_no_odd_reply_ends_a_run_or_enters_its_files(drawn: Drawn, servers: Serv
 
 
 @pytest.mark.parametrize("name", ["deep", "large", "two choices"])
+@pytest.mark.slow
 def test_a_server_that_sends_nothing_else_ends_the_run_with_one_message(
     drawn: Drawn, servers: Servers, name: str
 ) -> None:

@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from tests.installed import ROOT, Environment, build_wheel, closure, requirements, wheel
 
 __all__ = ["wheel"]
+pytestmark = pytest.mark.slow  # an environment with two wheels
 
 EXAMPLE = ROOT / "examples" / "plugin"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -55,20 +56,17 @@ def tasks_of(folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
 def test_its_verifier_grades_its_own_task(place: Path) -> None:
     task = tasks_of(place)["unit_conversion"]
     assert (task["n"], task["k"], task["value"]) == (8, 2, 12 / 16)
     assert task["status_counts"] == {"correct": 12, "wrong": 3, "no_answer": 1}
 
 
-@pytest.mark.slow
 def test_its_verifier_grades_rows_of_ones_own_with_options_of_the_suite(place: Path) -> None:
     task = tasks_of(place)["heights"]
     assert (task["n"], task["value"]) == (4, 6 / 8)
 
 
-@pytest.mark.slow
 def test_the_verdicts_name_the_package_and_its_source(place: Path) -> None:
     verifier = tasks_of(place)["heights"]["verifier"]
     assert verifier["name"] == "quantity"
@@ -83,7 +81,6 @@ def test_its_metric_has_a_value_and_an_interval(place: Path) -> None:
     assert metric["missing"] is None
 
 
-@pytest.mark.slow
 def test_its_metric_is_shown_and_estimated_from_the_stored_run(environment: Environment, place: Path) -> None:
     shown = environment.run(place, "show", "scored/m")
     assert shown.returncode == 0, shown.stderr
@@ -121,12 +118,10 @@ def test_it_is_listed_with_its_package(environment: Environment, place: Path) ->
     assert "genbench-units 0.1.0" in environment.run(place, "tasks", "--plugins").stdout
 
 
-@pytest.mark.slow
 def test_its_task_is_in_the_list_of_tasks(environment: Environment, place: Path) -> None:
     assert "unit_conversion" in environment.run(place, "tasks").stdout
 
 
-@pytest.mark.slow
 def test_its_runs_are_compared_and_reported(environment: Environment, place: Path) -> None:
     compared = environment.run(place, "compare", "scored/m", "scored/m")
     assert "Traceback" not in compared.stderr and compared.returncode in (0, 3)
@@ -135,7 +130,6 @@ def test_its_runs_are_compared_and_reported(environment: Environment, place: Pat
     assert "agreement" in (place / "page.html").read_text()
 
 
-@pytest.mark.slow
 def test_an_edited_plug_in_makes_its_verdicts_again(
     environment: Environment, place: Path, tmp_path: Path
 ) -> None:
@@ -172,7 +166,6 @@ MISTAKES: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_message_with_the_place(
     environment: Environment, place: Path, tmp_path: Path, mistake: str

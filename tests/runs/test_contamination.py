@@ -112,6 +112,7 @@ def test_flips_without_earlier_models_are_counted_but_not_tested(runs: dict[str,
     assert not task.suspicious
 
 
+@pytest.mark.slow
 def test_a_model_that_remembers_the_order_of_options_is_suspicious(runs: dict[str, Path]) -> None:
     task = contamination([runs["base"], runs["memory"]]).tasks["picks"]
     order = task.order
@@ -121,6 +122,7 @@ def test_a_model_that_remembers_the_order_of_options_is_suspicious(runs: dict[st
     assert task.suspicious
 
 
+@pytest.mark.slow
 def test_p_values_are_adjusted_over_all_tests(runs: dict[str, Path]) -> None:
     task = contamination([runs[name] for name in ("base", "clean1", "leak")]).tasks["picks"]
     assert task.flips.p is not None and task.order.p is not None
@@ -137,11 +139,13 @@ def test_runs_with_few_samples_are_not_counted(tmp_path: Path) -> None:
     assert task.order.missing == "a score file has no questions"
 
 
+@pytest.mark.slow
 def test_one_run_is_refused(runs: dict[str, Path]) -> None:
     with pytest.raises(InputError, match="wanted at least two runs"):
         contamination([runs["base"]])
 
 
+@pytest.mark.slow
 def test_runs_that_differ_are_refused_unless_allowed(runs: dict[str, Path], tmp_path: Path) -> None:
     record = {"task": "picks", "problem_id": "other", "sample_index": 0, "score": 1}
     path = tmp_path / "s.jsonl"
@@ -150,6 +154,7 @@ def test_runs_that_differ_are_refused_unless_allowed(runs: dict[str, Path], tmp_
         contamination([runs["base"], path])
 
 
+@pytest.mark.slow
 def test_a_strangers_run_is_not_read_again(runs: dict[str, Path]) -> None:
     seal = runs["clean2"] / "seal.json"
     kept = seal.read_bytes()

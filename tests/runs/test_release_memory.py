@@ -54,6 +54,7 @@ def test_cycles_are_collected_after_many_samples_only() -> None:
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library is not glibc")
+@pytest.mark.slow
 def test_free_pages_between_used_ones_go_back_to_the_system() -> None:
     done = subprocess.run([sys.executable, "-c", FRAGMENTED], capture_output=True, text=True, check=True)
     assert int(done.stdout) > 100 << 20

@@ -73,6 +73,7 @@ def test_a_reply_to_another_order_is_refused() -> None:
         "import os, signal\nsignal.setitimer(signal.ITIMER_PROF, 0.01)\nwhile True: pass",
     ],
 )
+@pytest.mark.slow
 def test_whatever_a_program_does_is_its_own_failure(program: str) -> None:
     with Sandbox.open() as box:
         assert box.grade(Program(program), ADD_CHECKS, LIMITS).verdict in ("runtime_error", "wrong")
@@ -92,6 +93,7 @@ def test_whatever_a_program_does_is_its_own_failure(program: str) -> None:
         "[10 ** 400]",
     ],
 )
+@pytest.mark.slow
 def test_a_huge_number_for_a_float_is_wrong(body: str) -> None:
     program = Program(f"import math\ndef f(x): return {body}", "assert")
     with Sandbox.open() as box:

@@ -75,6 +75,7 @@ def test_the_mode_decides_where_the_two_differ() -> None:
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_line_of_another_form_is_refused_by_its_number(line: bytes, message: str) -> None:
     out = io.BytesIO()
     with pytest.raises(InputError, match=message):

@@ -60,6 +60,7 @@ def test_commands_on_a_run_with_a_hole_have_one_message(make_run: MakeRun, tmp_p
         assert "completions.jsonl:13: the line is longer than" in outcome(*command), command
 
 
+@pytest.mark.slow
 def test_scoring_changes_no_file_that_has_a_second_name_elsewhere(make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run("run", lambda i: [RIGHT, WRONG] * 2, n=3)
     verdicts = run / "sums" / "verdicts.jsonl"

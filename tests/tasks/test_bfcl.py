@@ -122,6 +122,7 @@ STRICTER = {
 
 
 @pytest.mark.gold
+@pytest.mark.slow
 def test_every_official_verdict_is_met_and_strict_differs_by_kind(shared: Path) -> None:
     known, verifier = problems(shared), FunctionCallVerifier()
     differences: Counter[tuple[str, str]] = Counter()
@@ -229,6 +230,7 @@ def test_the_accepted_calls_of_every_row_are_right_except_for_named_rows(shared:
 
 
 @pytest.mark.gold
+@pytest.mark.slow
 def test_the_accepted_calls_of_the_next_row_are_right_only_if_they_are_the_same(shared: Path) -> None:
     wanted = [item for item in problems(shared).values() if item.row["reference"]["expect"] == "calls"]
     accepted = [

@@ -68,6 +68,7 @@ def shown(suite: Path) -> str:
     return str(found.prompt)
 
 
+@pytest.mark.slow
 def test_a_prompt_is_made_again_unless_the_file_was_changed_or_removed(suite: Path) -> None:
     assert "This is a ledger of payments." in shown(suite)
     file = suite / "ledger.py"

@@ -54,6 +54,7 @@ def score(task: Any, asked: Row, *texts: str) -> float:
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
+@pytest.mark.slow
 def test_an_answer_follows_the_instructions_of_its_own_row_alone(name: str) -> None:
     task = registry.load("task", name)()
     rows = [row(place, instructions) for place, (instructions, _) in enumerate(ROWS[name])]
@@ -79,6 +80,7 @@ def test_each_turn_must_follow_its_own_instructions() -> None:
 
 @pytest.mark.gold
 @pytest.mark.parametrize(("name", "kinds"), [("ifeval", 25), ("ifbench", 58)])
+@pytest.mark.slow
 def test_every_kind_has_an_answer_that_follows_and_one_that_does_not(
     name: str, kinds: int, gold: Gold
 ) -> None:

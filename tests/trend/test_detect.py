@@ -36,6 +36,7 @@ def by_task(changes: tuple[Change, ...]) -> dict[str | None, Change]:
     return {change.task: change for change in changes}
 
 
+@pytest.mark.slow
 def test_a_planted_drop_is_found_on_its_night_in_each_series(dropped: tuple[Ledger, Path]) -> None:
     found = by_task(detect_changes(dropped[0], "nightly").changes)
     assert set(found) == {None, "gpqa", "aime"}

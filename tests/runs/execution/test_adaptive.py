@@ -309,6 +309,7 @@ def test_the_first_round_is_the_first_look_of_every_task(place: Path, base: Path
     assert asyncio.run(draws()) == N["sums"] + N["singles"] // 4
 
 
+@pytest.mark.slow
 def test_scores_on_disk_are_those_of_the_wanted_samples_and_verifier(same: Path) -> None:
     verifier = lines(same, "sums", "verdicts")[0]["verifier"]
     wanted = {"sums": {"p000": range(1), "p001": range(0, 0)}}

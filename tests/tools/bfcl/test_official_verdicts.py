@@ -83,6 +83,7 @@ def test_every_accepted_answer_is_right(shared: Path) -> None:
 
 
 @pytest.mark.gold
+@pytest.mark.slow
 def test_results_and_verdicts_of_wrong_and_right_answers_are_the_official_ones(shared: Path) -> None:
     known = official()
     differing = []

@@ -69,6 +69,7 @@ MOST_CPU_S = 4.0
 
 
 @pytest.mark.parametrize("reference", ["70", "\\frac{\\sqrt{3}}{2}", "x^2+1", "(1,2]"])
+@pytest.mark.slow
 def test_hostile_answers_are_refused_before_they_explode(reference: str) -> None:
     verify("\\boxed{\\sqrt{3}}", "\\sqrt{2}+1")  # computer algebra is imported once
     for answer in HOSTILE:

@@ -64,6 +64,7 @@ def test_a_hang_inside_c_code_that_never_looks_at_signals_is_a_timeout() -> None
 
 
 @pytest.mark.parametrize(("text", "code"), [("crash", 3), ("kill", -9)])
+@pytest.mark.slow
 def test_an_answer_that_ends_every_worker_is_a_failure_of_the_answer(text: str, code: int) -> None:
     found = verify(["say a", text, "say b"])
     assert [finding.reason for finding in found] == ["wrong", "runtime_error", "wrong"]
@@ -177,6 +178,7 @@ def test_a_verifier_that_never_loads_is_a_defect_of_every_case(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("failing", ["loads_refused", "loads_of_another_version"])
+@pytest.mark.slow
 def test_workers_that_fail_to_load_what_was_loaded_before_mark_no_case(tmp_path: Path, failing: str) -> None:
     tally = tmp_path / "tally"
     # Each load counts to three: the second and the third load fail.
