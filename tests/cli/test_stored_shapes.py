@@ -46,7 +46,7 @@ def test_a_suite_of_another_shape_is_one_message(
         ("report", run, "--output", tmp_path / "page.html"),
         ("export", run, "--to", "lm-eval", "--output", tmp_path / "logs"),
         ("gate", run, "--track", "nightly", *ledger),
-        ("contamination", whole, run),
+        ("contamination", "runs", whole, run),
         ("score", run),
         ("score", run, "--again", "--trust-run", "files"),
         ("score", run, "--suite", tmp_path / "copy" / "suite.yaml", "--into", tmp_path / "again"),

@@ -53,7 +53,7 @@ def test_commands_on_a_run_with_a_hole_have_one_message(make_run: MakeRun, tmp_p
     for command in (
         ("compare", whole, run),
         ("estimate", run),
-        ("status", run),
+        ("show", run, "--progress"),
         ("score", run, "--again"),
         ("export", run, "--to", "inspect", "--output", tmp_path / "logs"),
     ):
