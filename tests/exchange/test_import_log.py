@@ -128,6 +128,17 @@ def test_a_damaged_log_is_one_message(tmp_path: Path, place: int, value: int, wo
         read_inspect(path)
 
 
+def test_a_log_packed_by_a_newer_version_of_the_format_is_one_message(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("header.json", "{}")
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"PK\x01\x02") + 6] = 99  # the version that is needed, in the directory at the end
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=r"not a log of Inspect: zip file version 9\.9"):
+        read_inspect(path)
+
+
 def test_records_of_every_eval_ever_are_samples_in_their_order(tmp_path: Path) -> None:
     record = {"evaluation_name": "t", "answer_attribution": [{"extracted_value": "x"}]}
     scores = [("a", 1), ("a", 0), ("b", 0.25)]
