@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from starlette.types import Message
 from genbench.errors import InputError
 from genbench.service.app import make_api, make_app
 from genbench.service.context import Service
-from genbench.service.middleware import MOST_BODY, POLICY, Guard
+from genbench.service.middleware import MOST_BODY, Guard
 from genbench.service.responses import MEDIA
 from genbench.service.tokens import Caller, add_token, caller_of, list_tokens, revoke_token
 
@@ -88,10 +89,19 @@ def test_too_many_requests_in_a_second_wait(service: Service) -> None:
     assert codes == [200, 200, 200, 429]
 
 
-def test_every_response_forbids_scripts_and_sniffing(client: TestClient) -> None:
+def test_every_response_allows_two_scripts_by_digest_and_forbids_sniffing(client: TestClient) -> None:
+    allowed = set()
+    for name in ("plotly.js", "service.js"):
+        script = client.get(f"/scripts/{name}")
+        assert script.headers["content-type"].startswith("text/javascript")
+        digest = base64.b64encode(hashlib.sha256(script.content).digest()).decode()
+        allowed.add(f"'sha256-{digest}'")
+    assert client.get("/scripts/other.js").status_code == 404
     for path in ("/", TRACKS, "/nothing", "/queue", "/style.css"):
         headers = client.get(path).headers
-        assert headers["content-security-policy"] == POLICY
+        policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
+        assert set(policy["script-src"].split()) == allowed and policy["default-src"] == "'none'"
+        assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in headers
 
