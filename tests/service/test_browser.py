@@ -68,7 +68,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         while not server.started:
             time.sleep(0.02)
         port = server.servers[0].sockets[0].getsockname()[1]
-        yield Site(f"http://127.0.0.1:{port}", own, change.id, change.first.uid)
+        yield Site(f"http://127.0.0.1:{port}", own, change.id, change.first_uid)
         server.should_exit = True
         thread.join()
 
