@@ -17,7 +17,6 @@ from genbench.verifiers.language import announcements
 from genbench.verifiers.language.negation import (
     contrasts,
     denies,
-    denies_plainly,
     leaves_open,
     without_certainty,
 )
@@ -102,6 +101,8 @@ _SENTENCE_END = re.compile(r"\n+|[!?。！？]+|\.(?=\s|$|[\ue000\ue001])|;")
 _NOUN = bounded(words(announcements.ANSWERS))
 
 _WORD = re.compile(r"\w")
+# "The answer is B. But B cannot be right."
+_TURN = re.compile(r"(?<!\w)(?:but|however|yet|though|although|aber|mais|pero|ma|mas|но)(?!\w)|但", re.IGNORECASE)
 _MARK = re.compile(r"[.!?。\n]")
 
 
@@ -166,9 +167,9 @@ class Sentences:
         """Return whether words such as "wait" or "actually" are between two places."""
         return pauses(self._text[place:later][-3 * _WINDOW :])
 
-    def denied_plainly(self, place: int, letters: str) -> bool:
-        """Return whether the text after `place` calls an option wrong in so many words."""
-        return denies_plainly(self._full[place + 1 :], letters)
+    def turns_between(self, place: int, later: int) -> bool:
+        """Return whether a change of mind, or a "but", is between two places."""
+        return _TURN.search(self._text, place, later) is not None or self.pauses_between(place, later)
 
 
 def _heading(line: str) -> bool:
@@ -348,6 +349,11 @@ def ends_text(after: str) -> bool:
         return True
     word = _NEXT_WORD.match(after)
     return word is not None and (word[1].lower() in _TEXT_CONTINUES or not word[1].isascii())
+
+
+def goes_on(after: str) -> bool:
+    """Return whether a sentence goes on after a name: "Venus does not", but not "Venus."."""
+    return re.match(r"[\s)\]\"'”]+[^\W\d_]", after) is not None
 
 
 def is_prose(text: str, end: int, letter: str, texts: Sequence[Placed]) -> bool:

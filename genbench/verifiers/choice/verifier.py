@@ -27,10 +27,15 @@ from genbench.verifiers.choice.context import (
     without_unit,
 )
 from genbench.verifiers.language import negation
+from genbench.verifiers.language.commitment import read_claim
 from genbench.verifiers.language.retraction import is_withdrawn
 
 _CONCLUSION = 3
 """Sentences from the end (and the first one) in which a mere conclusion counts: "Therefore, B."."""
+
+
+Kind = Literal["announced", "confirmed", "exception"]
+"""How an option is stated: "the answer is B", "B is correct", "the one that is not a planet is B"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +45,21 @@ class Statement:
     start: int
     end: int
     letters: str
-    strength: Literal["denied", "mentioned", "concluded", "stated"]
+    strength: Literal["denied", "named", "mentioned", "concluded", "stated"]
+    kind: Kind = "confirmed"
+    plain: bool = False
+    """A denial says so in so many words: "B is wrong"."""
     adds: bool = False
     """It adds to what was stated before: "B is also correct"."""
 
 
 def settled(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str | None:
     """Return the letters last stated and not taken back. Return "" if all were, None if nothing is stated."""
-    last = max((place for place, said in enumerate(statements) if said.strength == "stated"), default=None)
+    last = _last_stated(statements, sentences)
     if last is None:
         return None
     said, later = statements[last], statements[last + 1 :]
-    denied = any(other.strength == "denied" and said.letters in other.letters for other in later)
+    denied = [other for other in later if other.strength == "denied" and said.letters in other.letters]
     for other in reversed(later):
         changed = other.strength == "concluded" and other.letters != said.letters
         if changed and (denied or sentences.pauses_between(said.start + 1, other.start)):
@@ -59,10 +67,30 @@ def settled(statements: Sequence[Statement], sentences: Sentences, spared: Colle
     repeated = any(o.strength in ("concluded", "mentioned") and o.letters == said.letters for o in later)
     if not repeated and sentences.retracted_after(said.end, spared):
         return ""
-    if denied and sentences.denied_plainly(said.start, said.letters):
+    # "The answer is B. But B is wrong" takes it back. After "the answer is B" alone "B is false" may say why:
+    # the question may ask for the false statement.
+    if any(other.plain and sentences.turns_between(said.end, other.start) for other in denied):
         return ""
-    earlier = "".join(o.letters for o in statements[:last] if o.strength == "stated") if said.adds else ""
+    earlier = "".join(o.letters for o in statements[:last] if o.strength != "denied") if said.adds else ""
     return "".join(dict.fromkeys(earlier + said.letters))
+
+
+def _last_stated(statements: Sequence[Statement], sentences: Sentences) -> int | None:
+    """Return the place of the statement that counts. One of an exception does not replace an announcement.
+
+    "The answer is A. The statement that is clearly wrong is C." settles on A.
+    """
+    stated = [place for place, said in enumerate(statements) if said.strength == "stated"]
+    if not stated:
+        return None
+    last = stated[-1]
+    if statements[last].kind != "exception":
+        return last
+    for place in reversed(stated):
+        if statements[place].kind == "announced":
+            turned = sentences.turns_between(statements[place].end, statements[last].start)
+            return last if turned else place
+    return last
 
 
 def concluded_near_end(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str:
@@ -153,8 +181,7 @@ class OptionReader:
         return Picked(concluded, "stated") if concluded else Picked(only, "mentioned") if only else None
 
     def _statements(self, text: str, sentences: Sentences) -> Iterator[Statement]:
-        for start, end in box_spans(text):
-            yield from self._boxed(text, start, end)
+        yield from self._boxes(text, sentences)
         outside = blanked(text)
         groups = list(self._groups(outside))
         for place, group in enumerate(groups):
@@ -164,13 +191,24 @@ class OptionReader:
                 if not (listed and said.strength == "concluded"):
                     yield said
 
-    def _boxed(self, text: str, start: int, end: int) -> Iterator[Statement]:
-        """Yield what a box states. A box that names no option states nothing."""
-        content = text[start + 1 : end]
-        letters = self._whole(content)
-        if letters:
-            denied = negation.denies_next(text[max(0, start - 60) : start])
-            yield Statement(start, end + 1, letters, "denied" if denied else "stated")
+    def _boxes(self, text: str, sentences: Sentences) -> Iterator[Statement]:
+        """Yield what boxes state. A box that names no option states nothing. "or" joins two to one statement."""
+        found = [
+            (start, end + 1, letters)
+            for start, end in box_spans(text)
+            if (letters := self._whole(text[start + 1 : end]))
+        ]
+        while found:
+            start, end, letters = found.pop(0)
+            while found and context.joined(text[end : found[0][0]], "letter"):
+                _, end, more = found.pop(0)
+                letters = "".join(dict.fromkeys(letters + more))
+            claim = read_claim(sentences.before(start), sentences.after(end), announced=True)
+            denied = claim.role == "rejected" or negation.is_denied(text[max(0, start - 40) : start], "box")
+            if denied:
+                yield Statement(start, end, letters, "denied", plain=claim.plain)
+            elif claim.role == "answer":
+                yield Statement(start, end, letters, "stated", "announced")
 
     def _whole(self, content: str) -> str:
         """Return the letters of a text that is nothing but an option or several, or else ""."""
@@ -197,12 +235,23 @@ class OptionReader:
         """Yield the mentions of a text. Those that commas, "or" or brackets join come together."""
         group: list[Mention] = []
         for mention in self._mentions(text):
-            if group and not _are_joined(group[-1], mention, text[group[-1].end : mention.start]):
+            gap = text[group[-1].end : mention.start] if group else ""
+            if mention.kind == "text" and group and not self._is_named(mention, gap, text):
+                continue
+            if group and (not _are_joined(group[-1], mention, gap) or _begins_anew(group, mention, gap)):
                 yield group
                 group = []
             group.append(mention)
         if group:
             yield group
+
+    def _is_named(self, mention: Mention, gap: str, text: str) -> bool:
+        """Return whether an option's text after another mention is that option.
+
+        It is none in "(G). The Keynesians believe", where a sentence begins, or in "(G) Paris Hilton".
+        """
+        after = text[mention.end : mention.end + 60]
+        return context.ends_text(after) and not ("." in gap and context.goes_on(after))
 
     def _mentions(self, text: str) -> list[Mention]:
         by_text = [
@@ -271,6 +320,13 @@ def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
     return context.joined(gap, two.kind) or (named and gap.strip() in ("(", "["))
 
 
+def _begins_anew(group: Sequence[Mention], mention: Mention, gap: str) -> bool:
+    """Return whether a letter is named again after a comma: "Between A and B, B is better"."""
+    return mention.kind == "letter" and "," in gap and any(
+        other.letter == mention.letter and other.kind == "letter" for other in group
+    )
+
+
 def _is_list(one: Sequence[Mention], two: Sequence[Mention], text: str) -> bool:
     """Return whether two groups are lines of a list of the options: "A) Paris", "B) Rome"."""
     if one[0].start > two[0].start:
@@ -296,30 +352,34 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
     if group[0].kind == "lower" and lead != "stated":
         return
     letters = _letters_of(group)
-    if len(group) > 1 and negation.denied_before(before) and _denies_first(group, text, before, after):
+    claim = read_claim(before, after, announced=lead == "stated", asked=sentences.is_question(end))
+    if len(group) > 1 and claim.leading and _denies_first(group, text, before, after):
         yield Statement(start, group[0].end, group[0].letter, "denied")
         yield from _said_of(group[1:], text, sentences)
         return
-    denied_after = negation.denied_after(after, announced=lead == "stated")
-    if denied_after and lead == "stated" and _denies_others(group, text, after):
+    if claim.role == "rejected" and lead == "stated" and _denies_others(group, text, after):
         yield Statement(group[1].start, end, _letters_of(group[1:]), "denied")
-        yield Statement(start, end, group[0].letter, "stated")
+        yield Statement(start, end, group[0].letter, "stated", "announced")
         return
-    # A denial counts more than an announcement: "The answer is B, which is wrong."
-    if denied_after or negation.denied_before(before):
-        yield Statement(start, end, letters, "denied")
+    if claim.role == "rejected":
+        yield Statement(start, end, letters, "denied", plain=claim.plain)
         return
-    # And so does a supposition: "If the answer is B, then".
-    if negation.is_open(before, after) or sentences.is_question(end):
+    if claim.role in ("alternative", "hypothetical"):
         return
     if group[-1].kind == "text" and not context.ends_text(after):
         return
-    if lead == "stated" or context.confirms(after):
-        yield Statement(start, end, letters, "stated", adds=context.adds(after))
+    if claim.exception:
+        yield Statement(start, end, letters, "stated", "exception")
+    elif lead == "stated":
+        yield Statement(start, end, letters, "stated", "announced", adds=context.adds(after))
+    elif claim.plain or context.confirms(after):
+        yield Statement(start, end, letters, "stated", "confirmed", adds=context.adds(after))
     elif _concludes(group, before, after, sentences):
         yield Statement(start, end, letters, "concluded")
     elif lead == "mentioned":
         yield Statement(start, end, letters, "mentioned")
+    else:
+        yield Statement(start, end, letters, "named")
 
 
 def _denies_others(group: Sequence[Mention], text: str, after: str) -> bool:

@@ -58,6 +58,9 @@ WONDERING = read_list(r"""
     (?:my|your|his|her|the|a|our) (?:friend|teacher|tutor|professor|colleague|classmate|student|user
       |neighbou?r|brother|sister|mother|father|boss|uncle|aunt)s? (?:\w+ )?(?:says?|said|thinks?|thought
       |claims?|claimed|believes?|believed|insists?|guess(?:es|ed)?|told (?:me|us)|picked|chose|answered);
+    (?:let['’]?s|let us|we|now|next),? (?:look at|turn to|examine|analy[sz]e); (?:now|next),? option;
+    betrachten wir; schauen wir; considérons; examinons; regardons; consideremos; veamos; analicemos;
+    来看; 看看; 考虑;
     one (?:might|could|may); you (?:might|could|may); argue for; let us consider; let['’]?s consider;
     consider (?:option|choice); perhaps; maybe; possibly; conceivably; vielleicht; möglicherweise;
     peut-être; quizás?; tal vez; forse; talvez; misschien; возможно;
@@ -81,7 +84,7 @@ CERTAIN = read_list(r"""
     senza dubbio; sem dúvida; не сомневаюсь; без сомнения; несомненно; 毫无疑问; 无疑; 間違いなく;
     틀림없이; şüphesiz; ne peut être que; ne reste que; no puede ser (?:otra|más) que;
     non può che essere; nichts anderes als; не кто иной; 不外乎; 非常; 不过; 不仅; 差不多; 对不起; 无非;
-    除此之外; without any doubt; not to worry; if not mistaken; if i(?:['’]m| am) not mistaken
+    除此之外; 不如; s[oó]lo puede ser; solo può essere; só pode ser; peut être que; kann nur; without any doubt; not to worry; if not mistaken; if i(?:['’]m| am) not mistaken
 """)
 """Phrases with a denying word that deny nothing."""
 

@@ -56,7 +56,10 @@ TAKES_BACK = any_of(rf"""
     (?:forget|ignore|disregard)(?: about)? (?:that|this|it|the above|the previous|everything above
       |all (?:of )?(?:that|this)|what i (?:just )?(?:said|wrote)(?: above| before)?|{_SUBJECT});
     i (?:hereby )?(?:retract|withdraw|revoke|take back) {_SUBJECT}; i take (?:that|it|this) back;
-    i(?: have|['’]ve)?(?: just)? changed? my mind;
+    i(?: have|['’]ve)?(?: just)? changed? my mind; or not; (?:that|this|it)(?:['’]s| is| was) (?:a )?lie;
+    none of (?:them|these|those|the (?:above|options|others))(?: is (?:right|correct))?;
+    i(?:['’]m| am) (?:not|no longer) sure(?: any ?more)?; i (?:do not|don['’]t) know(?: any ?more)?;
+    i (?:do not|don['’]t) want to (?:choose|answer|commit); {_SUBJECT} (?:can['’]t|cannot|can not) be;
     {_SUBJECT}(?: is| was| seems| looks| must be| are|['’]s){_ADVERB} (?:wrong|incorrect|false|untrue
       |invalid|mistaken|(?:a|my) mistake|an error|no good|not {_RIGHT});
     {_SUBJECT} (?:(?:can|could|is|was)(?:n['’]?t|not| not)|cannot|can['’]t)(?: be)?{_ADVERB} {_RIGHT};
