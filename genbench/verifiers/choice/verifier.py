@@ -27,7 +27,7 @@ from genbench.verifiers.choice.context import (
     without_unit,
 )
 from genbench.verifiers.language import negation
-from genbench.verifiers.language.commitment import read_claim
+from genbench.verifiers.language.commitment import VERDICT, read_claim, turns_down, verdict
 from genbench.verifiers.language.retraction import is_withdrawn
 
 _CONCLUSION = 3
@@ -84,6 +84,18 @@ def _last_stated(statements: Sequence[Statement], sentences: Sentences) -> int |
     if not stated:
         return None
     last = stated[-1]
+    # "Since A, C and D are all correct, the answer is B, which is not correct."
+    odd = [
+        place
+        for place, said in enumerate(statements)
+        if said.strength == "denied" and said.kind == "announced"
+    ]
+    if (
+        odd
+        and len(statements[last].letters) > 1
+        and statements[odd[-1]].letters not in statements[last].letters
+    ):
+        return odd[-1]
     if statements[last].kind != "exception":
         return last
     for place in reversed(stated):
@@ -120,6 +132,7 @@ def only_mention(statements: Sequence[Statement], sentences: Sentences, spared: 
 
 How = Literal["stated", "bare", "mentioned"]
 
+_TICKED = ("[x]", "[X]", "[✓]", "[✔]", "☑")
 _TAIL = 20_000
 """Characters from the end in which a choice is looked for."""
 _TOKENS = 200
@@ -156,6 +169,15 @@ class OptionReader:
             rf"{context.BEFORE_LETTER}(?P<letter>[{self._letters}]){context.AFTER_LETTER}"
             rf"|{context.BEFORE_LETTER}(?P<lower>[{self._letters.lower()}]){context.AFTER_LOWER}"
         )
+        letter = rf"(?P<letter>[{self._letters}])"
+        # "- [x] B", "☑ B"
+        self._ticks = re.compile(rf"(?P<mark>\[[ xX✓✔]\]|[☐☑☒])\s*\(?{letter}(?![A-Za-z])")
+        # "(A) No (B) Yes", "B. Paris: no", "C ❌", a line or one after another
+        self._verdicts = re.compile(
+            rf"(?:^|(?<=[\s;,，；]))[-*•]?\s*(?:\d+[.)]\s*)?(?:option\s+)?\(?{letter}(?![^\W\d_])"
+            rf"(?:[).:：]*[^\S\n]*[^\n:：;,()✓✔✅✗✘❌]{{0,60}}?(?=[:：(–—-]|\s[✓✔✅✗✘❌]))?(?P<said>{VERDICT})",
+            re.IGNORECASE | re.MULTILINE,
+        )
         texts = sorted(self._by_text, key=len, reverse=True)
         source = "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in texts) or r"(?!)"
         self._texts = re.compile(rf"{context.BEFORE_TEXT}(?:{source}){context.AFTER_TEXT}", re.IGNORECASE)
@@ -181,18 +203,54 @@ class OptionReader:
         return Picked(concluded, "stated") if concluded else Picked(only, "mentioned") if only else None
 
     def _statements(self, text: str, sentences: Sentences) -> Iterator[Statement]:
+        tally = self._tallied(text)
+        if tally is None:
+            yield from self._said(text, sentences)
+            return
+        yield tally
+        for said in self._said(text, sentences):
+            if not tally.start <= said.start < tally.end:
+                yield said
+
+    def _said(self, text: str, sentences: Sentences) -> Iterator[Statement]:
         yield from self._boxes(text, sentences)
         outside = blanked(text)
         groups = list(self._groups(outside))
+        heads = context.listed_letters(outside)
         for place, group in enumerate(groups):
             neighbours = groups[max(0, place - 1) : place] + groups[place + 1 : place + 2]
-            listed = any(_is_list(group, other, outside) for other in neighbours)
+            listed = group[0].start in heads or any(_is_list(group, other, outside) for other in neighbours)
             for said in _said_of(group, outside, sentences):
-                if not (listed and said.strength == "concluded"):
+                # "The options are:\\nA) Paris\\nB) Rome" states neither.
+                stated = said.strength == "concluded" or (
+                    said.strength == "stated" and said.kind == "announced"
+                )
+                if not (stated and listed):
                     yield said
 
+    def _tallied(self, text: str) -> Statement | None:
+        """Return what a table of verdicts on the options states: "(A) No (B) Yes", "- [x] B"."""
+        for pattern in (self._ticks, self._verdicts):
+            found = list(pattern.finditer(text))
+            if len({match["letter"].upper() for match in found}) < 2:
+                continue
+            said = [
+                (
+                    match["letter"].upper(),
+                    verdict(match["said"]) == "right"
+                    if pattern is self._verdicts
+                    else match["mark"] in _TICKED,
+                )
+                for match in found
+            ]
+            chosen = "".join(dict.fromkeys(letter for letter, right in said if right))
+            strength: Literal["denied", "stated"] = "stated" if chosen else "denied"
+            letters = chosen or "".join(dict.fromkeys(letter for letter, _ in said))
+            return Statement(found[0].start(), found[-1].end(), letters, strength, "exception")
+        return None
+
     def _boxes(self, text: str, sentences: Sentences) -> Iterator[Statement]:
-        """Yield what boxes state. A box that names no option states nothing. "or" joins two to one statement."""
+        """Yield what boxes state. One that names no option states nothing. "or" joins two to one."""
         found = [
             (start, end + 1, letters)
             for start, end in box_spans(text)
@@ -238,7 +296,9 @@ class OptionReader:
             gap = text[group[-1].end : mention.start] if group else ""
             if mention.kind == "text" and group and not self._is_named(mention, gap, text):
                 continue
-            if group and (not _are_joined(group[-1], mention, gap) or _begins_anew(group, mention, gap)):
+            if group and (
+                not _are_joined(group[-1], mention, gap) or _begins_anew(group, mention, gap, text)
+            ):
                 yield group
                 group = []
             group.append(mention)
@@ -251,6 +311,10 @@ class OptionReader:
         It is none in "(G). The Keynesians believe", where a sentence begins, or in "(G) Paris Hilton".
         """
         after = text[mention.end : mention.end + 60]
+        if re.match(r"\s+(?:and|or|und|oder|et|ou|y|o)\s+\(?[A-Z](?![A-Za-z])", after):
+            return True  # "B. Paris and C. Rome"
+        if re.match(r"\s+\(?[A-Z][).:]\s", after):
+            return True  # "A) Paris B) Rome"
         return context.ends_text(after) and not ("." in gap and context.goes_on(after))
 
     def _mentions(self, text: str) -> list[Mention]:
@@ -276,6 +340,8 @@ class OptionReader:
         first_end = text.find("\n", len(text) - len(text.lstrip()))
         if first_end >= 0 and sentences.retracted_after(first_end, self._by_text):
             places.pop()
+        if several := self._listed_bare(paragraphs[-1]):
+            return several
         for line, around in places:
             headed = {found for other in around if (found := context.headed_by(other)) in self._letters}
             # Several lines under letters are a list of the options, not a choice.
@@ -283,23 +349,45 @@ class OptionReader:
                 return found
         return ""
 
+    def _listed_bare(self, lines: Sequence[str]) -> str:
+        """Return the letters of two or more last lines that are nothing but an option each: "B\\nC"."""
+        letters = ""
+        for line in reversed(lines):
+            found = self._whole(line)
+            if not found or (
+                re.search(r"\w{2}", line) and line.strip(_DECORATION).casefold() not in self._by_text
+            ):
+                break
+            letters = found + letters
+        return letters if len(set(letters)) > 1 and len(lines) > 1 else ""
+
     def _begun(self, line: str) -> str:
         """Return the letters that a line begins with, if it commits to them."""
-        group = next(self._groups(line), None)
-        if group is None or group[0].kind != "letter" or context.rest_of(line[: group[0].start]):
+        groups = list(self._groups(line))
+        if not groups or groups[0][0].kind != "letter" or context.rest_of(line[: groups[0][0].start]):
             return ""
+        group = groups[0]
         after = line[group[-1].end :]
         if re.match(r"\s*A\s*:", line) and (said := self._whole(after)):
             return said  # "A: D" is short for "Answer: D"
-        if negation.contrasts(after):
-            return _letters_of(group)
-        letter = group[0].letter
-        if not context.is_heading(letter, after) and context.begins_prose(letter, after):
-            return ""
-        closes = context.ENDS.match(after) or context.is_heading(letter, after) or context.reasons(after)
-        if not closes or negation.denied_after(after) or self._takes_back(after):
+        inline_list = len(groups) > 1 and _is_list(group, groups[1], line)  # "A) Paris B) Rome"
+        if inline_list or not self._commits(group, after):
             return ""
         return _letters_of(group)
+
+    def _commits(self, group: Sequence[Mention], after: str) -> bool:
+        """Return whether what follows an option at the start of a line leaves it chosen."""
+        if negation.contrasts(after):
+            return True  # "B, not A"
+        letter = group[0].letter
+        heading = context.is_heading(letter, after)
+        if not heading and context.begins_prose(letter, after):
+            return False
+        if not (heading or context.ENDS.match(after) or context.reasons(after)) or self._takes_back(after):
+            return False
+        if heading:
+            return not turns_down(after)
+        return read_claim("", after).role not in ("rejected", "hypothetical")
 
     def _takes_back(self, after: str) -> bool:
         return is_withdrawn(after, spared=self._by_text, about_options=True)
@@ -320,10 +408,11 @@ def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
     return context.joined(gap, two.kind) or (named and gap.strip() in ("(", "["))
 
 
-def _begins_anew(group: Sequence[Mention], mention: Mention, gap: str) -> bool:
-    """Return whether a letter is named again after a comma: "Between A and B, B is better"."""
-    return mention.kind == "letter" and "," in gap and any(
-        other.letter == mention.letter and other.kind == "letter" for other in group
+def _begins_anew(group: Sequence[Mention], mention: Mention, gap: str, text: str) -> bool:
+    """Return whether a letter is named again after a comma, as a subject: "Between A and B, B is better"."""
+    again = any(other.letter == mention.letter and other.kind == "letter" for other in group)
+    return (
+        again and "," in gap and re.match(r"\)?\s+[a-zà-ÿ]", text[mention.end : mention.end + 3]) is not None
     )
 
 
@@ -357,12 +446,18 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
         yield Statement(start, group[0].end, group[0].letter, "denied")
         yield from _said_of(group[1:], text, sentences)
         return
-    if claim.role == "rejected" and lead == "stated" and _denies_others(group, text, after):
+    if (
+        claim.role == "rejected"
+        and not claim.leading
+        and lead == "stated"
+        and _denies_others(group, text, after)
+    ):
         yield Statement(group[1].start, end, _letters_of(group[1:]), "denied")
         yield Statement(start, end, group[0].letter, "stated", "announced")
         return
     if claim.role == "rejected":
-        yield Statement(start, end, letters, "denied", plain=claim.plain)
+        kind: Kind = "announced" if claim.scope == "relative" and lead == "stated" else "confirmed"
+        yield Statement(start, end, letters, "denied", kind, plain=claim.plain)
         return
     if claim.role in ("alternative", "hypothetical"):
         return
@@ -372,7 +467,7 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
         yield Statement(start, end, letters, "stated", "exception")
     elif lead == "stated":
         yield Statement(start, end, letters, "stated", "announced", adds=context.adds(after))
-    elif claim.plain or context.confirms(after):
+    elif claim.plain or context.confirms(after, text=group[-1].kind == "text"):
         yield Statement(start, end, letters, "stated", "confirmed", adds=context.adds(after))
     elif _concludes(group, before, after, sentences):
         yield Statement(start, end, letters, "concluded")
