@@ -363,11 +363,11 @@ _ROUNDING = 1e-6
 
 def _planned(manifest: Manifest, name: str, sums: TaskSums) -> list[int]:
     """Return the samples that were planned of each problem."""
+    if manifest.adaptive is None or not _is_adaptive(manifest, name):
+        return [manifest.tasks[name].k] * len(sums.problem_ids)
     groups = sums.groups or (None,) * len(sums.problem_ids)
     lines = {one: {"group": group} for one, group in zip(sums.problem_ids, groups, strict=True)}
-    counts = None if manifest.adaptive is None else manifest.adaptive.counts(name, lines)
-    if counts is None:
-        return [manifest.tasks[name].k] * len(sums.problem_ids)
+    counts = manifest.adaptive.counts(name, lines) or {}
     return [counts.get(one, 0) for one in sums.problem_ids]
 
 
