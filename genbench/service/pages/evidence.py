@@ -24,7 +24,7 @@ from genbench.reports.explanations import headline
 from genbench.reports.trend.page import trend_chart
 from genbench.reports.trend.text import evidence_words
 from genbench.service.context import service
-from genbench.service.queries import Name, has_verdicts, require_change, run_folder
+from genbench.service.queries import Name, found_change, has_verdicts, require_change, run_folder
 from genbench.service.responses import NotFoundError, page, refused_as
 from genbench.stats.scores import Floats
 from genbench.trend.record import TrendChange
@@ -180,7 +180,7 @@ def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
     own = service(request)
     require_change(own.ledger, track, change)
     trend = own.trends.trend(own.ledger, track, _POINTS)
-    found = next(item for item in trend.changes if item.id == change)
+    found = found_change(trend.changes, change)
     shown = next((item for item in trend.tasks if item.task == found.task), None)
     return page(
         request,
