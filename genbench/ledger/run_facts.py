@@ -407,12 +407,12 @@ def _different_estimates(own: TaskResults, again: EstimateRecord) -> Iterator[tu
         found, wanted = getattr(own, key), getattr(again, key)
         if (found is None) != (wanted is None) or (found is not None and abs(found - wanted) > _ROUNDING):
             yield key, found, wanted
-    methods = (own.ci_method, again.ci_method)
+    methods = [own.ci_method, again.ci_method]
     far = _ROUNDING
     resamples = [int(found[1].replace(",", "")) for text in methods if (found := _RESAMPLES.search(text))]
     if len(resamples) == 2 and own.se is not None:
         far += _FAR * _QUANTILE_ERROR * own.se * math.sqrt(sum(1 / max(number, 1) for number in resamples))
-        methods = tuple(_RESAMPLES.sub("", text) for text in methods)
+        methods = [_RESAMPLES.sub("", text) for text in methods]
     compared = [("ci", far, methods[0] == methods[1])]
     if own.rerun_ci_method != NO_RERUN:
         compared.append(("rerun_ci", _ROUNDING, own.rerun_ci_method == again.rerun_ci_method))

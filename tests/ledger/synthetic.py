@@ -179,7 +179,7 @@ def _task_results(described: Manifest, name: str, rows: Rows, seal: TaskSeal) ->
     excluded = sum(score is None for row in rows for score in row)
     samples = sum(len(row) for row in rows)
     given = {**found, "excluded": excluded}
-    statuses = Counter(_status(score) for row in rows for score in row)
+    statuses: Counter[str] = Counter(_status(score) for row in rows for score in row)
     return demo.task_results(
         task, given, samples=samples, prompt=1, completion=10, seal=seal, statuses=statuses
     )
