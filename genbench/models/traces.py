@@ -588,11 +588,11 @@ def _without_marks(text: str, marks: tuple[str, ...], truncated: bool) -> str:
     # At both ends white space next to a mark is no part of the answer, and a mark is never code.
     inner = text
     while inner.lstrip().startswith(marks):
-        mark = next(mark for mark in marks if inner.lstrip().startswith(mark))
-        inner = inner.lstrip().removeprefix(mark)
+        edge = next(mark for mark in marks if inner.lstrip().startswith(mark))
+        inner = inner.lstrip().removeprefix(edge)
     while inner.rstrip().endswith(marks):
-        mark = next(mark for mark in marks if inner.rstrip().endswith(mark))
-        inner = inner.rstrip().removesuffix(mark)
+        edge = next(mark for mark in marks if inner.rstrip().endswith(mark))
+        inner = inner.rstrip().removesuffix(edge)
     found = Marks(inner, patterns_of(TraceFormat("answer", marks, marks)).marks)
     kept: list[str] = []
     position = index = 0
