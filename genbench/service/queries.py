@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path as FilePath
@@ -22,6 +23,7 @@ from genbench.ledger.history import track_history
 from genbench.ledger.listing import ListedRun, listed_runs, select_runs
 from genbench.service.responses import GoneError, NotFoundError, refused_as
 from genbench.store.json_files import encode
+from genbench.trend.record import TrendChange
 
 Name = Annotated[str, Path(max_length=200)]
 """A name in a path: a track, a task, a change or a uid. It is looked up and never becomes a file name."""
@@ -55,6 +57,18 @@ def require_change(ledger: Ledger, track: str, change: str) -> None:
         history = track_history(ledger, track, tasks=(), last=1)
     if change not in {item.id for item in history.changes}:
         raise NotFoundError(f"track {track}: no change '{change[:50]}'")
+
+
+def found_change(changes: Iterable[TrendChange], name: str) -> TrendChange:
+    """Return a change of a record.
+
+    Raises:
+        NotFoundError: the record lacks it: its runs left the ledger, or it was withdrawn since.
+    """
+    for item in changes:
+        if item.id == name:
+            return item
+    raise NotFoundError(f"change {name[:50]}: its runs are no longer in the ledger, or it was withdrawn")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from genbench.service.queries import (
     RunSearch,
     count_runs,
     folder_of,
+    found_change,
     has_verdicts,
     known_values,
     point_choices,
@@ -198,7 +199,7 @@ def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
     own = service(request)
     require_change(own.ledger, track, change)
     trend = own.trends.trend(own.ledger, track, _POINTS)
-    found = next(item for item in trend.changes if item.id == change)
+    found = found_change(trend.changes, change)
     shown = next((item for item in trend.tasks if item.task == found.task), None)
     return page(
         request,
