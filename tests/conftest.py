@@ -31,6 +31,8 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     # Workers of pytest-xdist have folders next to each other, and may share a run.
     place = place.parent if "PYTEST_XDIST_WORKER" in os.environ else place
     os.environ["XDG_STATE_HOME"] = str(place / "state")
+    # Suites that tests write, and those next to the tests, are our own. The tests of consent take this away.
+    os.environ["GENBENCH_TRUST_CODE"] = os.pathsep.join((str(place), str(ROOT)))
 
 
 def shared_dir() -> Path | None:
