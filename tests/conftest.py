@@ -36,10 +36,19 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 def shared_dir() -> Path | None:
-    """Return the folder with gold/ and data/hub/: GENBENCH_GOLD, or one next to the checkout."""
+    """Return the folder with gold/ and data/hub/: GENBENCH_GOLD, or one next to the checkout.
+
+    None if the variable is empty, or if neither is there.
+    """
     named = os.environ.get(GOLD_VARIABLE)
+    if named == "":
+        return None
     place = Path(named) if named else ROOT.parent / "shared"
-    return place if (place / "gold").is_dir() else None
+    if (place / "gold").is_dir():
+        return place
+    if named:
+        raise pytest.UsageError(f"{GOLD_VARIABLE}={named} has no folder gold/; name the folder that holds it")
+    return None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

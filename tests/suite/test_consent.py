@@ -22,7 +22,9 @@ def f(scores):
 class C:
     pass
 """
-ROWS = "    k: 1\n    data: {path: rows.jsonl, fields: {id: id, question: q, reference: a}}\n    prompt: '{q}'\n"
+ROWS = (
+    "    k: 1\n    data: {path: rows.jsonl, fields: {id: id, question: q, reference: a}}\n    prompt: '{q}'\n"
+)
 NAMING = {
     "task": "tasks: [{task: 'utils:f'}]\n",
     "verifier": f"tasks:\n  - name: t\n    verifier: {{use: 'utils:C'}}\n{ROWS}",
