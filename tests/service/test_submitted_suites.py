@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel
 from starlette.testclient import TestClient
 
@@ -241,7 +241,7 @@ def hostile_suite(canary: Path, choose: random.Random) -> str:
         if isinstance(node, dict) and choose.random() < 0.6:
             last = choose.choice(keys)
         node[last] = copy.deepcopy(choose.choice(values))
-    return yaml.safe_dump(tree, allow_unicode=False)
+    return str(yaml.safe_dump(tree, allow_unicode=False))
 
 
 @pytest.mark.slow
