@@ -46,7 +46,7 @@
       line: { color: css(change.direction === "drop" ? "--bad" : "--good"), width: 2, dash: change.is_open ? "solid" : "dash" },
     });
     const label = (change) => ({
-      x: change.x, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text: change.label,
+      x: change.x, y: 1, yref: "paper", xanchor: "right", yanchor: "top", showarrow: false, text: change.label,
       font: { color: css(change.direction === "drop" ? "--bad" : "--good"), size: 13 },
     });
     const axis = { gridcolor: css("--rule"), linecolor: css("--rule"), zerolinecolor: css("--soft"), automargin: true };
@@ -64,7 +64,7 @@
     place.className = "zoomed";
     await Plotly.newPlot(place, traces(data), layout(data), {
       displaylogo: false, responsive: true, displayModeBar: !data.is_small,
-      modeBarButtonsToRemove: ["select2d", "lasso2d", "toImage"],
+      modeBarButtons: [["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
     });
     figure.querySelector("svg.trend").replaceWith(place);
     Plotly.Plots.resize(place);
