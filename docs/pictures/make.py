@@ -118,10 +118,10 @@ def set_screen(driver: Any, width: int, height: int, colours: str) -> None:
 
 
 def shoot(driver: Any, path: Path) -> None:
-    """Write a picture of what a browser shows, with 64 colours so that it stays small."""
+    """Write a picture of what a browser shows, with 256 colours so that it stays small."""
     shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": False})
     picture = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
-    picture.quantize(64).save(path, optimize=True)
+    picture.quantize(256).save(path, optimize=True)
     print(f"drew {path.name}")
 
 
