@@ -44,7 +44,9 @@ def sentence(task: ComparedTask) -> str:
     change = f"{signed(task.difference)}, 95% CI {interval(task.ci)}"
     scores = f"{points(task.base)} -> {points(task.tuned)} ({change})"
     # No answer was drawn if texts were scored: their tokens and statuses explain nothing.
-    reasons = _smooth(task) if task.likelihood else [_main_cause(task, task.difference), _tokens(task)]
+    reasons = (
+        _smooth(task) if task.likelihood else [_main_cause(task, task.difference), _form(task), _tokens(task)]
+    )
     return "; ".join(part for part in (scores, *reasons) if part)
 
 
@@ -74,6 +76,18 @@ def _main_cause(task: ComparedTask, difference: float) -> str:
         return f"{points(abs(lead.part))} points of it from {_words(lead)}"
     other = max(against, key=lambda part: abs(part.part))
     return f"{signed(lead.part)} points from {_words(lead)}, {signed(other.part)} from {_words(other)}"
+
+
+def _form(task: ComparedTask) -> str:
+    """Return how many of the lost answers are right but for their form, with one of them."""
+    form = task.other_form
+    if form is None:
+        return ""
+    among = f"{form.read} of the {form.lost}" if form.read < form.lost else f"{form.lost}"
+    return (
+        f"same content in another form: {form.same} of {among} lost answers ({100 * form.share:.0f} %) give "
+        f"the reference, such as {form.problem_id}: {form.example!r}"
+    )
 
 
 def _words(cause: CauseRecord) -> str:
@@ -146,7 +160,14 @@ def verdict_sentence(base: str, tuned: str, record: Comparison) -> str:
     if sign is not None and not signed(mean).startswith(sign):
         # One task or the pool decides against the mean. "Worse: +0.8" would contradict itself.
         words = f"{tuned} against {base}"
-    parts = (_mean(record, mean), _because(record), _not_gating(record), _slices(record), _undeclared(record))
+    parts = (
+        _mean(record, mean),
+        _because(record),
+        _not_gating(record),
+        _forms(record),
+        _slices(record),
+        _undeclared(record),
+    )
     return f"{words}: {''.join(parts)}."
 
 
@@ -180,6 +201,21 @@ def _not_gating(record: Comparison) -> str:
     """Return the tasks that regressed and have no say in the verdict."""
     down = [name for name, task in record.tasks.items() if not task.gating and task.verdict == "REGRESSED"]
     return f"; regressed, but not gating: {_named(record, down)}" if down else ""
+
+
+def _forms(record: Comparison) -> str:
+    """Return the tasks whose lost answers are right but for their form, with the share of these."""
+    found = {name: task.other_form for name, task in record.tasks.items() if task.other_form is not None}
+    if not found:
+        return ""
+    ordered = sorted(found, key=lambda name: record.tasks[name].difference or 0.0)
+    shown = ", ".join(
+        f"{100 * found[name].share:.0f} % of the lost answers"
+        + (f" of {name}" if len(record.tasks) > 1 else "")
+        for name in ordered[:_MOST]
+    )
+    more = f" and {len(found) - _MOST} more tasks" if len(found) > _MOST else ""
+    return f"; same content in another form: {shown}{more}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from genbench.service.queries import (
     require_change,
 )
 from genbench.service.responses import NotFoundError, page, refused_as
-from genbench.stats.scores import Floats
+from genbench.stats.scores import Floats, Ints
 from genbench.trend.record import TrendChange
 from genbench.trend.sentence import change_words, state_words
 
@@ -134,13 +134,13 @@ def _moved(history: TrackHistory, task: str, change: TrendChange) -> Iterator[Mo
                 yield MovedProblem(task, name, float(before[place]), float(after[place]), float(z[place]))
 
 
-def _totals(epoch: Epoch, rows: range) -> tuple[Floats, Floats]:
+def _totals(epoch: Epoch, rows: range) -> tuple[Floats, Ints]:
     """Return the sum and the number of the scores of each problem over some nights."""
     chosen = slice(rows.start, rows.stop)
     return epoch.sums[chosen].sum(axis=0), epoch.counts[chosen].sum(axis=0)
 
 
-def move_errors(old_sums: Floats, old_counts: Floats, new_sums: Floats, new_counts: Floats) -> Floats:
+def move_errors(old_sums: Floats, old_counts: Ints, new_sums: Floats, new_counts: Ints) -> Floats:
     """Return the standard error (n,) of each problem's difference of two mean scores, NaN without scores.
 
     The variance of a score is that of 0 and 1 at the mean of both sides. Half a right and half a wrong score
