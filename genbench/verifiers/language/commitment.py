@@ -162,7 +162,7 @@ _SECOND = re.compile(
     r"(?:(?:my|the|an?|only|also|just|just as|equally|likewise|too|close|distant)\s+)*"
     r"(?:second\b|runner-?up|next best|another\b|other\b|alternative\b|possib(?:le|ility)|plausible"
     r"|tempting|close\b|conceivable"
-    r"|one (?:possibility|option|candidate)|a (?:possibility|candidate|contender|possible))",
+    r"|one of\b|one (?:possibility|option|candidate)|a (?:possibility|candidate|contender|possible))",
     re.IGNORECASE,
 )
 _ALSO = re.compile(r"(?:also|too|equally|likewise|just as|both)\b", re.IGNORECASE)
@@ -177,7 +177,7 @@ _FOR_ANOTHER = re.compile(
 _BETTER = re.compile(
     rf"{_CLOSING}(?:(?:is|seems|fits|works|looks|would be|appears)\s+(?:(?:an?|the|far|much|slightly"
     rf"|clearly|still)\s+)*"
-    r"(?:better|more|closer|likelier|superior|preferable|stronger)|beats|outperforms|trumps|wins"
+    r"(?:better|more|closer|likelier|superior|preferable|stronger)|beats|edges out|outperforms|trumps|wins"
     r"|over\s+(?:option\s+)?\(?(?-i:[A-Z]))\b"
     r"|[^.;!?\n]{0,12}(?:passt besser|convient mieux|va mieux|est mieux|es mejor|encaja mejor|è meglio"
     r"|é melhor|лучше|比[A-Z]更)",
@@ -236,9 +236,11 @@ _SUPPOSED = re.compile(
 )
 # "If I had to choose, B", "If we take the mass into account, the answer is B": the main clause still says it.
 _REAL_IF = re.compile(
-    r"^\W*(?:(?:so|and|but|now|then|also|even)\s*,?\s*)?if (?:i|we|you|one)\b(?! (?:were|are right|thought"
+    r"^\W*(?:(?:so|and|but|now|then|also|even)\s*,?\s*)?if (?:pressed|forced|asked|anything|i|we|you"
+    r"|one)\b(?! (?:were|are right|thought"
     r"|think))[^,;]{1,120}[,;]"
-    r"|^\W*(?:as|since|because|although|though|while|whereas|even though|given|considering|after|when)\b",
+    r"|^\W*(?:assuming|under|given)\b[^,;]{3,80},|^\W*(?:as|since|because|although|though|while|whereas"
+    r"|even though|given|considering|after|when)\b",
     re.IGNORECASE,
 )
 _COUNTERFACTUAL = re.compile(
@@ -264,7 +266,8 @@ _SAYING = (
 # "My friend says the answer is B", "It is often said that", "Critics claim that": not the response's own
 # word.
 _REPORTED = re.compile(
-    rf"\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many|most|some) (?:would )?(?:say|think|believe"
+    rf"\baccording to (?:my|a|some|your|his|her) \w+|\b(?:{_OTHERS})\s+(?:\w+\s+)?(?:{_SAYING})\b|\b(?:many"
+    rf"|most|some) (?:would )?(?:say|think|believe"
     rf"|claim|argue)\b|\bit is (?:often|sometimes|commonly|widely)? ?(?:said|claimed|thought|believed"
     rf"|argued)\b"
     r"|\b(?:at first (?:glance|sight)|on the face of it|superficially)\b|(?:朋友|老师|有人|有些人|很多人"
@@ -305,13 +308,16 @@ _IDENTIFIES_UNSPACED = re.compile(
 )
 # "Only B is not a planet", "B alone", "All but B are", "Every planet except B is": one is told from the rest.
 _ONLY_BEFORE = re.compile(
-    r"(?:\b(?:only|nur|seule?|seul|sólo|solo|solamente|soltanto|apenas|только)|只有|仅)[\s(\"“*]*(?:option"
+    r"(?:\b(?:only|nur|lediglich|seule?|seul|sólo|solo|solamente|soltanto|apenas|только)|只有"
+    r"|仅)[\s(\"“*]*(?:option"
     r"|answer|statement|die|la|le|el)?[\s(\"“*]*$",
     re.IGNORECASE,
 )
 _ALL_BUT = re.compile(
-    r"(?:\b(?:all|every|each)\b[^.;!?\n]{0,60}?\b(?:except(?: for)?|but|other than|besides|apart from|save)"
-    r"|\balle\b[^.;!?\n]{0,60}?\b(?:außer|bis auf)|\btou(?:te)?s\b[^.;!?\n]{0,60}?\b(?:sauf|excepté|à part"
+    r"(?:\b(?:all|every|each)\b[^.;!?\n]{0,60}?\b(?:except(?: for)?|with the exception of|but|other than"
+    r"|besides|apart from|save)"
+    r"|\balle\b[^.;!?\n]{0,60}?\b(?:außer|bis auf)|\btou(?:te)?s\b[^.;!?\n]{0,60}?\b(?:sauf"
+    r"|à l['’]exception de|excepté|à part"
     r"|hormis)"
     r"|\btod[ao]s\b[^.;!?\n]{0,60}?\b(?:excepto|menos|salvo)|\btutt[ei]\b[^.;!?\n]{0,60}?\b(?:tranne"
     r"|eccetto)|除了?)"
@@ -320,8 +326,9 @@ _ALL_BUT = re.compile(
 )
 _ALONE = re.compile(rf"{_CLOSING}(?:alone|allein|seule?|sol[ao])\b", re.IGNORECASE)
 _CLEFT = re.compile(
-    r"(?:\bit(?: is|['’]s)|\bc['’]est|\bes ist|\bes|\bè)(?: therefore| thus| donc| also"
-    r"| then)?[\s(*]*(?:option|answer|l['’]option)?[\s(*]*$",
+    r"(?:\bit(?: is|['’]s| must be| has to be| can only be)|\bc['’]est|\bes ist|\bes|\bè)(?: therefore"
+    r"| thus| donc| also"
+    r"| then)?[\s(*]*(?:option|answer|(?:l['’]|la )?(?:option|proposition|affirmation|réponse))?[\s(*]*$",
     re.IGNORECASE,
 )
 _CLEFT_AFTER = re.compile(
@@ -329,7 +336,8 @@ _CLEFT_AFTER = re.compile(
     re.IGNORECASE,
 )
 _PREDICATE_OF_ALL = re.compile(
-    rf"{_CLOSING}(?:(?:is|are|was|were|have|has|do|does|can|sind|haben|ist|sont|ont|est|son|tienen|es"
+    rf"{_CLOSING}(?:(?:is|are|was|were|have|has|do|does|can|treffen|stimmen|sind|haben|ist|sont|ont|est|son"
+    rf"|tienen|es"
     rf"|sono)\b|外|[，,]?\s*其)",
     re.IGNORECASE,
 )
@@ -394,7 +402,7 @@ _MAKES_ANSWER = re.compile(
     r"[^.!?\n]{3,100}?\b(?:mak(?:es|ing) (?:it|this|that)|so (?:it|this|that)(?: is|['’]s)|(?:and"
     r"|so)(?: therefore| thus| so| hence)? (?:it |this )?is(?: therefore| thus)?"
     r"|hence|therefore)\s+the\s+(?:right |correct )?(?:answer|choice|one|option|exception)\b"
-    r"|[^.!?\n]{3,60}?\b(?:ist (?:also|somit|daher)|est donc|es por (?:lo )?tanto|y es) (?:die "
+    r"|[^.!?\n]{3,60}?\b(?:ist (?:also|somit|daher|damit)|est donc|es por (?:lo )?tanto|y es) (?:die "
     r"|la )?(?:richtige |bonne )?(?:antwort|réponse|respuesta)\b",
     re.IGNORECASE,
 )
@@ -411,6 +419,14 @@ _CLAUSE_BREAK = re.compile(
     r"|ma|quindi|mas|но|поэтому)\b|但|所以|因此",
     re.IGNORECASE,
 )
+# "The answer was B, or so I thought."
+_SO_I_THOUGHT = re.compile(
+    r"[^.;!?\n]{0,10}\b(?:or )?(?:so (?:i|we) thought|at least (?:that['’]s what )?(?:i|we) thought)\b",
+    re.IGNORECASE,
+)
+# "B is right only if the moon falls"
+_ELSE = re.compile(r"\b(?:otherwise|else|if not|sonst|sinon|si no|de lo contrario)\b|否则", re.IGNORECASE)
+_ONLY_IF = re.compile(r"[^.;,!?\n]{0,30}?\b(?:if|unless|provided|as long as|only when)\b", re.IGNORECASE)
 _AFTER_ANNOUNCED = re.compile(r"\s-\s|:\s")
 # "B ist der einzige, der …", "B est celle qui …", "B es la excepción", "B是唯一…".
 _EXCEPTION_ELSEWHERE = re.compile(
@@ -447,6 +463,9 @@ def read_claim(before: str, after: str, *, announced: bool = False, asked: bool 
     """
     if asked:
         return _HYPOTHETICAL  # "Is it B?"
+    if _COMMON_WORDS.issuperset(_WORDS.findall(before.lower())) and _ENDS_LINE.match(after):
+        # "The answer is (B).": most answers end so.
+        return _ANSWER if announced else _MENTION
     clause = _Clause(without_certainty(before, by="therefore"), after, announced)
     said = _first(_RULES_BEFORE, clause)
     if said is not None:
@@ -457,6 +476,28 @@ def read_claim(before: str, after: str, *, announced: bool = False, asked: bool 
     if _is_left_open(clause):
         return _HYPOTHETICAL
     return said or (_ANSWER if announced else _MENTION)
+
+
+_WORDS = re.compile(r"\w+")
+_COMMON_WORDS = frozenset(
+    [
+        "the",
+        "answer",
+        "is",
+        "correct",
+        "option",
+        "choice",
+        "final",
+        "therefore",
+        "so",
+        "thus",
+        "hence",
+        "a",
+        "best",
+        "right",
+    ]
+)
+_ENDS_LINE = re.compile(r"[)\]}*\"'”]*[^\S\n]*[.!]?[^\S\n]*(?:\n|$)")
 
 
 def _first(rules: Sequence[_Rule], clause: _Clause) -> Claim | None:
@@ -495,7 +536,8 @@ def _compares(clause: _Clause) -> Claim | None:
 def _supposes(clause: _Clause) -> Claim | None:
     """Read "If it is B", "it would be B if it were hot", "B if n is even, otherwise C"."""
     main = _main_part(clause.before)
-    supposed = _SUPPOSED.search(main) and not _REAL_IF.search(main)
+    real = _REAL_IF.search(main) and not _ELSE.search(_sentence_of(clause.after))
+    supposed = _SUPPOSED.search(main) and not real
     return _HYPOTHETICAL if supposed or _depends(clause.before, clause.after) else None
 
 
@@ -518,7 +560,8 @@ def _sets_apart(clause: _Clause) -> Claim | None:
     """Read "All but B are planets", "Only B is no planet", "It is B that is no planet"."""
     before, after = clause.before, clause.after
     all_but = _ALL_BUT.search(before)
-    if all_but and (_PREDICATE_OF_ALL.match(after) or _ALL_ARE.search(all_but[0])):
+    said_of_all = all_but and (_ALL_ARE.search(all_but[0]) or len(all_but[0].split()) > 6)
+    if all_but and (said_of_all or _PREDICATE_OF_ALL.match(after)):
         return _EXCEPTION
     if (_ONLY_BEFORE.search(before) or _ALONE.match(after)) and negation.denied_after(after):
         return _EXCEPTION
@@ -570,12 +613,14 @@ def _adds_relative(clause: _Clause) -> Claim | None:
     """Read "B, which is wrong". "The answer is B, which is not a planet" tells more about it."""
     if _MAKES_ANSWER.match(clause.after):
         return _EXCEPTION
+    if _SO_I_THOUGHT.match(clause.after):
+        return _PLAINLY_REJECTED
     relative = _RELATIVE_AFTER.match(clause.after)
     if relative is None:
         return None
     if not relative["rest"] or _SAYS_RIGHT.match(relative["rest"].strip()):
         return Claim("rejected", "relative", plain=True)
-    return _ANSWER if clause.announced else _REJECTED
+    return _ANSWER if clause.announced else None
 
 
 def _prefers(clause: _Clause) -> Claim | None:
@@ -607,11 +652,13 @@ def _says_so(verb: str, rest: str) -> Claim | None:
     for pattern, claim in _POSITIVE:
         if pattern.match(rest):
             return claim
-    if not _SAYS_RIGHT.match(rest):
+    right = _SAYS_RIGHT.match(rest)
+    if right is None:
         denied = _NEGATOR.search(without_certainty(negation._CUT_AFTER.split(rest)[0]))
         return _REJECTED if denied else None
     possible = verb.startswith(("may", "might", "could", "can"))
     elsewhere = verb.startswith("would") and _FOR_ANOTHER.match(rest)
+    elsewhere = elsewhere or _ONLY_IF.match(rest, right.end())
     return _HYPOTHETICAL if possible or elsewhere else _RIGHT
 
 

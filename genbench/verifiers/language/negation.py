@@ -14,7 +14,8 @@ DENYING = read_table(r"""
         \w*n['’]t; never; cannot; incorrect; wrong; false; untrue; eliminated; excluded; rul(?:e|ed|ing) out;
         impossible; invalid; fails?; neither; nor; none; no longer; inaccurate; rather than; instead of;
         other than; except; eliminat(?:e|ing); exclud(?:e|ing); reject(?:ed|ing)?; contradicts?; a trap;
-        dismissed; discarded; unlikely; hardly; mistaken; irrelevant; discard(?:ing|s)?; drop(?:ping|s|ped)?;
+        dismissed; discarded; a stretch; unlikely; hardly; mistaken; irrelevant; discard(?:ing|s)?;
+        drop(?:ping|s|ped)?;
         crossing out; nobody; no one; no way; doubtful; doubt; doesn
     zh: 不是; 不对; 不對; 不正确; 不正確; 错误; 錯誤; 错; 错的; 不符; 排除; 不能; 并非; 不选; 不应; 不應;
         不可能; 不; 没有; 无法; 都不; 未必; 并不; 非; 不成立
@@ -62,7 +63,9 @@ WONDERING = read_list(r"""
     betrachten wir; schauen wir; considérons; examinons; regardons; consideremos; veamos; analicemos;
     来看; 看看; 考虑;
     one (?:might|could|may); you (?:might|could|may); argue for; let us consider; let['’]?s consider;
-    consider (?:option|choice); perhaps; maybe; possibly; conceivably; vielleicht; möglicherweise;
+    consider (?:option|choice); perhaps; maybe; possibly; conceivabl[ey]; imaginable;
+    it (?:is|['’]s) possible; es posible;
+    il est possible; (?:ist|wäre) (?:möglich|denkbar); vielleicht; möglicherweise;
     peut-être; quizás?; tal vez; forse; talvez; misschien; возможно;
     (?<!很)(?<!最)(?<!极)可能(?:是|选|為|为); 多分; 아마도;
     would (?:only |have )?(?:be|been) \w+(?: \w+)? if; might; could(?! only); may; whether; unsure;
