@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 from genbench.verifiers.extraction.boxes import boxes
 from genbench.verifiers.language import announcements
-from genbench.verifiers.language.negation import (
+from genbench.verifiers.language.commitment import (
     contrasts,
     denies,
     leaves_open,

@@ -26,7 +26,7 @@ from genbench.verifiers.choice.context import (
     plain,
     without_unit,
 )
-from genbench.verifiers.language import negation
+from genbench.verifiers.language import commitment
 from genbench.verifiers.language.commitment import VERDICT, read_claim, turns_down, verdict
 from genbench.verifiers.language.retraction import is_withdrawn
 
@@ -64,6 +64,8 @@ def settled(statements: Sequence[Statement], sentences: Sentences, spared: Colle
     if last is None:
         return None
     said, later = statements[last], statements[last + 1 :]
+    if said.strength == "denied":
+        return said.letters  # the one that is not like the others
     denied = [other for other in later if other.strength == "denied" and said.letters in other.letters]
     for other in reversed(later):
         changed = other.strength == "concluded" and other.letters != said.letters
@@ -227,6 +229,9 @@ class OptionReader:
             self._bare(cleaned, sentences),
             concluded_near_end(statements, sentences, self._by_text),
         )
+        said_of_bare = [said for said in statements if said.letters == bare and said.strength != "named"]
+        if said_of_bare and said_of_bare[-1].strength == "denied" and said_of_bare[-1].plain:
+            bare = ""  # "The answer was B, or so I thought."
         if bare and not (concluded not in ("", bare) and sentences.pauses_between(0, len(cleaned))):
             return Picked(bare, "bare")
         return Picked(concluded, "stated") if concluded else Picked(only, "mentioned") if only else None
@@ -301,7 +306,7 @@ class OptionReader:
                 _, end, more = found.pop(0)
                 letters = "".join(dict.fromkeys(letters + more))
             claim = read_claim(sentences.before(start), sentences.after(end), announced=True)
-            denied = claim.role == "rejected" or negation.is_denied(text[max(0, start - 40) : start], "box")
+            denied = claim.role == "rejected" or commitment.is_denied(text[max(0, start - 40) : start], "box")
             if denied:
                 yield Statement(start, end, letters, "denied", plain=claim.plain)
             elif claim.role == "answer":
@@ -319,7 +324,7 @@ class OptionReader:
         if spelling in self._by_number and spelling == without_unit(content):
             return self._by_number[spelling]
         groups = list(self._groups(content))
-        if len(groups) != 1 or negation.denies(content):
+        if len(groups) != 1 or commitment.denies(content):
             return ""
         before, after = content[: groups[0][0].start], content[groups[0][-1].end :]
         headed = groups[0][0].kind == "letter" and context.is_heading(groups[0][0].letter, after)
@@ -431,7 +436,7 @@ class OptionReader:
 
     def _commits(self, group: Sequence[Mention], after: str) -> bool:
         """Return whether what follows an option at the start of a line leaves it chosen."""
-        if negation.contrasts(after):
+        if commitment.contrasts(after):
             return True  # "B, not A"
         letter = group[0].letter
         heading = context.is_heading(letter, after)
@@ -574,7 +579,7 @@ def _denies_first(group: Sequence[Mention], text: str, before: str, after: str) 
     gap = text[group[0].end : group[1].start]
     if ";" in gap:
         return True
-    lone = len(group) == 2 and negation.denies_next(before) and context.ENDS.match(after) is not None
+    lone = len(group) == 2 and commitment.denies_next(before) and context.ENDS.match(after) is not None
     return lone and gap.strip(" ()[]") == ","
 
 
