@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path as FilePath
@@ -22,6 +23,7 @@ from genbench.ledger.history import track_history
 from genbench.ledger.listing import ListedRun, listed_runs, select_runs
 from genbench.service.responses import GoneError, NotFoundError, refused_as
 from genbench.store.json_files import encode
+from genbench.trend.record import TrendChange
 
 Name = Annotated[str, Path(max_length=200)]
 """A name in a path: a track, a task, a change or a uid. It is looked up and never becomes a file name."""
@@ -57,6 +59,18 @@ def require_change(ledger: Ledger, track: str, change: str) -> None:
         raise NotFoundError(f"track {track}: no change '{change[:50]}'")
 
 
+def found_change(changes: Iterable[TrendChange], name: str) -> TrendChange:
+    """Return a change of a record.
+
+    Raises:
+        NotFoundError: the record lacks it: its runs left the ledger, or it was withdrawn since.
+    """
+    for item in changes:
+        if item.id == name:
+            return item
+    raise NotFoundError(f"change {name[:50]}: its runs are no longer in the ledger, or it was withdrawn")
+
+
 @dataclass(frozen=True, slots=True)
 class RunSearch:
     """What runs are looked for. Empty texts mean any. Dates are those on which runs were made."""
@@ -69,6 +83,7 @@ class RunSearch:
     suite: str = ""
     since: str = ""
     until: str = ""
+    uid: str = ""
 
     def __post_init__(self) -> None:
         for name, value in (("since", self.since), ("until", self.until)):
@@ -78,7 +93,8 @@ class RunSearch:
     def among(self, query: Select[Any]) -> Select[Any]:
         """Return a query of runs, made from `select_runs`, with only these."""
         own, run = tables.track, tables.run
-        for column, value in ((own.c.name, self.track), (run.c.suite, self.suite)):
+        exact = ((own.c.name, self.track), (run.c.suite, self.suite), (run.c.uid, self.uid))
+        for column, value in exact:
             query = query.where(column == value) if value else query
         if self.model:
             query = query.where(run.c.model.icontains(self.model, autoescape=True))

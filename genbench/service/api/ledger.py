@@ -17,6 +17,7 @@ from genbench.service.queries import (
     Name,
     RunJson,
     RunSearch,
+    found_change,
     read_runs,
     require_change,
     require_track,
@@ -127,7 +128,7 @@ def patch_change(request: Request, track: Name, change: Name, body: SettleReques
     with refused_as(ConflictError):
         close_change(own.ledger, track, change, body.state, by=who, note=body.note)
     record = compose(read_track(own.ledger, track, 2), points=2)
-    return next(item for item in record.changes if item.id == change)
+    return found_change(record.changes, change)
 
 
 @router.get("/runs")

@@ -23,7 +23,7 @@ from genbench.ledger.history import Epoch, Night, TrackHistory, track_history
 from genbench.ledger.listing import ListedRun
 from genbench.ledger.vectors import problem_means
 from genbench.reports.explanations import headline
-from genbench.reports.trend.page import trend_chart
+from genbench.reports.trend.page import plot_data, trend_chart
 from genbench.reports.trend.text import evidence_words
 from genbench.service.context import service
 from genbench.service.queries import (
@@ -32,6 +32,7 @@ from genbench.service.queries import (
     RunSearch,
     count_runs,
     folder_of,
+    found_change,
     has_verdicts,
     known_values,
     point_choices,
@@ -213,6 +214,7 @@ def series_page(
         trend=trend,
         task=found,
         chart=trend_chart(task, found.points, changes),
+        plot=plot_data(found.points, changes, kind=trend.kind, is_small=False),
         changes=[(change, state_words(change), change_words(change)) for change in changes],
         choices=point_choices(trend.runs, points),
     )
@@ -224,7 +226,7 @@ def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
     own = service(request)
     require_change(own.ledger, track, change)
     trend = own.trends.trend(own.ledger, track, _POINTS)
-    found = next(item for item in trend.changes if item.id == change)
+    found = found_change(trend.changes, change)
     shown = next((item for item in trend.tasks if item.task == found.task), None)
     return page(
         request,
@@ -235,6 +237,7 @@ def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
         state=state_words(found),
         evidence=evidence_words(found),
         chart="" if shown is None else trend_chart(shown.task, shown.points, [found]),
+        plot="" if shown is None else plot_data(shown.points, [found], kind=trend.kind, is_small=False),
         suspects=find_suspects(own.ledger, track, found),
     )
 
