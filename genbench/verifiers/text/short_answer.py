@@ -12,7 +12,7 @@ from genbench.types import Case, Finding
 from genbench.verifiers.base import BaseVerifier
 from genbench.verifiers.choice.verifier import ChoiceVerifier
 from genbench.verifiers.extraction.final_text import final_text
-from genbench.verifiers.language.negation import doubts_value, is_denied
+from genbench.verifiers.language.commitment import doubts_value, is_denied
 from genbench.verifiers.language.retraction import without_strikethrough
 from genbench.verifiers.math.expression import read_expression
 from genbench.verifiers.notation.numbers import Number, numbers_equal
