@@ -30,7 +30,7 @@ Form = Callable[[str, str], str]
 """Makes an answer of the right and a wrong content."""
 
 # The content is right, and the verifier wants the bare text.
-FORMS: Sequence[tuple[Sequence[str], Form]] = [
+FORMS: Sequence[tuple[list[str], Form]] = [
     (TOWNS, lambda right, _: f"The city is {right}"),
     (TOWNS, lambda right, _: f"{right}."),
     (TOWNS, lambda right, _: f"**{right}**"),
@@ -56,7 +56,7 @@ FORMS: Sequence[tuple[Sequence[str], Form]] = [
     (CHOICES, lambda right, _: f"{right.capitalize()}."),
 ]
 # Each is the wrong content, or none.
-FAULTS: Sequence[tuple[Sequence[str], Form]] = [
+FAULTS: Sequence[tuple[list[str], Form]] = [
     *((rows, lambda right, wrong, form=form: form(wrong, right)) for rows, form in FORMS),
     (TOWNS, lambda right, wrong: f"It is not {right}, it is {wrong}."),
     (TOWNS, lambda right, wrong: f"{right} or {wrong}"),
@@ -81,7 +81,7 @@ FAULTS: Sequence[tuple[Sequence[str], Form]] = [
 ]
 
 
-def drawn(place: Path, tasks: Mapping[str, tuple[Sequence[str], Form]]) -> Comparison:
+def drawn(place: Path, tasks: Mapping[str, tuple[list[str], Form]]) -> Comparison:
     """Return the comparison of a base that is right and a model with the answers of each task's form.
 
     The base errs in a tenth of the problems, and the model keeps the bare form in a fifth.
