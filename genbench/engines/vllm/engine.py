@@ -418,7 +418,7 @@ class VllmEngine(Engine):
 
     def serve(self, settings: VllmSettings) -> ServedModel:
         """Return the engine as a further model of the same checkpoint uses it, until that is closed."""
-        model = ServedModel(self, settings, next(self._numbers), self._slots)
+        model = ServedModel(self, settings, next(self._numbers), self.settings.slots)
         self._models.append(model)
         return model
 
@@ -466,10 +466,6 @@ class VllmEngine(Engine):
         with self.settings.loading.configuring:
             config = arguments.create_engine_config(UsageContext.LLM_CLASS)
         return AsyncLLM.from_vllm_config(config, disable_log_stats=arguments.disable_log_stats)
-
-    @property
-    def _slots(self) -> int:
-        return self.settings.max_num_seqs * int(self.settings.extra.get("data_parallel_size") or 1)
 
     @property
     def facts(self) -> Mapping[str, Any]:
