@@ -149,9 +149,7 @@ class EngineSession:
     def _most(self) -> int:
         """Return how many samples the engine may have, with those that wait in it."""
         limit, lanes = self._shared.limit, self._shared.lanes
-        return limit.of(
-            self._engine, limit.waiting(self._rate.of(limit.clock()), self._queue.waiting, lanes)
-        )
+        return limit.of(self._engine, limit.waiting(self._rate.of(limit.clock()), self._queue.waiting, lanes))
 
     async def _fill(self) -> None:
         """Take samples one by one, so that engines that are up at the same time take turns."""

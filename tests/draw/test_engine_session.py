@@ -160,7 +160,7 @@ def test_one_of_several_engines_has_waiting_requests_as_it_finishes_them(draws: 
         context, queue = with_slots(Drawer(), 10, lanes=2), DrawQueue(draws)
         sessions = [EngineSession(context, engine, queue, alone=False) for engine in (slow, fast)]
         running = asyncio.gather(*(session.run() for session in sessions))
-        while queue.waiting > 10:
+        while queue.waiting > 10:  # noqa: ASYNC110  nothing tells of it
             await asyncio.sleep(0.01)
         context.stop.set()
         await running

@@ -445,8 +445,9 @@ class VerifierPool:
         """Load the verifiers of a batch. If that fails, return what is left for another worker."""
         try:
             for job in batch:
-                async with self._load_limit(job.spec):
-                    await self._load(worker, job.spec)
+                if not worker.has(self._key(job.spec)):
+                    async with self._load_limit(job.spec):
+                        await self._load(worker, job.spec)
         except (WorkerDiedError, ConfigError) as failure:
             return self._not_loaded(worker, batch, failure)
         self._load_failures = 0
