@@ -28,6 +28,9 @@ class Clock:
     verdicts: int = 0
     verify_cpu: float = 0.0
     host_cpu: float = 0.0
+    """CPU seconds of the host process from the command to the last token."""
+    drawing_cpu: float = 0.0
+    """Those from the first request to the last token, or to the last verdict."""
     engine_cpu: float = 0.0
     engine_waited: float = 0.0
     tokens: dict[SampleId, int] = field(default_factory=dict)
