@@ -52,7 +52,7 @@ from benchmarks.throughput import Bench, Clock, Shared, genbench_round, in_one_l
 from genbench.engines.vllm import environment
 
 BAR_US, CORE_TOKENS = 1.0, 50_000
-TEXTS = ("docs/architecture.md", "docs/gpus.md", "docs/statistics.md")
+TEXTS = ("README.md", "docs/architecture.md", "docs/gpus.md")
 
 
 class Core:
