@@ -212,13 +212,18 @@ def measured(rounds: int, k: int, tokens: int, slots: int, limit: int | None) ->
     return found
 
 
+def sample_us(found: dict[str, list[Clock]], samples: int) -> dict[str, float]:
+    """Return the microseconds of CPU a sample of each arm, the median of its rounds."""
+    return {
+        name: statistics.median(1e6 * clock.drawing_cpu / samples for clock in clocks)
+        for name, clocks in found.items()
+    }
+
+
 def report(found: dict[str, list[Clock]], samples: int) -> bool:
     """Print the table, and return whether the bar is met."""
     tokens = sum(found["bare"][0].tokens.values())
-    us = {
-        name: statistics.median(1e6 * clock.drawing_cpu / tokens for clock in clocks)
-        for name, clocks in found.items()
-    }
+    us = {name: value * samples / tokens for name, value in sample_us(found, samples).items()}
     versions = f"Python {platform.python_version()}, vLLM {vllm.__version__}"
     print(f"{samples} requests, {tokens:,} tokens; {versions}")
     columns = ("arm", "CPU us a token", "us a sample", "of a core at 50,000 tokens/s", "tokens/s of a core")

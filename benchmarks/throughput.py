@@ -52,7 +52,7 @@ from genbench.verifiers.pool.process import VerifierSpec
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.throughput_figures import Clock, Rounds, report
+from benchmarks.throughput_figures import PAIRS, Clock, Rounds, instructions, report
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "arithmetic": ("math", {"reference": "reference"}),
@@ -375,7 +375,7 @@ def main() -> None:
         tokens = sum(warm.tokens.values())
         print(
             f"{bench.samples} samples, {tokens} tokens a round, {arguments.slots} slots, "
-            f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS')}"
+            f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS')}, {arguments.dtype} with {instructions()}"
         )
         rounds = Rounds(ours, raw, sleeping)
         if arguments.add is not None:
@@ -383,7 +383,7 @@ def main() -> None:
         met = report(bench.samples, rounds)
         if arguments.lm_eval:
             harness(arguments.lm_eval, folder, bench, max(1, arguments.pairs // 4), arguments.max_tokens)
-    sys.exit(0 if met or len(rounds.ours) < 15 else 1)
+    sys.exit(0 if met or len(rounds.ours) < PAIRS else 1)
 
 
 if __name__ == "__main__":
