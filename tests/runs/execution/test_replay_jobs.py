@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from genbench.errors import InputError
+from genbench.models import traces
+from genbench.pipeline import run
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.inputs import open_suite
 from genbench.runs.options import RunOptions
+from genbench.types import Answer
 
 SUITE = """\
 models: {m: {path: ./m}}
@@ -35,6 +41,29 @@ def test_a_job_of_ready_responses_has_the_answered_problems(tmp_path: Path) -> N
     jobs = make_jobs(suite, chosen, given)
     assert [(job.model.name, job.path) for job in jobs] == [("m", tmp_path / "out" / "m")]
     assert [problem.problem_id for problem in jobs[0].tasks[0].problems] == ["a"]
+
+
+def test_each_completion_is_split_into_trace_and_answer_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"<think>is it {number}?</think>{number}" for number in range(3)]
+    given = options(
+        tmp_path,
+        [
+            {"task": "sums", "problem_id": "a", "sample_index": index, "text": text}
+            for index, text in enumerate(texts)
+        ],
+    )
+    split, seen = traces.split, Counter[str]()
+
+    def counted(text: str, *arguments: Any) -> Answer:
+        seen[text] += 1
+        return split(text, *arguments)
+
+    monkeypatch.setattr(traces, "split", counted)
+    found = run(replace(given, overrides=["tasks.sums.k=3"]))
+    assert seen == Counter(texts)
+    assert found.results["m"].tasks["sums"].estimate.value == pytest.approx(1 / 3)
 
 
 def test_a_file_without_any_line_is_refused(tmp_path: Path) -> None:
