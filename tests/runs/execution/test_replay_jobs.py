@@ -13,6 +13,7 @@ import pytest
 from genbench.errors import InputError
 from genbench.models import traces
 from genbench.pipeline import run
+from genbench.runs.command import run_models
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.inputs import open_suite
 from genbench.runs.options import RunOptions
@@ -43,7 +44,7 @@ def test_a_job_of_ready_responses_has_the_answered_problems(tmp_path: Path) -> N
     assert [problem.problem_id for problem in jobs[0].tasks[0].problems] == ["a"]
 
 
-def test_each_completion_is_split_into_trace_and_answer_once(
+def test_a_completion_is_split_into_trace_and_answer_once_until_its_verdict_and_once_for_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [f"<think>is it {number}?</think>{number}" for number in range(3)]
@@ -61,9 +62,12 @@ def test_each_completion_is_split_into_trace_and_answer_once(
         return split(text, *arguments)
 
     monkeypatch.setattr(traces, "split", counted)
-    found = run(replace(given, overrides=["tasks.sums.k=3"]))
+    given = replace(given, overrides=["tasks.sums.k=3"])
+    found = run_models(given)
+    assert found.results["m"].tasks["sums"].value == pytest.approx(1 / 3)
     assert seen == Counter(texts)
-    assert found.results["m"].tasks["sums"].estimate.value == pytest.approx(1 / 3)
+    run(replace(given, run_dir=tmp_path / "with a page"))
+    assert seen == Counter(3 * texts)
 
 
 def test_a_file_without_any_line_is_refused(tmp_path: Path) -> None:
