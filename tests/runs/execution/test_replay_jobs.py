@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,13 @@ import pytest
 
 from genbench.errors import InputError
 from genbench.models import traces
-from genbench.pipeline import run
+from genbench.reports.page.data import page_data
+from genbench.reports.page.text_chunks import ChunkedTexts
 from genbench.runs.command import run_models
 from genbench.runs.execution.job_preparation import make_jobs
 from genbench.runs.inputs import open_suite
 from genbench.runs.options import RunOptions
-from genbench.types import Answer
+from genbench.store.stored_run import StoredRun
 
 SUITE = """\
 models: {m: {path: ./m}}
@@ -44,34 +44,32 @@ def test_a_job_of_ready_responses_has_the_answered_problems(tmp_path: Path) -> N
     assert [problem.problem_id for problem in jobs[0].tasks[0].problems] == ["a"]
 
 
-def test_a_completion_is_split_into_trace_and_answer_once_until_its_verdict_and_once_for_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = [f"<think>is it {number}?</think>{number}" for number in range(3)]
-    given = options(
-        tmp_path,
-        [
-            {"task": "sums", "problem_id": "a", "sample_index": index, "text": text}
-            for index, text in enumerate(texts)
-        ],
-    )
-    split, seen = traces.split, Counter[str]()
-
-    def counted(text: str, *arguments: Any) -> Answer:
-        seen[text] += 1
-        return split(text, *arguments)
-
-    monkeypatch.setattr(traces, "split", counted)
-    given = replace(given, overrides=["tasks.sums.k=3"])
-    found = run_models(given)
-    assert found.results["m"].tasks["sums"].value == pytest.approx(1 / 3)
-    assert seen == Counter(texts)
-    run(replace(given, run_dir=tmp_path / "with a page"))
-    assert seen == Counter(3 * texts)
-
-
 def test_a_file_without_any_line_is_refused(tmp_path: Path) -> None:
     given = options(tmp_path, [])
     suite, chosen = open_suite(given)
     with pytest.raises(InputError, match=r"ready\.jsonl"):
         make_jobs(suite, chosen, given)
+
+
+def test_a_trace_is_split_once_for_the_verdict_and_once_by_whoever_reads_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"<think>{index}</think>{index}" for index in range(4)]
+    lines = [
+        {"task": "sums", "problem_id": "a", "sample_index": i, "text": text} for i, text in enumerate(texts)
+    ]
+    given = options(tmp_path, lines)
+    (tmp_path / "suite.yaml").write_text(SUITE.replace("k: 1", "k: 4"))
+    counts: Counter[str] = Counter()
+    split = traces.split
+
+    def counted(text: str, *rest: Any) -> Any:
+        counts[text] += 1
+        return split(text, *rest)
+
+    monkeypatch.setattr(traces, "split", counted)
+    folder = run_models(given).folders["m"]
+    assert counts == dict.fromkeys(texts, 1)
+    counts.clear()
+    page_data(StoredRun(folder), "m", 0, ChunkedTexts(tmp_path / "page.files"), parquet=True)
+    assert counts == dict.fromkeys(texts, 1)
