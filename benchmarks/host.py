@@ -173,7 +173,8 @@ class Replayed(Shared):
         command += [str(self.settings.max_num_seqs), str(self.step_s)]
         command += [str(self.settings.tokenizer / "tokenizer.json"), msgspec.json.encode(ready).decode()]
         self.processes.append(subprocess.Popen(command))
-        return AsyncLLM(config, Executor.get_class(config), log_stats=True, client_addresses=addresses)
+        executor = Executor.get_class(config)
+        return AsyncLLM(config, executor, log_stats=True, log_requests=False, client_addresses=addresses)
 
 
 def measured(rounds: int, k: int, tokens: int, slots: int, limit: int | None) -> dict[str, list[Clock]]:

@@ -32,9 +32,13 @@ MOST_FRAME_BYTES = 256 << 20
 """Longest body that is read from a worker."""
 
 
+# json.dumps would make an encoder for each message.
+compact = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def frame(record: object) -> bytes:
     """Return a record as a frame. Escapes keep lone surrogates, which models can print."""
-    body = json.dumps(record, separators=(",", ":")).encode()
+    body = compact(record).encode()
     return HEADER.pack(len(body)) + body
 
 
@@ -64,7 +68,7 @@ def without_answers(body: bytes) -> bytes:
     """Return a case's record in JSON with the texts of its answers replaced by empty ones."""
     record = json.loads(body)
     answers = [["", *rest] for _, *rest in record["answers"]]
-    return json.dumps(record | {"answers": answers}, separators=(",", ":")).encode()
+    return compact(record | {"answers": answers}).encode()
 
 
 def case_from_record(record: dict[str, Any]) -> Case:
