@@ -60,7 +60,7 @@ def yes_no(count: int) -> list[Check]:
 def test_a_program_starts_one_process_or_one_for_each_test_that_can_be_guessed_and_one_that_forks_them(
     program: Program, checks: list[Check], most: int
 ) -> None:
-    """A cage numbers its processes one after the other, so the numbers before and after tell how many came."""
+    """A cage numbers its processes one after the other. The numbers before and after tell how many came."""
     with Sandbox.open("a") as box:
 
         def number() -> int:
