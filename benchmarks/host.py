@@ -48,7 +48,8 @@ from vllm.v1.serial_utils import MsgpackDecoder, MsgpackEncoder, UtilityResult
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.throughput import Bench, Clock, Shared, genbench_round, in_one_loop, raw_round, say, suite
+from benchmarks.throughput import Bench, Shared, genbench_round, in_one_loop, raw_round, say, suite
+from benchmarks.throughput_figures import Clock
 from genbench.engines.vllm import environment
 
 BAR_US, CORE_TOKENS = 1.0, 50_000
