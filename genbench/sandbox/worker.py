@@ -11,7 +11,8 @@ import os
 import select
 import socket
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from genbench.errors import GenbenchError
 from genbench.sandbox import keeper
 from genbench.sandbox.cage import Cage
 from genbench.sandbox.inside.board import Board
+from genbench.sandbox.inside.job import ENOUGH, GO_ON
 
 _START_S = 60.0
 _MESSAGE = 65536
@@ -57,17 +59,22 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of a program's process: memory files with its job and inputs, and for its output."""
+    """The files of a program's processes: memory files with its job and inputs, and for their output.
+
+    `outputs` are the output and the error output of each process. `talk` are our and the stem's end of a socket,
+    on which a stem says that a test is over, and waits until it may go on. Without a stem it is None.
+    """
 
     job: int
     inputs: int
-    output: int
-    errors: int
+    outputs: Sequence[tuple[int, int]]
+    talk: tuple[int, int] | None = None
 
     @property
-    def all(self) -> list[int]:
+    def sent(self) -> list[int]:
         """Return the descriptors in the order in which the zygote expects them."""
-        return [self.job, self.inputs, self.output, self.errors]
+        talk = [] if self.talk is None else [self.talk[1]]
+        return [self.job, self.inputs, *(fd for pair in self.outputs for fd in pair), *talk]
 
 
 class Worker:
@@ -163,7 +170,7 @@ class Worker:
         return f"the zygote died (exit status {self._process.returncode}{': ' + said if said else ''})"
 
     def run(self, order: dict[str, Any], files: Files, enough: Callable[[], bool]) -> Ended:
-        """Run one process for `order["count"]` tests. `enough` is called to ask whether to stop it.
+        """Run one process for `order["count"]` tests, or for each of them. `enough` tells whether to stop.
 
         Raises:
             SandboxError: the zygote died or does not answer. The worker cannot be used any more.
@@ -173,15 +180,15 @@ class Worker:
         order = order | {"program": True, "threads": self._threads, "cpu_s": int(order["total_s"]) + 1}
         order["number"] = number
         try:
-            socket.send_fds(self._control, [json.dumps(order).encode()], files.all)
-            reply = self._reply(order["total_s"] + _GRACE_S, enough)
+            socket.send_fds(self._control, [json.dumps(order).encode()], files.sent)
+            reply = self._reply(order["total_s"] + _GRACE_S, enough, files.talk)
         except ConnectionError:  # the zygote had ended before the request
             raise SandboxError(f"{self.cage.label}: {self._death()}") from None
         except OSError as error:
             raise SandboxError(f"{self.cage.label}: {error}") from None
         ended = self._ended(reply, number)
         if not ended.armed and ended.how == "ended":
-            said = os.pread(files.errors, 4096, 0).decode(errors="replace")
+            said = os.pread(files.outputs[0][1], 4096, 0).decode(errors="replace")
             raise SandboxError(f"{self.cage.label}: a program's process could not be set up: {said}")
         return ended
 
@@ -199,17 +206,24 @@ class Worker:
             pass
         raise SandboxError(f"{self.cage.label}: the zygote's reply is not to the order that was given")
 
-    def _reply(self, patience_s: float, enough: Callable[[], bool]) -> bytes:
-        waited, looks = 0.0, 0
+    def _reply(self, patience_s: float, enough: Callable[[], bool], talk: tuple[int, int] | None) -> bytes:
+        """Return what the zygote says at the end of an order. Stop the process, or the stem, if it is enough."""
+        end, looks = time.monotonic() + patience_s, 0
         poller = select.poll()
         poller.register(self._control, select.POLLIN)
-        while waited < patience_s:
-            pause = _LOOKS_S[min(looks, len(_LOOKS_S) - 1)]
-            if poller.poll(pause * 1000):
+        if talk is not None:
+            poller.register(talk[0], select.POLLIN)
+        while time.monotonic() < end:
+            ready = {fd for fd, _ in poller.poll(1000 * _LOOKS_S[min(looks, len(_LOOKS_S) - 1)])}
+            if self._control.fileno() in ready:
                 if data := self._control.recv(_MESSAGE):
                     return data
                 raise OSError(self._death())
-            waited, looks = waited + pause, looks + 1
+            if talk is not None and talk[0] in ready:
+                os.read(talk[0], 1)
+                os.write(talk[0], ENOUGH if enough() else GO_ON)
+                continue
+            looks += 1
             if enough():
                 self._control.send(b'{"stop": true}')
                 enough = _never
