@@ -412,7 +412,8 @@ class _Case:
                 turn.tick()
                 return view.has_failed()
 
-            ended = self.worker.run(order, files, has_failed)
+            packages = any(name in self.program.text for name in self.worker.cage.packages)
+            ended = self.worker.run(order, files, has_failed, packages=packages)
             if apart:
                 view.require_set_up()
             passed, failure = view.conclude(ended, file_bytes)

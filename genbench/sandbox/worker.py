@@ -102,11 +102,13 @@ class Worker:
         finally:
             os.close(watched)
         self._orders = itertools.count()
-        self.facts = self._greet()
+        self._heavy, theirs = _control_pair()
+        with theirs:
+            self.facts = self._greet(theirs)
 
     def _spawn(self, watched: int) -> tuple[subprocess.Popen[bytes], socket.socket]:
         """Start the cage. In tier A it is below a keeper, which ends it with the other end of `watched`."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = _control_pair()
         is_kept = self.cage.tier == "a"
         with theirs:
             try:
@@ -123,7 +125,6 @@ class Worker:
             except OSError:
                 ours.close()
                 raise
-        ours.settimeout(_START_S)
         return process, ours
 
     def _environment(self) -> dict[str, str]:
@@ -136,7 +137,8 @@ class Worker:
         libraries = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
         return {**libraries, **self.cage.environment, CAGE_OF: str(os.getppid())}
 
-    def _greet(self) -> dict[str, Any]:
+    def _greet(self, other: socket.socket) -> dict[str, Any]:
+        """Set up the zygote and its twin with packages. Return the facts that the twin tells."""
         setup = {
             "tier": self.cage.tier,
             "uid": _private_uid(),
@@ -145,8 +147,9 @@ class Worker:
             "packages": self.cage.packages,
         }
         try:
-            socket.send_fds(self._control, [json.dumps(setup).encode()], [self._board_fd])
-            data = self._control.recv(_MESSAGE)
+            socket.send_fds(self._control, [json.dumps(setup).encode()], [self._board_fd, other.fileno()])
+            other.close()
+            data = self._control.recv(_MESSAGE) and self._heavy.recv(_MESSAGE)
         except OSError as error:
             data, reason = b"", str(error)
         else:
@@ -169,8 +172,13 @@ class Worker:
         said = self._said()
         return f"the zygote died (exit status {self._process.returncode}{': ' + said if said else ''})"
 
-    def run(self, order: dict[str, Any], files: Files, enough: Callable[[], bool]) -> Ended:
+    def run(
+        self, order: dict[str, Any], files: Files, enough: Callable[[], bool], *, packages: bool = True
+    ) -> Ended:
         """Run one process for `order["count"]` tests, or for each of them. `enough` tells whether to stop.
+
+        Args:
+            packages: start from an interpreter that has imported the cage's packages, which takes longer.
 
         Raises:
             SandboxError: the zygote died or does not answer. The worker cannot be used any more.
@@ -179,9 +187,10 @@ class Worker:
         number = next(self._orders)
         order = order | {"program": True, "threads": self._threads, "cpu_s": int(order["total_s"]) + 1}
         order["number"] = number
+        control = self._heavy if packages else self._control
         try:
-            socket.send_fds(self._control, [json.dumps(order).encode()], files.sent)
-            reply = self._reply(order["total_s"] + _GRACE_S, enough, files.talk)
+            socket.send_fds(control, [json.dumps(order).encode()], files.sent)
+            reply = self._reply(control, order["total_s"] + _GRACE_S, enough, files.talk)
         except ConnectionError:  # the zygote had ended before the request
             raise SandboxError(f"{self.cage.label}: {self._death()}") from None
         except OSError as error:
@@ -206,17 +215,23 @@ class Worker:
             pass
         raise SandboxError(f"{self.cage.label}: the zygote's reply is not to the order that was given")
 
-    def _reply(self, patience_s: float, enough: Callable[[], bool], talk: tuple[int, int] | None) -> bytes:
+    def _reply(
+        self,
+        control: socket.socket,
+        patience_s: float,
+        enough: Callable[[], bool],
+        talk: tuple[int, int] | None,
+    ) -> bytes:
         """Return what the zygote says at the end of an order. Stop the process, or the stem, if it is enough."""
         end, looks = time.monotonic() + patience_s, 0
         poller = select.poll()
-        poller.register(self._control, select.POLLIN)
+        poller.register(control, select.POLLIN)
         if talk is not None:
             poller.register(talk[0], select.POLLIN)
         while time.monotonic() < end:
             ready = {fd for fd, _ in poller.poll(1000 * _LOOKS_S[min(looks, len(_LOOKS_S) - 1)])}
-            if self._control.fileno() in ready:
-                if data := self._control.recv(_MESSAGE):
+            if control.fileno() in ready:
+                if data := control.recv(_MESSAGE):
                     return data
                 raise OSError(self._death())
             if talk is not None and talk[0] in ready:
@@ -225,13 +240,14 @@ class Worker:
                 continue
             looks += 1
             if enough():
-                self._control.send(b'{"stop": true}')
+                control.send(b'{"stop": true}')
                 enough = _never
         raise OSError("the zygote does not answer")
 
     def close(self) -> None:
         """End the cage and everything in it, and wait until it is gone."""
         self._control.close()
+        self._heavy.close()
         self._wait()
         self._release()
 
@@ -257,6 +273,13 @@ class Worker:
         self.board.close()
         os.close(self._board_fd)
         os.close(self._log)
+
+
+def _control_pair() -> tuple[socket.socket, socket.socket]:
+    """Return our end and theirs of a socket for orders and replies."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.settimeout(_START_S)
+    return ours, theirs
 
 
 def _private_uid() -> int:

@@ -28,6 +28,8 @@ PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
+_FORK, _PRCTL = ctypes.PyDLL(None).fork, ctypes.PyDLL(None).prctl
+"""Calls of every test's process, without what ctypes does for errno and for other threads."""
 _CAPABILITIES_V3 = 0x20080522
 
 
@@ -70,14 +72,18 @@ class Loaded:
         self._held = ctypes.create_string_buffer(filter_.code, len(filter_.code))
         self._view = memoryview(self._held).cast("B")
         program = _Program(len(filter_.code) // 8, ctypes.addressof(self._held))
-        self._arguments = (
-            ctypes.c_ulong(SECCOMP_MODE_FILTER), ctypes.byref(program), ctypes.c_ulong(0), ctypes.c_ulong(0),
-        )  # fmt: skip
+        self._arguments = _prctl_arguments(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program))
 
     def install(self) -> None:
         """Put it before every later call of this process, and of its threads and children to come."""
         self._filter.fill(self._view, os.getpid())
-        check(_LIBC.prctl(PR_SET_SECCOMP, *self._arguments), "prctl(PR_SET_SECCOMP)")
+        if _PRCTL(*self._arguments) < 0:
+            raise OSError("seccomp: the kernel refused the filter")
+
+
+def _prctl_arguments(option: int, value: int, more: Any = 0) -> tuple[Any, ...]:
+    more = more if not isinstance(more, int) else ctypes.c_ulong(more)
+    return ctypes.c_int(option), ctypes.c_ulong(value), more, ctypes.c_ulong(0), ctypes.c_ulong(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +100,21 @@ class Barriers:
         return cls(Loaded(filters.stem), Loaded(filters.program))
 
 
-_FORK = ctypes.PyDLL(None, use_errno=True).fork
-
-
 def fork() -> int:
     """Fork as os.fork does, in a third of the time. Only a process with one thread may call it.
 
     os.fork makes locks and thread states anew, which copies 180 pages. All locks are free in such a process,
     and PyDLL keeps the lock of the interpreter for the one thread that goes on in the child.
     """
-    pid = check(_FORK(), "fork")
-    if pid == 0:
-        main = threading.main_thread()
-        main._set_native_id()  # type: ignore[attr-defined]
+    pid = int(_FORK())
+    if pid < 0:
+        raise OSError("fork: no process could be made")
     return pid
+
+
+def know_own_thread() -> None:
+    """Give the main thread its native id after a fork."""
+    threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
 
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -258,10 +265,12 @@ def limits(order: dict[str, Any], parent: int, base_bytes: int) -> None:
     _limit(resource.RLIMIT_SIGPENDING, 0)
 
 
+_END_WITH_PARENT = _prctl_arguments(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def end_with(parent: int) -> None:
     """Let the kernel kill this process when its parent ends."""
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
+    if _PRCTL(*_END_WITH_PARENT) < 0 or os.getppid() != parent:
         raise OSError("the parent is gone")
 
 

@@ -22,7 +22,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from io import TextIOWrapper
-from itertools import takewhile
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, cast
 
@@ -136,8 +135,9 @@ class Main:
         A finalizer that runs then still finds the names that come after its own. Python sets None, but the
         prelude has names of built-ins, which must show again.
         """
-        names = [*self._rebound(code), *self._new()]
-        for name in sorted(names, key=lambda name: not (name.startswith("_") and not name.startswith("__"))):
+        names = self._rebound(code, []) + self._new()
+        private = [name for name in names if name.startswith("_") and not name.startswith("__")]
+        for name in private + names:
             if name not in self._initial:
                 self.names.pop(name, None)
             elif name != "__builtins__":
@@ -145,17 +145,23 @@ class Main:
 
     def _new(self) -> list[str]:
         """Return the names that the prelude lacks, in their order. They are the newest of the dictionary."""
-        found = [*takewhile(lambda name: name != self._newest, reversed(self.names))]
+        found = []
+        for name in reversed(self.names):
+            if name == self._newest:
+                break
+            found.append(name)
         return [name for name in reversed(found) if isinstance(name, str)]
 
-    def _rebound(self, code: CodeType) -> list[str]:
+    def _rebound(self, code: CodeType, found: list[str]) -> list[str]:
         """Return the names of the prelude that the program's text may have bound anew."""
-        texts, names = [code], set[str]()
-        for text in texts:
-            names.update(text.co_names)
-            texts += [inner for inner in text.co_consts if isinstance(inner, CodeType)]
         own, first = self.names, self._initial
-        return [name for name in names if name in first and own.get(name) is not first[name]]
+        for name in code.co_names:
+            if name in first and own.get(name) is not first[name]:
+                found.append(name)
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                self._rebound(inner, found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +327,8 @@ def join_threads() -> bool:
 
 
 def _end_threads() -> None:
+    if len(sys._current_frames()) == 1 and not _thread_exits():
+        return
     for shut in reversed(_thread_exits()):
         shut()  # executors that were not shut down cannot be used after it
     join_threads()

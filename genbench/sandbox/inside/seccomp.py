@@ -10,7 +10,7 @@ import errno
 import platform
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _PLAIN = {
     # reading, writing and looking; opening is allowed by its flags, see `build`
@@ -154,6 +154,7 @@ _CHECKED = {
 }
 _KEEPING = {
     "recvmsg": (47, 212),
+    "setpgid": (109, 154),
     "memfd_create": (319, 279),
     "pidfd_open": (434, 434),
     "pidfd_send_signal": (424, 424),
@@ -201,6 +202,8 @@ def machine(name: str | None = None) -> Machine | None:
 
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
+_LOAD_VALUE, _STORE, _LOAD_X, _JUMP_EQUAL_X = 0x00, 0x02, 0x61, 0x1D
+"""The value of a placeholder is stored in the scratch memory of the filter, and compared from there."""
 _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NEWEST_KNOWN = 424
 """Calls from here on are newer than the tables. The C library has a fallback for each."""
@@ -323,20 +326,31 @@ _STEM_RULES = (_Rule("prlimit64", (_Test(2, (0,), wide=True),)),)
 _LEFT_TO_THE_STEM = "memfd_create"
 
 
+_OWN_IDS = (_OWN_PID, _OWN_PROCESS_CLOCK, _OWN_THREAD_CLOCK)
+_IDS = struct.Struct("<" + "HBBI" * 2 * len(_OWN_IDS))
+"""The first words of a filter with own ids, which put them into its scratch memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A BPF program with placeholders for the process's own id: (offset in bytes, which one)."""
+    """A BPF program. With `has_ids` it begins with words that depend on the process."""
 
     code: bytes
-    holes: tuple[tuple[int, int], ...] = ()
+    has_ids: bool = False
 
     def fill(self, code: bytearray | memoryview, pid: int) -> None:
-        """Write a process id into a copy of the code."""
-        for place, which in self.holes:
-            struct.pack_into("<I", code, place, _own(which, pid))
+        """Write a process's ids into a copy of the code. Ids of clocks are those of linux/posix-timers.h."""
+        if self.has_ids:
+            clock = ~pid << 3 & _FULL
+            _IDS.pack_into(
+                code, 0,
+                _LOAD_VALUE, 0, 0, pid, _STORE, 0, 0, 0,
+                _LOAD_VALUE, 0, 0, clock | 2, _STORE, 0, 0, 1,
+                _LOAD_VALUE, 0, 0, clock | 6, _STORE, 0, 0, 2,
+            )  # fmt: skip
 
     def for_process(self, pid: int) -> bytes:
-        """Return the filter with a process id in place of the placeholders."""
+        """Return the filter with the ids of a process."""
         code = bytearray(self.code)
         self.fill(code, pid)
         return bytes(code)
@@ -382,27 +396,23 @@ def build(machine: Machine) -> Filters:
 def _limiting(machine: Machine, refused: Iterable[int], rules: Sequence[_Rule]) -> Filter:
     """Return a filter that refuses calls, and others unless a rule allows them. It allows all the rest."""
     calls = {rule.call for rule in rules if rule.call in machine.checked}
-    return _filter(
-        [(_LOAD, 0, 0, 0)],
-        _listed(refused, _refused(errno.EPERM)),
-        _ruled(machine, rules),
-        _listed([machine.checked[call] for call in sorted(calls)], _refused(errno.EPERM)),
-        [(_RETURN, 0, 0, _ALLOW)],
+    has_ids = any(rule.is_own for rule in rules)
+    ids = [(_RETURN, 0, 0, 0)] * 2 * len(_OWN_IDS)
+    return replace(
+        _filter(
+            ids if has_ids else [],
+            [(_LOAD, 0, 0, 0)],
+            _listed(refused, _refused(errno.EPERM)),
+            _ruled(machine, rules),
+            _listed([machine.checked[call] for call in sorted(calls)], _refused(errno.EPERM)),
+            [(_RETURN, 0, 0, _ALLOW)],
+        ),
+        has_ids=has_ids,
     )
 
 
 def _filter(*parts: Sequence[tuple[int, int, int, int]]) -> Filter:
-    words = [word for part in parts for word in part]
-    holes = tuple((8 * at + 4, word[3]) for at, word in enumerate(words) if word[3] < 0)
-    code = b"".join(struct.pack("<HBBI", *word[:3], max(word[3], 0)) for word in words)
-    return Filter(code, holes)
-
-
-def _own(which: int, pid: int) -> int:
-    """Return what a placeholder stands for. Ids of clocks are those of linux/posix-timers.h."""
-    if which == _OWN_PID:
-        return pid
-    return (~pid << 3 | (2 if which == _OWN_PROCESS_CLOCK else 6)) & _FULL
+    return Filter(b"".join(struct.pack("<HBBI", *word) for part in parts for word in part))
 
 
 def _preamble(machine: Machine) -> list[tuple[int, int, int, int]]:
@@ -447,9 +457,15 @@ def _checks(test: _Test, after: int) -> list[tuple[int, int, int, int]]:
     words = [(_LOAD, 0, 0, at)]
     if test.mask != _FULL:
         words.append((_AND, 0, 0, test.mask))
-    last = len(test.values) - 1
-    for place, value in enumerate(test.values):
-        words.append((_JUMP_EQUAL, last - place, after if place == last else 0, value))
+    # An own id takes two words: its load, and the comparison.
+    left = sum(1 if value >= 0 else 2 for value in test.values)
+    for value in test.values:
+        if value < 0:
+            words.append((_LOAD_X, 0, 0, _OWN_IDS.index(value)))
+            left -= 1
+        left -= 1
+        compare = (_JUMP_EQUAL, value) if value >= 0 else (_JUMP_EQUAL_X, 0)
+        words.append((compare[0], left, after if left == 0 else 0, compare[1]))
     if test.wide:
         words = [(_LOAD, 0, 0, at + 4), (_JUMP_EQUAL, 0, after + len(words), 0), *words]
     return words

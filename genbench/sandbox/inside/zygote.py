@@ -20,7 +20,8 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, spec_from_file_location
 from typing import Any, NoReturn
 
 from . import board as statuses
@@ -65,6 +66,7 @@ def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) ->
                 ground.barriers.program.install()
             os.write(READY, b"1")
             os.close(READY)
+            confine.know_own_thread()
             status = 0
             _run(job, ground.main)
     except BaseException as error:
@@ -132,6 +134,7 @@ class Stem:
 
     def grow(self, ready: int) -> None:
         """Confine this process, and say so on `ready`. Then prepare all that the tests have in common."""
+        os.setpgid(0, 0)
         # The streams of all tests are opened here, on files like theirs.
         output, errors = self._outputs[0]
         os.dup2(_given(self._job), 0)
@@ -145,6 +148,9 @@ class Stem:
         os.close(ready)
         process.open_streams()
         self._ready = process.Ready.prepare(self._job.program)
+        self._ground.main.begin()
+        gc.collect()
+        gc.freeze()  # the collection at the end of each test is shorter
 
     def run(self) -> None:
         """Fork a process for each test, up to the first that does not end well or that the host does not accept."""
@@ -193,6 +199,7 @@ class Stem:
             if self._ground.barriers is not None:
                 self._ground.barriers.program.install()
             os.write(LAST_WORDS, _CONFINED)
+            confine.know_own_thread()
             status = statuses.EXCEPTION
             status = self._run_test(index)
             os.write(LAST_WORDS, _STATUS.pack(status))
@@ -210,12 +217,28 @@ _MESSAGE = 65536
 
 
 def main() -> None:
-    """Serve the host on descriptor 0 until it closes the socket."""
+    """Serve the host on descriptor 0 until it closes the socket.
+
+    A second process serves it on another socket. That one has imported the packages, which makes each fork take
+    half as long again, so it gets the programs that mention one of them.
+    """
     control = _take_control()
-    data, fds, _, _ = socket.recv_fds(control, _MESSAGE, 1)
+    data, fds, _, _ = socket.recv_fds(control, _MESSAGE, 2)
     setup = json.loads(data)
-    ground = _prepare(setup, Board(fds[0]))
+    board, other = Board(fds[0]), socket.socket(fileno=fds[1])
     os.close(fds[0])
+    names = prelude.names()
+    prelude.warm()
+    own = os.getpid()
+    if os.fork() == 0:
+        control, other = other, control
+        other.close()
+        _import(setup)
+        ground = _prepare(setup, board, names, own)
+    else:
+        other.close()
+        sys.meta_path.append(Packages(setup["packages"], setup["site"]))
+        ground = _prepare(setup, board, names, os.getppid())
     facts = {"interpreter": _interpreter(setup), "uid": os.geteuid(), "landlock": confine.landlock_abi()}
     control.send(json.dumps(facts).encode())
     while True:
@@ -242,15 +265,31 @@ def _moved(fd: int) -> int:
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, RESERVED)
 
 
-def _prepare(setup: dict[str, Any], board: Board) -> Ground:
-    """Prepare once what programs need: imports, the filter, the confinement."""
-    names = prelude.names()
-    prelude.warm()
+class Packages:
+    """A finder of packages that can be imported, for programs that do it without a mention in their text."""
+
+    def __init__(self, names: list[str], folders: list[str]) -> None:
+        self._found = {name: f"{folder}/{name}" for name in names for folder in folders}
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Return how a package is loaded. The list of its folder may not be readable, so it is not looked at."""
+        folder = self._found.get(name)
+        if folder is None:
+            return None
+        return spec_from_file_location(name, f"{folder}/__init__.py", submodule_search_locations=[folder])
+
+
+def _import(setup: dict[str, Any]) -> None:
+    """Import the packages of a cage."""
     sys.path.extend(setup["site"])
     for package in setup["packages"]:
         import_module(package)
     for folder in setup["site"]:
         sys.path.remove(folder)
+
+
+def _prepare(setup: dict[str, Any], board: Board, names: dict[str, Any], parent: int) -> Ground:
+    """Prepare once what programs need: the filters, the confinement, the module __main__."""
     find_spec("genbench_no_such_module")  # this lists the folders of sys.path, which tier B cannot do later
     sys.argv = [process.FILENAME]
     sys.setrecursionlimit(prelude.RECURSION_LIMIT)
@@ -258,6 +297,8 @@ def _prepare(setup: dict[str, Any], board: Board) -> Ground:
     if machine is None and setup["tier"] != "unsafe":
         raise OSError(f"no system call table for this processor ({os.uname().machine})")
     confine.zygote(setup)
+    if os.getppid() != parent:
+        raise OSError("the parent is gone")
     main = process.Main(names)
     random.seed(0)  # a verdict must be repeatable, as for the hash seed
     base_bytes, barriers = confine.address_space(), None
@@ -270,7 +311,8 @@ def _prepare(setup: dict[str, Any], board: Board) -> Ground:
 
 def _interpreter(setup: dict[str, Any]) -> str:
     """Return the interpreter that runs the programs, with versions."""
-    packages = [f"{name} {getattr(sys.modules[name], '__version__', '?')}" for name in setup["packages"]]
+    loaded = [name for name in setup["packages"] if name in sys.modules]
+    packages = [f"{name} {getattr(sys.modules[name], '__version__', '?')}" for name in loaded]
     return ", ".join([f"python {sys.version.split()[0]}", *packages])
 
 
@@ -326,7 +368,9 @@ def _supervise(
     try:
         how = _watch(ground.board, control, handle, order, began)
         _, status, usage = os.wait4(pid, 0)
-        cpu_s = usage.ru_utime + usage.ru_stime + (_end_orphans() if ground.barriers is not None else 0.0)
+        cpu_s = usage.ru_utime + usage.ru_stime
+        if order["apart"] and ground.barriers is not None:
+            cpu_s += _end_orphans(pid)
         armed = os.read(ready_in, 1) == b"1"
     finally:
         os.close(handle)
@@ -341,12 +385,12 @@ def _supervise(
     }
 
 
-def _end_orphans() -> float:
+def _end_orphans(stem: int) -> float:
     """Wait for the test's process of a stem that was killed, which ends with it. Return its CPU seconds."""
     cpu_s = 0.0
     with suppress(ChildProcessError):
         while True:
-            _, _, usage = os.wait4(-1, 0)
+            _, _, usage = os.wait4(-stem, 0)  # the process group that the stem made
             cpu_s += usage.ru_utime + usage.ru_stime
     return cpu_s
 
