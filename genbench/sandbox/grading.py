@@ -4,7 +4,7 @@ Expected outputs are never sent into the cage. Many tests share a process. A tes
 first one is tried again in a new process, so that the state of earlier tests does not decide. If it passes
 there, all other tests run by themselves too. If the state must be kept (in `lcb-compat` and for asserts), the
 failure counts as it is. Tests whose outputs are easy to guess have a process each from the start, so that no
-test is asked twice.
+test is asked twice. They are forked from a stem, which has compiled the program and run nothing of it.
 """
 
 from __future__ import annotations
@@ -105,14 +105,14 @@ class View:
             raise SandboxError("the process of a test could not be set up")
 
     def end_of_test(self, ended: Ended) -> Ended:
-        """Return the end of the process that ran the test which failed, if it is another one than the stem."""
+        """Return the end of the process that ran the failed test, if it is another one than the stem."""
         status = self._failed.status if self._failed is not None else 0
         is_other = statuses.kind_of(status) == statuses.SIGNAL
         return replace(ended, how="ended", status=-statuses.exit_code(status)) if is_other else ended
 
     @staticmethod
     def _has_told(status: int) -> bool:
-        """Return whether a test's record tells its end. A process that a signal ended tells nothing itself."""
+        """Return whether a test's record tells its end. A process that a signal ended tells nothing."""
         return status != 0 and statuses.kind_of(status) != statuses.SIGNAL
 
     @property
@@ -233,10 +233,12 @@ _NO_THREAD = "can't start new thread"
 """Python's error if a limit on threads is reached. In tier b the kernel counts those of all programs of an
 ordinary user together."""
 _MOST_APART = 20
-"""Tests with a process each that one stem is forked for. Each has two open files, of which a process has 64."""
+"""Tests with a process each that one stem is forked for. Each has two open files, and a process has 64."""
 _GUESSABLE, _LONGEST_GUESS = 0.2, 32
-"""If a random one of the expected outputs is right in this share of the tests, they are easy to guess, as
-`YES` and `NO` are. Outputs with more characters are never guessed."""
+"""If a guess is right in this share of the tests, their outputs are easy to guess, as `YES` and `NO` are.
+Outputs with more characters are never guessed."""
+_DIGIT = 0.25
+"""The chance to guess one digit of a number. The small numbers are more frequent than the others."""
 
 
 class Checks:
@@ -275,15 +277,29 @@ class Checks:
 
 
 def _are_guessable(outputs: Sequence[str]) -> bool:
-    """Return whether a random one of the expected outputs is right in many tests.
+    """Return whether a program that does not solve a problem often guesses an output.
 
-    If all are the same, a program that prints that one passes with any number of tries.
+    A guess may be an output that other tests have too. It may also be of a form with few values: a number of
+    one digit, or a word, as long as few different words are known. So a set of three tests counts by its
+    forms, and a large one by its repetitions as well. If all outputs are the same, a program that prints that
+    one passes with any number of tries.
     """
-    short = [output.strip() for output in outputs if len(output) <= _LONGEST_GUESS]
+    short = [" ".join(output.split()) for output in outputs if len(output) <= _LONGEST_GUESS]
     counts = Counter(short)
-    if len(counts) == 1 and len(short) == len(outputs):
+    if len(outputs) < 2 or (len(counts) == 1 and len(short) == len(outputs)):
         return False
-    return sum(count**2 for count in counts.values()) >= _GUESSABLE * max(len(outputs), 1) ** 2
+    words = sum(1 for output in counts if not any(map(str.isdigit, output)))
+    chances = (
+        count * max((count - 1) / (len(outputs) - 1), _chance_by_form(output, words))
+        for output, count in counts.items()
+    )
+    return sum(chances) >= _GUESSABLE * len(outputs)
+
+
+def _chance_by_form(output: str, words: int) -> float:
+    """Return the chance to guess an output of that form. `words` are the known outputs without digits."""
+    digits = sum(map(str.isdigit, output))
+    return float(_DIGIT**digits) if digits else 1 / (words + 1)
 
 
 def grade(
@@ -385,7 +401,7 @@ class _Case:
         """Run one process for the tests, or one for each. Tests that share one follow each other.
 
         Return how many tests passed, the failure after them, the process's end, and if threads were left.
-        If there is no failure and not all passed, some tests have not run. The caller then continues with those.
+        If there is no failure and not all passed, some tests have not run. The caller continues with those.
         """
         tests = tests[: _MOST_APART if apart else statuses.CAPACITY]
         with ExitStack() as stack:

@@ -61,8 +61,8 @@ class Ended:
 class Files:
     """The files of a program's processes: memory files with its job and inputs, and for their output.
 
-    `outputs` are the output and the error output of each process. `talk` are our and the stem's end of a socket,
-    on which a stem says that a test is over, and waits until it may go on. Without a stem it is None.
+    `outputs` are the output and the error output of each process. `talk` are our and the stem's end of a
+    socket, on which a stem says that a test is over, and waits until it may go on. Without a stem it is None.
     """
 
     job: int
@@ -222,7 +222,7 @@ class Worker:
         enough: Callable[[], bool],
         talk: tuple[int, int] | None,
     ) -> bytes:
-        """Return what the zygote says at the end of an order. Stop the process, or the stem, if it is enough."""
+        """Return what the zygote says at the end of an order. Stop its process if it is enough."""
         end, looks = time.monotonic() + patience_s, 0
         poller = select.poll()
         poller.register(control, select.POLLIN)

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from types import CodeType
 from typing import Any
 
 from . import board as statuses

@@ -104,8 +104,8 @@ _LONG = 1 << 63
 class Main:
     """The module __main__ in which programs run, with the prelude.
 
-    It is made once, before any fork: to copy the prelude means to touch 200 pages of memory. So after a program
-    only what it changed is undone.
+    It is made once, before any fork: to copy the prelude means to touch 200 pages of memory. So after a
+    program only what it changed is undone.
     """
 
     def __init__(self, prelude: dict[str, Any]) -> None:

@@ -238,15 +238,16 @@ def _refused(code: int) -> int:
 
 # SECCOMP_RET_ERRNO with 0: the call returns 0 and nothing happens.
 _PRETEND = _ERRNO
-# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_OFD_GETLK, F_DUPFD_CLOEXEC, F_GETPIPE_SZ, F_GET_SEALS.
-# Not F_SETOWN and F_SETSIG: with O_ASYNC they send any signal to any process of the same user.
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_OFD_GETLK, F_DUPFD_CLOEXEC, F_GETPIPE_SZ,
+# F_GET_SEALS. Not F_SETOWN and F_SETSIG: with O_ASYNC they send any signal to any process of the same user.
 _FCNTL = (0, 1, 2, 3, 4, 5, 36, 1030, 1032, 1034)
 _LOCKS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _IOCTL = (0x5401, 0x5413, 0x5421, 0x541B, 0x5450, 0x5451)  # TCGETS, TIOCGWINSZ, FIONBIO, FIONREAD, FIO(N)CLEX
 _PRCTL = (3, 15, 16, 0x53564D41)  # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA (glibc's malloc)
 _CONFINING = (1, 22)  # PR_SET_PDEATHSIG, PR_SET_SECCOMP
-# MADV_NORMAL to MADV_DONTNEED, MADV_FREE, MADV_DONTFORK, MADV_(NO)HUGEPAGE, MADV_DO(NT)DUMP. Not MADV_MERGEABLE, by which a
-# page that another program has too is slower to write, nor MADV_PAGEOUT, which works on files.
+# MADV_NORMAL to MADV_DONTNEED, MADV_FREE, MADV_DONTFORK, MADV_(NO)HUGEPAGE, MADV_DO(NT)DUMP. Not
+# MADV_MERGEABLE, by which a page that another program has too is slower to write, nor MADV_PAGEOUT, which
+# works on files.
 _ADVICE = (0, 1, 2, 3, 4, 8, 10, 14, 15, 16, 17)
 _PRIVATE_FUTEX = 128
 _FUTEX_OPTIONS = 128 | 256
@@ -290,8 +291,8 @@ _RULES = (
     _Rule("mmap", (_Test(3, (0,), _HUGE_PAGES),)),
     _Rule("madvise", (_Test(2, _ADVICE),)),
     _Rule("madvise", (), _refused(errno.EINVAL)),
-    # A futex that is not private belongs to the page of a file, and processes that map the same file wake each
-    # other by it. glibc waits so for the end of a thread, in a loop that takes EAGAIN as "look again".
+    # A futex that is not private belongs to the page of a file, and processes that map the same file wake
+    # each other by it. glibc waits so for the end of a thread, in a loop that takes EAGAIN as "look again".
     _Rule("futex", (_Test(1, (_PRIVATE_FUTEX,), _PRIVATE_FUTEX),)),
     _Rule("futex", (_Test(1, _FUTEX_WAITS, _FULL ^ _FUTEX_OPTIONS),), _refused(errno.EAGAIN)),
     _Rule("futex", (_Test(1, _FUTEX_WAKES, _FULL ^ _FUTEX_OPTIONS),), _PRETEND),
@@ -320,9 +321,9 @@ _RULES = (
 _KEEPING_RULES = (
     _Rule("clone", (_Test(0, (_FORK,)),)),
     _Rule("prctl", (_Test(0, _CONFINING),)),
-    _Rule("prlimit64", (_Test(0, (0,)),)),
 )
-_STEM_RULES = (_Rule("prlimit64", (_Test(2, (0,), wide=True),)),)
+# A filter is inherited, so a stem keeps what its programs may do.
+_STEM_RULES = (_Rule("prlimit64", (_Test(2, (0,), wide=True),)), _Rule("prlimit64", (_Test(1, (3,)),)))
 _LEFT_TO_THE_STEM = "memfd_create"
 
 
@@ -360,7 +361,7 @@ class Filter:
 class Filters:
     """Three filters, each of which takes more away. The first one takes most and is long.
 
-    Its installation takes 0.3 ms, because the kernel tries each number of a call. So the zygote installs it once.
+    Its installation takes 0.3 ms, because the kernel tries each number of a call: the zygote installs it.
 
     Args:
         zygote: an allow-list of what programs and the zygote need.

@@ -48,8 +48,8 @@ def become(ground: Ground, order: dict[str, Any], fds: list[int], ready: int) ->
     """Run the job and never return. A byte on `ready` says that the process is confined.
 
     Args:
-        fds: descriptors of the job, its inputs, the output and the error output of each process that is to run the
-            program, and of a stem's talk with the host.
+        fds: descriptors of the job, its inputs, the output and the error output of each process that is to
+            run the program, and of a stem's talk with the host.
     """
     status = _NOT_SET_UP
     try:
@@ -118,8 +118,9 @@ _CONFINED = b"1"
 class Stem:
     """A process that has compiled a program, has run nothing of it, and is forked for each test.
 
-    So tests share no page that one of them can write, no pipe and no offset in a file. The stem is confined as the
-    program is, except that it may fork and make files in memory. It writes the board, which no test's process has.
+    So tests share no page that one of them can write, no pipe and no offset in a file. The stem is confined
+    as the program is, except that it may fork and make files in memory. It writes the board, which is not
+    mapped in the process of a test.
 
     Args:
         talk: a socket. The stem tells the host the end of a test, and waits until it may GO_ON.
@@ -153,7 +154,7 @@ class Stem:
         gc.freeze()  # the collection at the end of each test is shorter
 
     def run(self) -> None:
-        """Fork a process for each test, up to the first that does not end well or that the host does not accept."""
+        """Fork a process for each test, up to the first that does not end well or is not accepted."""
         for index in range(self._job.count):
             self._job.board.start(index)
             status = self._status_of(index)
@@ -219,8 +220,8 @@ _MESSAGE = 65536
 def main() -> None:
     """Serve the host on descriptor 0 until it closes the socket.
 
-    A second process serves it on another socket. That one has imported the packages, which makes each fork take
-    half as long again, so it gets the programs that mention one of them.
+    A second process serves it on another socket. That one has imported the packages, which makes each fork
+    take half as long again, so it gets the programs that mention one of them.
     """
     control = _take_control()
     data, fds, _, _ = socket.recv_fds(control, _MESSAGE, 2)
@@ -272,7 +273,7 @@ class Packages:
         self._found = {name: f"{folder}/{name}" for name in names for folder in folders}
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Return how a package is loaded. The list of its folder may not be readable, so it is not looked at."""
+        """Return how a package is loaded. The folder around it may not be readable."""
         folder = self._found.get(name)
         if folder is None:
             return None
@@ -320,8 +321,8 @@ def _interpreter(setup: dict[str, Any]) -> str:
 class _Watch:
     """The clock of one process.
 
-    It has a limit per test, by what the board says has begun, and one for all tests. A stem's clock stands still
-    while the host compares.
+    It has a limit per test, by what the board says has begun, and one for all tests. A stem's clock stands
+    still while the host compares.
     """
 
     board: Board
