@@ -5,6 +5,7 @@ The names and the kinds of files of a folder are checked before a command follow
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -19,6 +20,7 @@ from genbench.store.json_files import (
     NO_SPACE,
     Appender,
     encode,
+    json_bytes,
     read_bytes,
     rename,
     replace,
@@ -123,6 +125,33 @@ def _entries(folder: Path, levels: int) -> Iterator[tuple[Path, int]]:
                 yield from _entries(path, levels - 1)
 
 
+_NO_DIGEST = "0" * 64
+
+
+def sealed_results(record: Mapping[str, Any], manifest: bytes) -> bytes:
+    """Return results.json with `manifest`, the sha256 of manifest.json, and `digest`, that of itself.
+
+    `digest` is of the file with 64 zeros in its place. The digest of sums.json is in the record already.
+
+    Args:
+        record: the results as JSON.
+        manifest: the content of manifest.json.
+    """
+    digests = {"manifest": hashlib.sha256(manifest).hexdigest(), "digest": _NO_DIGEST}
+    data = json_bytes({**record, **digests})
+    return data.replace(_NO_DIGEST.encode(), hashlib.sha256(data).hexdigest().encode(), 1)
+
+
+def digest_of_results(data: bytes, digest: str) -> str:
+    """Return the digest that results.json should have.
+
+    Args:
+        data: the content of the file.
+        digest: the digest that it has.
+    """
+    return hashlib.sha256(data.replace(digest.encode(), _NO_DIGEST.encode(), 1)).hexdigest()
+
+
 FORMAT = 1
 _RENEWED = "verdicts.new"
 
@@ -136,7 +165,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: FolderLock | None = None
-        self._appenders: dict[Path, Appender] = {}
+        self._appenders: dict[tuple[str, str], Appender] = {}
         self._renewed: set[str] = set()
         self.healed_bytes = 0
 
@@ -209,8 +238,9 @@ class RunFolder:
         return self._json(self.results_path)
 
     def write_results(self, results: JsonRecord) -> None:
-        """Write results.json by rename."""
-        replace_json(self.results_path, results.to_json())
+        """Write results.json by rename, with digests of itself and of manifest.json as it is now."""
+        manifest = read_bytes(self.manifest_path, MOST_BYTES) or b""
+        replace(self.results_path, sealed_results(results.to_json(), manifest))
 
     def live(self) -> dict[str, Any] | None:
         """Read the last progress record of the folder's writer (see progress.ProgressLine.record).
@@ -287,14 +317,15 @@ class RunFolder:
         self._appender(task, self._verdicts_kind(task)).append(verdict_to_record(item))
 
     def _appender(self, task: str, kind: str) -> Appender:
-        path = self.file(task, kind)
-        if path not in self._appenders:
+        found = self._appenders.get((task, kind))
+        if found is None:
             if self._lock is None:
                 raise AssertionError("a folder opened for reading is not written")
+            path = self.file(task, kind)
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._appenders[path] = Appender(path)
-            self.healed_bytes += self._appenders[path].healed_bytes
-        return self._appenders[path]
+            found = self._appenders[task, kind] = Appender(path)
+            self.healed_bytes += found.healed_bytes
+        return found
 
     def completions(self, task: str) -> Iterator[Completion]:
         """Yield the task's completions in the order of the file.
@@ -347,25 +378,24 @@ class RunFolder:
         """Replace the task's old verdicts by the new ones, by rename. The new ones must be complete."""
         if task not in self._renewed:
             return
-        path = self.file(task, _RENEWED)
-        self._close(path)
-        self._close(self.file(task, "verdicts"))
-        rename(path, self.file(task, "verdicts"))
+        self._close(task, _RENEWED)
+        self._close(task, "verdicts")
+        rename(self.file(task, _RENEWED), self.file(task, "verdicts"))
         self._renewed.discard(task)
 
     def replace_verdicts(self, task: str, kept: Iterable[Verdict]) -> None:
         """Replace the task's verdicts by `kept`, by rename."""
-        path = self.file(task, self._verdicts_kind(task))
-        self._close(path)
-        replace(path, b"".join(encode(verdict_to_record(item)) for item in kept))
+        kind = self._verdicts_kind(task)
+        self._close(task, kind)
+        replace(self.file(task, kind), b"".join(encode(verdict_to_record(item)) for item in kept))
 
     def forget_renewal(self, task: str) -> None:
         """Remove the new file of a stopped renewal. The old verdicts then remain in force."""
         self.file(task, _RENEWED).unlink(missing_ok=True)
 
-    def _close(self, path: Path) -> None:
-        if path in self._appenders:
-            self._appenders.pop(path).close()
+    def _close(self, task: str, kind: str) -> None:
+        if (task, kind) in self._appenders:
+            self._appenders.pop((task, kind)).close()
 
     def sync(self) -> None:
         """Flush all appended lines to the disk (fsync)."""

@@ -115,7 +115,11 @@ def dumps(record: object) -> str:
     Raises:
         ValueError: the record contains NaN or an infinity, which other readers of JSON refuse.
     """
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _COMPACT.encode(record)
+
+
+# json.dumps would make an encoder for each line.
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def encode(record: object) -> bytes:
@@ -342,4 +346,9 @@ def replace_json(path: Path, record: object) -> None:
     Raises:
         RunFolderError: the file cannot be written.
     """
-    replace(path, json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+    replace(path, json_bytes(record))
+
+
+def json_bytes(record: object) -> bytes:
+    """Return indented JSON as UTF-8 with a newline."""
+    return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n"
