@@ -62,6 +62,7 @@ TAKES_BACK = any_of(rf"""
     none of (?:them|these|those|the (?:above|options|others))(?: is (?:right|correct))?;
     i(?:['’]m| am) (?:not|no longer) sure(?: any ?more)?; i (?:do not|don['’]t) know(?: any ?more)?;
     i (?:do not|don['’]t) want to (?:choose|answer|commit); {_SUBJECT} (?:can['’]t|cannot|can not) be;
+    (?:that|this|it) (?:is|was)(?:n['’]t| not)(?: it)?;
     {_SUBJECT}(?: is| was| seems| looks| must be| are|['’]s){_ADVERB} (?:wrong|incorrect|false|untrue
       |invalid|mistaken|(?:a|my) mistake|an error|no good|not {_RIGHT});
     {_SUBJECT} (?:(?:can|could|is|was)(?:n['’]?t|not| not)|cannot|can['’]t)(?: be)?{_ADVERB} {_RIGHT};
