@@ -32,7 +32,7 @@ def folders(service: Service, make_run: MakeRun) -> list[Path]:
     return made
 
 
-def found(client: TestClient, **query: object) -> list[str]:
+def found(client: TestClient, **query: str) -> list[str]:
     """The samples that the page shows for a search, such as p03/0."""
     return [name for _, name in FOUND.findall(client.get("/samples", params=query).text)]
 
