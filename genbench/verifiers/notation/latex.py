@@ -10,6 +10,7 @@ import re
 import unicodedata
 
 from genbench.verifiers.language.word_lists import read_list
+from genbench.verifiers.notation.number_words import with_numerals
 from genbench.verifiers.notation.numbers import is_arithmetic
 
 _BRACKETS = r"(?<!\\)[(\[{]|(?<!\\)[)\]}]|\\[{}]"
@@ -416,7 +417,7 @@ def tidy(latex: str) -> str:
     text = _settle_approximation(_ASIDE.sub("", text)).strip()
     if _COMMA_GROUPED.fullmatch(text):
         text = re.sub(r"[,\s]", "", text)
-    text = _with_full_arguments(_without_unit(text))
+    text = _with_full_arguments(with_numerals(text))
     return re.sub(r"\s+", " ", text).strip()
 
 

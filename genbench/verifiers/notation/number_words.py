@@ -1,0 +1,470 @@
+"""Reads numbers that are written with words, and the units after numbers.
+
+``1.5 \\text{ million}`` is 1500000, "two and a half" is 5/2, ``\\text{minus } 2`` is -2, ``12 \\text{ cm}`` is 12. Units
+are a closed list. A number with any other word next to it is a phrase, and never the number by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from genbench.verifiers.language.word_lists import read_list
+from genbench.verifiers.notation.numbers import NUMBER_WORDS
+
+_TENS = dict(zip(read_list("twenty; thirty; forty; fifty; sixty; seventy; eighty; ninety"), range(20, 100, 10), strict=True))
+_SMALL = {word: value for value, word in enumerate(NUMBER_WORDS)} | _TENS | {"fourty": 40}
+# "5 thousand", "2 dozen", "3 lakh", "5k". Not "M", which is also molar, and not "K", which is kelvin.
+_SCALES = {
+    "hundred": 100,
+    "thousand": 10**3,
+    "k": 10**3,
+    "grand": 10**3,
+    "lakh": 10**5,
+    "million": 10**6,
+    "mil": 10**6,
+    "crore": 10**7,
+    "billion": 10**9,
+    "bn": 10**9,
+    "trillion": 10**12,
+    "quadrillion": 10**15,
+    "quintillion": 10**18,
+    "dozen": 12,
+    "score": 20,
+    "gross": 144,
+}
+_SCALES |= {f"{word}s": value for word, value in _SCALES.items() if len(word) > 3 and word not in {"score", "gross", "grand"}}
+# "3 halves", "two thirds", "a quarter", "7 tenths".
+_ORDINALS = dict(
+    zip(
+        read_list("""
+            third; fourth; fifth; sixth; seventh; eighth; ninth; tenth; eleventh; twelfth; thirteenth; fourteenth;
+            fifteenth; sixteenth; seventeenth; eighteenth; nineteenth; twentieth
+        """),
+        range(3, 21),
+        strict=True,
+    )
+)
+_PARTS = _ORDINALS | {"quarter": 4, "thirtieth": 30, "fortieth": 40, "fiftieth": 50, "sixtieth": 60, "hundredth": 100}
+_PARTS |= {"thousandth": 10**3, "millionth": 10**6, "billionth": 10**9}
+_PARTS |= {f"{word}s": value for word, value in _PARTS.items()} | {"half": 2, "halves": 2, "halfs": 2}
+# "twice 5", "double 5".
+_TIMES = {"twice": 2, "double": 2, "thrice": 3, "triple": 3, "treble": 3, "quadruple": 4}
+# "square root of 2", "the reciprocal of 6".
+_FUNCTIONS = {
+    ("square", "root", "of"): "\\sqrt{{{}}}",
+    ("cube", "root", "of"): "\\sqrt[3]{{{}}}",
+    ("cubic", "root", "of"): "\\sqrt[3]{{{}}}",
+    ("root", "of"): "\\sqrt{{{}}}",
+    ("reciprocal", "of"): "\\frac{{1}}{{{}}}",
+    ("square", "of"): "({})^{{2}}",
+    ("cube", "of"): "({})^{{3}}",
+    ("factorial", "of"): "({})!",
+    ("negative", "of"): "-({})",
+    ("half",): "\\frac{{1}}{{2}}\\cdot({})",
+}
+# "2 squared", "5 factorial".
+_POSTFIXES = {"squared": "({})^{{2}}", "cubed": "({})^{{3}}", "factorial": "({})!"}
+# "5 plus 2", "6 over 7".
+_OPERATORS = {
+    ("plus",): "{}+({})",
+    ("minus",): "{}-({})",
+    ("times",): "({})\\cdot({})",
+    ("multiplied", "by"): "({})\\cdot({})",
+    ("divided", "by"): "\\frac{{{}}}{{{}}}",
+    ("over",): "\\frac{{{}}}{{{}}}",
+    ("to", "the", "power", "of"): "({})^{{{}}}",
+    ("raised", "to", "the", "power", "of"): "({})^{{{}}}",
+    ("raised", "to", "the", "power"): "({})^{{{}}}",
+    ("raised", "to"): "({})^{{{}}}",
+    ("to", "the", "power"): "({})^{{{}}}",
+}
+
+_SYMBOLS = frozenset(
+    read_list("""
+        m; g; s; A; K; C; F; N; J; W; V; L; l; h; Hz; kHz; MHz; GHz; Pa; kPa; MPa; eV; keV; MeV; GeV; mol; cd; T; H; Ω;
+        mm; cm; dm; km; nm; µm; μm; pm; fm; mg; kg; ml; mL; cl; dl; dL; kL; hl; ms; ns; kN; kJ; MJ; mJ; kW; MW; GW; mW; kWh;
+        mV; kV; mA; kcal; cal; mmHg; atm; bar; torr; amu; u; pc; kpc; Mpc; ly; AU; rad; mrad; sr; deg; hr; hrs; min;
+        mins; sec; secs; yr; yrs; wk; mo; ft; in; yd; yds; mi; lb; lbs; oz; pt; qt; gal; tsp; tbsp; mph; kph; rpm; cc; sq;
+        cu; psi; mmol; dB; kB; MB; GB; TB; bps; KB; Mbps; kbps; USD; EUR; GBP; usd; eur; gm; gms; ha; acre; erg; ergs; Js;
+        ppm; cubits
+    """)
+)
+"""Symbols of units, which count in this spelling: K is kelvin, and k a thousand."""
+_MEASURES = """
+    meter; metre; centimeter; centimetre; millimeter; millimetre; kilometer; kilometre; decimeter; nanometer; micrometer;
+    micron; gram; gramme; kilogram; milligram; kilo; ton; tonne; liter; litre; milliliter; millilitre; deciliter; second;
+    millisecond; microsecond; nanosecond; minute; hour; day; week; weekday; weekend; fortnight; month; year; decade; century;
+    night; evening; morning; afternoon; mile; yard; foot; feet; inch; knot; furlong; fathom; league; acre; hectare; pound; ounce; stone;
+    gallon; quart; pint; cup; teaspoon; tablespoon; barrel; bushel; degree; radian; kelvin; newton; joule; kilojoule; watt; kilowatt;
+    megawatt; volt; ampere; amp; ohm; hertz; kilohertz; pascal; mole; calorie; kilocalorie; electronvolt; coulomb; tesla; farad; henry;
+    candela; lumen; lux; becquerel; parsec; lightyear; angstrom; bit; byte; kilobyte; megabyte; gigabyte; terabyte; pixel;
+    dollar; cent; euro; penny; pennies; pence; nickel; dime; buck; rupee; yen; yuan; peso; franc; ruble; rouble; shilling; krona;
+    crown; won; lira; real; reais; unit; point; mark; percentage; mil; horsepower; cycle; rotation; revolution; decibel
+"""
+_COUNTED = """
+    apple; arrangement; answer; angle; animal; apartment; ant; appointment; arrow; article; athlete; atom; award; baby; babies; bag;
+    bagel; ball; balloon; banana; bar; basket; basketball; bead; bear; bed; bee; beetle; bean; beer; bike; bicycle; bill; bird; biscuit; block; board;
+    boat; book; bottle; bowl; box; boy; branch; brick; bridge; brother; brownie; bucket; bug; building; bus; bush; butterfly; butterflies; button; cake;
+    call; can; candle; candy; candies; car; card; carrot; case; cat; cell; chair; chapter; character; chart; cherry; cherries; chicken; child; children; chip;
+    chocolate; choice; circle; city; cities; class; client; cloud; club; coin; color; colour; coloring; colouring; column; combination; committee; component; company; companies;
+    computer; configuration; container; cookie; copy; copies; corner; country; countries; couple; course; cow; crate; crayon; crease; crab; cube;
+    cupcake; customer; cut; deer; desk; diagonal; die; dice; digit; divisor; dog; doll; donut; doughnut; door; dot; dress; dresses; drink; driver; duck; edge;
+    egg; electron; element; elephant; employee; envelope; equation; eraser; error; event; example; exam; exercise; face; factor; family; families; fan; farm; farmer; fish; flag;
+    floor; flower; flight; fork; friend; frog; fruit; function; game; gift; girl; glass; glove; goal; goat; grade; grain; grandchild; grandchildren; grape; group; guest; hair; hand; handshake;
+    hat; head; heart; hen; hole; home; horse; hot dog; house; household; idea; image; individual; insect; integer; intersection; interval; ion; item; jar; jacket; jellybean; job; joke; journey; jump; key; kid; kitten; knife; knives; ladder;
+    lake; lap; layer; leaf; leaves; leg; lemon; lesson; letter; level; light; line; lion; list; litter; loaf; loaves; lollipop; machine; magazine; magnet; man; men; map; marble; match; matches; meal; member; message; mice; mouse;
+    mistake; model; molecule; monkey; mouse; movie; move; muffin; mug; mushroom; nail; napkin; necklace; neutron; node; note; notebook; number; nut; object; onion; operation; option; orange; order; ordering; orbit; outcome; outfit; owl; page; painting; pair; pancake;
+    panel; paper; parent; park; part; particle; partition; party; parties; passenger; patch; path; patient; peach; peaches; pear; pebble; pen; pencil; penguin; people; person; persons; permutation; pet; phone; photo; photograph; photon; picture; pie; piece;
+    pig; pigeon; pillow; pipe; pizza; place; plane; planet; plant; plate; player; plum; poem; pole; polygon; polynomial; pond; position; possibility; possibilities; post; pot; potato; potatoes; present; prime; prize; problem; product; program; proton; pupil; puppy; puppies; purchase; puzzle; question; rabbit; race;
+    rat; rectangle; region; relative; representation; result; ribbon; ride; ring; river; road; rock; rod; roll; room; root; rope; rose; round; row; rule; runner; sandwich; sandwiches; sale; sample; school; scooter; score point; screw; seat; section; seed; segment; sentence; sequence; server; set;
+    sheep; sheet; shelf; shelves; shell; ship; shirt; shoe; shop; side; sister; skirt; slice; snack; snake; snail; sock; soda; soldier; solution; song; space; spider; spoon; spot; square; stair; stamp; star; state; station; statue; step; stick; sticker; stone; stop; store; story; stories; straw; strawberry; strawberries; street; string; stripe;
+    student; subject; subset; subscription; suit; sweet; swimmer; symbol; symmetry; symmetries; table; tablet; tail; task; teacher; team; tent; term; test; text; theorem; thing; ticket; tie; tile; tiling; tire; toe; tomato; tomatoes; tooth; teeth; tour; tower; town; toy; train; tray; treat; tree; trial; triangle; trip; truck; try; tries;
+    tulip; turn; turtle; type; umbrella; unicorn; user; value; variable; vase; vector; vehicle; vertex; vertices; video; village; visit; visitor; vote; voter; walk; wall; watch; watermelon; way; wheel; whale; window; wing; wolf; wolves; woman; women; word; worker; worm; zebra; zero; zeros; zeroes;
+    matrix; matrices; axis; axes; radius; radii; index; indices; tuple; triple; quadruple; digit sum; bacterium; bacteria; pound coin; shot; tournament; trail; quarter note; lattice point; grid point; bulb; flavor; flavour; topping; pants; trousers; cage; camel; canoe; clown; cone; coupon; cushion; cyclist; dancer; dinosaur; doctor; nurse; dolphin; donkey; engine; essay; fence; firefighter; fly; flies; goose; geese; guitar; hamburger; burger; helmet; jewel; kangaroo; kite; lamp; lawyer; lizard; locker; mango; mangoes; mat; mosquito; ox; oxen; parrot; peanut; pepper; petal; pineapple; pilot; pirate; postcard; poster; pumpkin; queen; king; rocket; roommate; sailor; scarf; scarves; seashell; seal; sentence; shark; shovel; singer; skater; spaceship; squirrel; sticker; suitcase; sweater; taxi; toothpick; tractor; tuba; tricycle; violin; wagon; wizard; yacht; yogurt
+"""
+_UNITS = frozenset(form for noun in read_list(_MEASURES + ";" + _COUNTED) for form in (noun, f"{noun}s", f"{noun}es"))
+_QUALIFIERS = frozenset(
+    read_list("""
+        square; squared; cubic; sq; cu; fluid; nautical; metric; astronomical; light; kilowatt; blue; red; green; yellow; white; black; brown; pink;
+        purple; orange; gold; silver; different; distinct; possible; total; more; other; whole; full; new; old; small; large; big; tall; long; short; real; complex; positive;
+        negative; integer; rational; prime; odd; even; unique; valid; ordered; unordered; linear; equal; identical; extra; additional; us; american; australian; canadian; british; high; low; first; single; correct;
+        favorable; favourable; consecutive; common; proper; trailing; leading; nonzero; solar; dozen
+    """)
+)
+"""Words before a unit: "square feet", "different ways"."""
+_AFTER_UNIT = frozenset(
+    read_list("each; apiece; total; altogether; long; tall; wide; high; deep; old; away; left; remaining; overall; together")
+)
+"""Words after a unit that change nothing: "5 years old"."""
+_TOUCHING = frozenset(read_list("mm; cm; km; kg; ft; lb; lbs; mph; nm; ml; mL; kJ; kW; Hz; kHz; GB; MB"))
+"""Units that may touch their number without a wrapper. 70xy and 2mg may be products."""
+
+_CHARS = 200
+"""A longer text is no number with words."""
+_WRAPPER = r"\\(?:text|mathrm|mbox|textnormal|textbf|textrm|textit|textsf|hbox|rm|operatorname)\s*\{(?P<text>[^{}]*)\}"
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?|\.\d+"
+_TOKEN = re.compile(
+    rf"{_WRAPPER}(?P<power>\s*\^\s*(?:\{{\s*-?\d\s*\}}|-?\d))?"
+    # A bare word, with its blank: "15 cm", "15cm^2". One letter is a variable, but for "half a million".
+    r"|(?P<word>(?<![\\A-Za-z])(?:[A-Za-z]{2,}(?:-[A-Za-z]{2,})*|a(?=\s+[a-z]{3})|(?<=/)h))(?![A-Za-z])(?P<raised>\^(?:\{-?\d\}|-?\d))?"
+    rf"|(?P<number>{_NUMBER})"
+    r"|(?P<separator>[=<>,;]|\\(?:leq?|geq?|lt|gt|neq?|in|approx|pm|cup|cap|to)(?![A-Za-z]))"
+    r"|(?P<mathematics>\\[A-Za-z]+|\\.|.)",
+    re.DOTALL,
+)
+_INNER = re.compile(rf"(?P<word>[A-Za-zµμΩ]+)|(?P<number>-?(?:{_NUMBER}))|(?P<sign>[/·%])|(?P<other>[^\s().\-])")
+_WORDED = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2}|\\(?:text|mathrm|mbox|hbox|rm|operatorname)")
+# `3`, `1.5`, `1,234`, `\frac{3}{2}`, `1\frac{1}{2}`.
+_PLAIN = re.compile(r"(?P<sign>[+-]?)\s*(?P<number>[\d,]*\.?\d+)?\s*(?:\\frac\{(?P<above>\d+)\}\{(?P<below>\d+)\})?")
+_ENDS_VALUE = re.compile(r"[\d)}\]!']\s*$|(?<![\\A-Za-z])[A-Za-z]\s*$|\\pi\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A piece of a phrase: a word, or mathematics."""
+
+    text: str
+    is_word: bool
+    touches: bool = False
+    """It is a bare word right after a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """What is between two separators such as an equals sign, as written and in pieces."""
+
+    written: str
+    items: list[_Item]
+
+
+def with_numerals(text: str) -> str:
+    """Return tidy LaTeX with each number in words as a numeral, and without units after numbers.
+
+    ``x = \\text{minus } 7`` becomes ``x=-(7)``. What is no number with words stays as it is.
+    """
+    if len(text) > _CHARS or not _WORDED.search(text):
+        return text
+    return "".join(_in_numerals(segment) for segment in _segments(text))
+
+
+def _in_numerals(segment: _Segment) -> str:
+    """Return a segment as a numeral, or as it is written."""
+    if not any(item.is_word for item in segment.items):
+        return segment.written
+    found = _Phrase(segment.items).whole()
+    if found is None and any(item.text in {"and", "or"} for item in segment.items):
+        found = _in_parts(segment.items)
+    return segment.written if found is None else f" {found} "
+
+
+def _in_parts(items: list[_Item]) -> str | None:
+    """Return ``1 \\text{ million or } 2 \\text{ million}`` part by part, or None if a part is no number."""
+    parts: list[str] = []
+    start = 0
+    for at in [*(at for at, item in enumerate(items) if item.text in {"and", "or"}), len(items)]:
+        part = _Phrase(items[start:at]).whole()
+        if part is None:
+            return None
+        parts += [part, f"\\text{{ {items[at].text} }}" if at < len(items) else ""]
+        start = at + 1
+    return "".join(parts)
+
+
+def _segments(text: str) -> Iterator[_Segment]:
+    """Yield the parts of a text between separators outside brackets, and the separators."""
+    items: list[_Item] = []
+    start = depth = 0
+    for match in _TOKEN.finditer(text):
+        depth += 0 if match.lastgroup != "mathematics" else (match[0][-1] in "({[") - (match[0][-1] in ")}]")
+        if match["separator"] and depth == 0:
+            yield _Segment(text[start : match.start()], items)
+            yield _Segment(match[0], [])
+            items, start = [], match.end()
+        elif depth == 0 and match["text"] is not None:
+            items += _inner(match["text"])
+        elif depth == 0 and match["word"]:
+            touches = match.start() > 0 and text[match.start() - 1].isalnum()
+            items += [_Item(word, True, touches) for word in match["word"].split("-")]
+        elif items and not items[-1].is_word:
+            items[-1] = _Item(items[-1].text + match[0], False)
+        elif match[0].strip():
+            items.append(_Item(match[0], False))
+    yield _Segment(text[start:], items)
+
+
+def _inner(text: str) -> Iterator[_Item]:
+    """Yield the words and numbers of ``\\text{…}``."""
+    for match in _INNER.finditer(text):
+        yield _Item(match[0], match.lastgroup != "number")
+
+
+class _Phrase:
+    """One pass over the pieces of a phrase. Each method returns LaTeX, or None if its rule does not apply."""
+
+    def __init__(self, items: list[_Item]) -> None:
+        self._items = [_Item("/", True) if item.text.strip() == "/" else item for item in items]
+        self._at = 0
+
+    def whole(self) -> str | None:
+        """Return the phrase as LaTeX if all of it is one number with words or with a unit."""
+        found = self._sum()
+        if found is None:
+            return None
+        self._skip_unit()
+        return found if self._at == len(self._items) else None
+
+    def _word(self, ahead: int = 0) -> str:
+        """Return a word ahead, or "" if there is none. Only symbols of units count with their case."""
+        at = self._at + ahead
+        return self._items[at].text.lower() if at < len(self._items) and self._items[at].is_word else ""
+
+    def _take(self, *words: str) -> bool:
+        if any(self._word(ahead) != word for ahead, word in enumerate(words)):
+            return False
+        self._at += len(words)
+        return True
+
+    def _sum(self) -> str | None:
+        """Read one operation of two terms: "5 plus 2", "2 to the power of 10". More are ambiguous."""
+        one = self._term()
+        if one is None:
+            return None
+        for words, template in _OPERATORS.items():
+            if self._take(*words):
+                two = self._term()
+                return None if two is None else template.format(one, two)
+        # "2 to the tenth power", "2 to the fifth".
+        if self._word() == "to" and self._word(1) == "the" and (power := _ORDINALS.get(self._word(2))):
+            self._at += 3
+            self._take("power")
+            return f"({one})^{{{power}}}"
+        return one
+
+    def _term(self) -> str | None:
+        # "minus 2", "negative one half".
+        if self._word() in {"minus", "negative"} and self._word(1) != "of":
+            self._at += 1
+            inner = self._term()
+            return None if inner is None else f"-{inner}" if inner.isdigit() else f"-({inner})"
+        if self._take("plus") or self._take("positive"):
+            return self._term()
+        self._take("the")
+        if (times := _TIMES.get(self._word())) is not None:
+            self._at += 1
+            inner = self._term()
+            return None if inner is None else f"{times}\\cdot({inner})"
+        for words, template in _FUNCTIONS.items():
+            if words != ("half",) and self._take(*words):
+                inner = self._term()
+                return None if inner is None else template.format(inner)
+        return self._power()
+
+    def _power(self) -> str | None:
+        found = self._number()
+        if found is not None and (template := _POSTFIXES.get(self._word())) is not None:
+            self._at += 1
+            return template.format(found)
+        return found
+
+    def _number(self) -> str | None:
+        """Read a number, with parts after "and" and with what it is a part of."""
+        value, written = self._cardinal()
+        if self._word() in _PARTS:
+            return self._part(Fraction(1) if value is None else value)
+        if value is None and self._word() in {"a", "an"} and self._word(1) in _PARTS:
+            self._at += 1
+            return self._part(Fraction(1))
+        if value is None:
+            return self._opaque()
+        if self._word() == "and" and (part := self._part_after_and()) is not None and value.denominator == 1:
+            return _latex(value + part)
+        return written or _latex(value)
+
+    def _part(self, value: Fraction) -> str | None:
+        """Read "3 halves", "two thirds of 6", "half a million"."""
+        if value.denominator != 1:
+            return None
+        part = value / _PARTS[self._word()]
+        self._at += 1
+        if self._take("of") or self._word() in {"a", "an"} or self._word() in _SCALES:
+            if self._word() in _UNITS or (self._word() in {"a", "an"} and self._word(1) not in _SCALES):
+                return _latex(part)  # "half a mile", "two thirds of a cup"
+            inner = self._term()
+            return None if inner is None else f"{_latex(part)}\\cdot({inner})"
+        return _latex(part)
+
+    def _part_after_and(self) -> Fraction | None:
+        """Read "and a half", "and three quarters"."""
+        start = self._at
+        self._at += 1
+        if self._word() in {"a", "an"}:
+            self._at += 1
+            count: Fraction | None = Fraction(1)
+        else:
+            count, _ = self._cardinal()
+        below = _PARTS.get(self._word())
+        if count is None or below is None:
+            self._at = start
+            return None
+        self._at += 1
+        return count / below
+
+    def _cardinal(self) -> tuple[Fraction | None, str]:
+        """Read "twenty-one", "5 thousand", "one hundred and five", and how it was written if in digits."""
+        total, current = Fraction(0), self._small()
+        if current is None and self._word() in {"a", "an", "one"} and self._word(1) in _SCALES:
+            self._at += 1
+            current = (Fraction(1), "")
+        if current is None:
+            if self._word() not in _SCALES or self._word() == "k":
+                return None, ""
+            current = (Fraction(1), "")  # "million"
+        value, written = current
+        ceiling = Fraction(10**30)
+        while (scale := _SCALES.get(self._scale())) is not None:
+            written = ""
+            self._at += 1
+            value *= scale
+            if scale == 100 and self._word() in _SCALES:
+                continue
+            if value >= ceiling:
+                return None, ""
+            total, ceiling = total + value, Fraction(scale)
+            skipped = self._word() == "and" and self._word(1) in _SMALL and self._word(2) not in _PARTS
+            self._at += skipped
+            following = self._small()
+            if following is None:
+                return total, ""
+            value = following[0]
+        if self._take("point"):
+            digits = ""
+            while _SMALL.get(self._word(), 10) < 10:
+                digits += str(_SMALL[self._word()])
+                self._at += 1
+            return (Fraction(f"{total + value}.{digits}"), f"{total + value}.{digits}") if digits else (None, "")
+        if value >= ceiling:
+            return None, ""
+        return total + value, written
+
+    def _scale(self) -> str:
+        """Return the scale ahead. K is kelvin, and k a thousand."""
+        item = self._items[self._at] if self._at < len(self._items) else None
+        return "" if item is None or item.text == "K" else self._word()
+
+    def _small(self) -> tuple[Fraction, str] | None:
+        """Read a number in digits, or one below a hundred in words."""
+        if self._at < len(self._items) and not self._items[self._at].is_word:
+            written = self._items[self._at].text.strip()
+            value = _plain_value(written)
+            self._at += value is not None
+            return None if value is None else (value, written)
+        value = _SMALL.get(self._word())
+        if value is None:
+            return None
+        self._at += 1
+        if value >= 20 and 0 < _SMALL.get(self._word(), 0) < 10:
+            value += _SMALL[self._word()]
+            self._at += 1
+        return Fraction(value), ""
+
+    def _opaque(self) -> str | None:
+        """Return mathematics that is no plain number: ``\\sqrt{3} \\text{ cm}``, but not ``\\angle \\text{C}``."""
+        item = self._items[self._at] if self._at < len(self._items) else None
+        if item is None or item.is_word or not _ENDS_VALUE.search(item.text):
+            return None
+        self._at += 1
+        return item.text.strip()
+
+    def _skip_unit(self) -> None:
+        """Pass over a unit: "square feet", "km/h", "dollars per hour", "cups of sugar", "years old"."""
+        if not self._skip_noun():
+            return
+        while self._word() in {"per", "/", "·", "a", "an", "of", "by"} or self._is_unit(self._at):
+            start = self._at
+            self._at += not self._is_unit(self._at)
+            if not self._skip_noun():
+                self._at = start
+                break
+        while self._word() in _AFTER_UNIT:
+            self._at += 1
+
+    def _skip_noun(self) -> bool:
+        start = self._at
+        while self._word() in _QUALIFIERS and self._at + 1 < len(self._items) and self._items[self._at + 1].is_word:
+            if self._is_unit(self._at) and not self._is_unit(self._at + 1) and self._word(1) not in _QUALIFIERS:
+                break
+            self._at += 1
+        if self._is_unit(self._at):
+            self._at += 1
+            return True
+        self._at = start
+        return False
+
+    def _is_unit(self, at: int) -> bool:
+        if at >= len(self._items) or not self._items[at].is_word:
+            return False
+        item = self._items[at]
+        if item.touches:
+            return item.text in _TOUCHING
+        return item.text in _SYMBOLS or item.text.lower() in _UNITS
+
+
+def _plain_value(text: str) -> Fraction | None:
+    """Return the value of digits or a fraction of digits."""
+    match = _PLAIN.fullmatch(text)
+    if match is None or not (match["number"] or match["above"]) or (match["below"] and not int(match["below"])):
+        return None
+    value = Fraction((match["number"] or "0").replace(",", ""))
+    if match["above"]:
+        value += Fraction(int(match["above"]), int(match["below"]))
+    return -value if match["sign"] == "-" else value
+
+
+def _latex(value: Fraction) -> str:
+    if value.denominator == 1:
+        return str(value)
+    sign = "-" if value < 0 else ""
+    return f"{sign}\\frac{{{abs(value.numerator)}}}{{{value.denominator}}}"
