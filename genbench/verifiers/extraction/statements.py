@@ -21,6 +21,7 @@ from genbench.verifiers.language.hedging import (
 )
 from genbench.verifiers.language.word_lists import read_list
 from genbench.verifiers.notation.inline_math import InlineMath, find_inline_math
+from genbench.verifiers.notation.number_words import is_stated_in_phrase, numerals_in_sentence
 
 _REPEATED = 20
 """A text that ends in one value this often in a row is a loop, not an answer."""
@@ -72,6 +73,7 @@ class Value:
 
 def read_statement(statement: str) -> Value | None:
     """Return the value that a statement begins with or comes to: a formula, a number, or a few words."""
+    statement = numerals_in_sentence(statement)
     line = _first_sentence(statement)
     line = without_contrast(line).strip()
     if (why := withheld_at_start(line)) is not None:
@@ -167,9 +169,9 @@ def _lines_from_end(text: str, after: int) -> list[tuple[int, str]]:
     found, end = [], len(text)
     for _ in range(_LINES):
         start = max(text.rfind("\n", 0, end) + 1, after)
-        line = text[start:end]
+        line = numerals_in_sentence(text[max(start, end - 1_000) : end])
         if _LINE_HAS_VALUE.search(line):
-            found.append((max(start, end - 1_000), line[-1_000:]))
+            found.append((max(start, end - 1_000), line))
             if len(found) == 3:
                 break
         if start <= after:
@@ -268,14 +270,19 @@ def is_phrase(latex: str) -> bool:
     return bool(words & _SMALL_WORDS) or bool(_LONG_WORD.search(plain))
 
 
+def words_of(latex: str) -> set[str]:
+    """Return the words of a phrase in lower case, without those that join."""
+    plain = _COMMAND.sub(" ", _TEXT.sub(lambda match: f" {match[1]} ", latex))
+    return {word.lower() for word in _WORD.findall(plain)} - _CONNECTIVES
+
+
 def value_in_phrase(latex: str) -> Value | None:
     """Return the one value of a phrase, or a withheld one. Return None if it has several or none.
 
     After "is", "are", "=" or a colon only what follows counts.
     """
-    text = without_contrast(
-        _TEXT.sub(lambda match: f" {match[1]} ", latex).replace("$", "").replace("~", " ")
-    )
+    text = _TEXT.sub(lambda match: f" {match[1]} ", latex).replace("$", "").replace("~", " ")
+    text = without_contrast(numerals_in_sentence(text))
     stripped = text.strip()
     if (why := withheld_at_start(stripped)) is not None:
         corrected = corrected_value(stripped) if why == "negated" else None
@@ -294,6 +301,8 @@ def _only_value(text: str) -> Value | None:
     if not runs or not _is_one_list(text, runs):
         return None
     why = withheld_before(text, runs[0].start) or withheld_after(text, runs[-1].end)
+    if why is None and not is_stated_in_phrase(text[: runs[0].start], text[runs[-1].end :]):
+        return None
     return Value(", ".join(dict.fromkeys(run.text for run in runs)), why)
 
 

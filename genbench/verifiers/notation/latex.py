@@ -11,7 +11,7 @@ import unicodedata
 
 from genbench.verifiers.language.word_lists import read_list
 from genbench.verifiers.notation.number_words import with_numerals
-from genbench.verifiers.notation.numbers import is_arithmetic
+from genbench.verifiers.notation.numbers import is_arithmetic, repeating_as_fractions
 
 _BRACKETS = r"(?<!\\)[(\[{]|(?<!\\)[)\]}]|\\[{}]"
 
@@ -379,12 +379,13 @@ _BINOMIAL = re.compile(r"\\[dt]binom(?![A-Za-z])")
 _ASIDE = re.compile(
     r"(?<=\S)\s*\\(?:text|mbox|mathrm)\s*\{\s*[(\[]?\s*(?:about|approximately|approx|roughly)\b.*$", re.DOTALL
 )
+_ELLIPSIS = re.compile(r"\.{3,}")
 _CLOSED = {"(": ")", "[": "]", "{": "}"}
 _SYNONYMS = dict(
     pair.split()
     for pair in read_list(r"""
         \leq \le; \leqslant \le; \geq \ge; \geqslant \ge; \neq \ne; \lt <; \gt >; \times \cdot; \ast
-        *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \infin \infty; \land
+        *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \O \emptyset; \infin \infty; \land
         \wedge; \colon :
     """)
 )
@@ -407,6 +408,7 @@ def tidy(latex: str) -> str:
     text = _strip_delimiters(from_unicode(latex))
     if text.isdigit():
         return text
+    text = repeating_as_fractions(text)
     text = from_plain_text(_FUNCTION_WORD.sub(r"\\\1 ", text))
     # Before units are dropped: `50 \\text{ percent}` keeps its sign.
     text = _PERCENT_WORD.sub(r"\\%", text)
@@ -437,6 +439,8 @@ def _settle_approximation(text: str) -> str:
 
 
 def _strip_delimiters(text: str) -> str:
+    # Before periods are dropped from the end: `2...` is not 2.
+    text = _ELLIPSIS.sub(r"\\ldots ", text) if "..." in text else text
     text = text.replace("\\$", "").strip().strip("$").strip()
     for opening, closing in ((r"\(", r"\)"), (r"\[", r"\]")):
         if text.startswith(opening) and text.endswith(closing):

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from genbench.verifiers.language.word_lists import read_list
-from genbench.verifiers.notation.numbers import NUMBER_WORDS
+from genbench.verifiers.language.word_lists import read_list, words
+from genbench.verifiers.notation.numbers import NUMBER_WORDS, repeating_as_fractions
 
 _TENS = dict(zip(read_list("twenty; thirty; forty; fifty; sixty; seventy; eighty; ninety"), range(20, 100, 10), strict=True))
 _SMALL = {word: value for value, word in enumerate(NUMBER_WORDS)} | _TENS | {"fourty": 40}
@@ -82,6 +82,26 @@ _OPERATORS = {
     ("to", "the", "power"): "({})^{{{}}}",
 }
 
+# What other languages of tasks count in: "5 Stunden", "18 euros", "12 元".
+_ELSEWHERE_COUNTED = frozenset(
+    read_list("""
+        stunde; stunden; minute; minuten; sekunden; tag; tage; tagen; woche; wochen; monat; monate; jahr; jahre; jahren; meter; kilometer;
+        gramm; liter; grad; cent; stück; personen; leute; kinder; äpfel; schüler; bücher; eier; seiten; punkte; quadratmeter;
+        heure; heures; minutes; secondes; jour; jours; semaine; semaines; mois; an; ans; années; mètres; mètre; kilomètres; grammes; litres;
+        degrés; centimes; personnes; enfants; pommes; élèves; livres; œufs; pages; points; dollars; euros;
+        hora; horas; minutos; segundos; día; días; semana; semanas; mes; meses; año; años; metros; kilómetros; gramos; litros; grados;
+        centavos; dólares; pesos; personas; niños; manzanas; estudiantes; libros; huevos; páginas; puntos; unidades;
+        ora; ore; minuti; secondi; giorno; giorni; settimane; mese; mesi; anno; anni; metri; chilometri; grammi; litri; gradi; dollari;
+        persone; bambini; mele; studenti; libri; uova; dia; dias; ano; anos; quilômetros; graus; dólares; reais; pessoas; maçãs; alunos; ovos;
+        uur; minuten; seconden; dagen; weken; maanden; jaar; graden;
+        час; часа; часов; минут; минуты; минута; секунд; день; дня; дней; недель; недели; месяцев; месяца; год; года; лет; метров; метра; см; км; кг; г; м;
+        рублей; рубля; долларов; доллара; градусов; человек; человека; яблок; яблока; книг; штук;
+        个; 個; 元; 美元; 美分; 人; 小时; 小時; 分钟; 分鐘; 秒; 天; 周; 週; 月; 年; 岁; 歳; 米; 厘米; 千米; 公里; 千克; 克; 升; 度; 只; 隻; 本; 页; 頁; 种; 種; 次; 名; 件; 条; 張; 张; 颗; 块; 円;
+        ドル; セント; 時間; 分; 日; 週間; ヶ月; か月; 枚; 匹; 回; 通り; 点; メートル; センチ; グラム; キロ; リットル; つ; 歳;
+        개; 명; 시간; 분; 초; 일; 주; 개월; 년; 살; 미터; 킬로미터; 그램; 리터; 달러; 원; 마리; 권; 장; 번; 가지
+    """)
+)
+"""Units and nouns in other languages than English."""
 _SYMBOLS = frozenset(
     read_list("""
         m; g; s; A; K; C; F; N; J; W; V; L; l; h; Hz; kHz; MHz; GHz; Pa; kPa; MPa; eV; keV; MeV; GeV; mol; cd; T; H; Ω;
@@ -149,14 +169,14 @@ _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?|\.\d+"
 _TOKEN = re.compile(
     rf"{_WRAPPER}(?P<power>\s*\^\s*(?:\{{\s*-?\d\s*\}}|-?\d))?"
     # A bare word, with its blank: "15 cm", "15cm^2". One letter is a variable, but for "half a million".
-    r"|(?P<word>(?<![\\A-Za-z])(?:[A-Za-z]{2,}(?:-[A-Za-z]{2,})*|a(?=\s+[a-z]{3})|(?<=/)h))(?![A-Za-z])(?P<raised>\^(?:\{-?\d\}|-?\d))?"
+    r"|(?P<word>(?<![\\A-Za-z])(?:[A-Za-z]{2,}(?:-[A-Za-z]{2,})*|a(?=\s+[a-z]{3})|(?<=/)h)(?![A-Za-z])|[^\W\d_A-Za-z][^\W\d_]*)(?P<raised>\^(?:\{-?\d\}|-?\d))?"
     rf"|(?P<number>{_NUMBER})"
     r"|(?P<separator>[=<>,;]|\\(?:leq?|geq?|lt|gt|neq?|in|approx|pm|cup|cap|to)(?![A-Za-z]))"
     r"|(?P<mathematics>\\[A-Za-z]+|\\.|.)",
     re.DOTALL,
 )
-_INNER = re.compile(rf"(?P<word>[A-Za-zµμΩ]+)|(?P<number>-?(?:{_NUMBER}))|(?P<sign>[/·%])|(?P<other>[^\s().\-])")
-_WORDED = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2}|\\(?:text|mathrm|mbox|hbox|rm|operatorname)")
+_INNER = re.compile(rf"(?P<word>[^\W\d_]+)|(?P<number>-?(?:{_NUMBER}))|(?P<sign>[/·%])|(?P<other>[^\s().\-])")
+_WORDED = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2}|[^\W\d_A-Za-z]|\\(?:text|mathrm|mbox|hbox|rm|operatorname)")
 # `3`, `1.5`, `1,234`, `\frac{3}{2}`, `1\frac{1}{2}`.
 _PLAIN = re.compile(r"(?P<sign>[+-]?)\s*(?P<number>[\d,]*\.?\d+)?\s*(?:\\frac\{(?P<above>\d+)\}\{(?P<below>\d+)\})?")
 _ENDS_VALUE = re.compile(r"[\d)}\]!']\s*$|(?<![\\A-Za-z])[A-Za-z]\s*$|\\pi\s*$")
@@ -170,6 +190,9 @@ class _Item:
     is_word: bool
     touches: bool = False
     """It is a bare word right after a number."""
+    start: int = 0
+    end: int = 0
+    """Where it is in its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +234,127 @@ def _in_parts(items: list[_Item]) -> str | None:
         parts += [part, f"\\text{{ {items[at].text} }}" if at < len(items) else ""]
         start = at + 1
     return "".join(parts)
+
+
+# What makes another number of a number in a sentence: "5 million", "half of 2".
+_CHANGING = frozenset({*_SCALES, *_PARTS, *_TIMES, *_POSTFIXES, "minus", "negative", "root", "reciprocal", "square", "cube", "power"})
+_CHANGES = re.compile(rf"(?<![A-Za-z\\])(?:{words({*_CHANGING, *_SMALL} - {'k'})})(?![A-Za-z])", re.IGNORECASE)
+_LINKING = frozenset(read_list("and; a; an; of; the; to; point"))
+_SPOKEN = frozenset({*_CHANGING, *_SMALL, *_LINKING})
+_PIECE = re.compile(
+    rf"(?P<number>\$?-?(?:{_NUMBER}|\\[dt]?frac\{{\d+\}}\{{\d+\}})(?:\$(?!\d))?)(?![\w^!%/])|(?P<word>[A-Za-z]+)|(?P<blank>[ \t-]+)|.",
+    re.DOTALL,
+)
+# Before a number that has no digits: "The total is four hundred."
+_STATED = re.compile(r"(?:\b(?:is|are|was|were|be|equals?|exactly|about|approximately)|[=:])[ \t*_]*$|^[ \t*_]*$", re.IGNORECASE)
+_ORDERED = frozenset(read_list("first; second; third; last; other; latter; former; top; bottom; in; by; on; cut"))
+"""Words before "half" that make a name of it: "the first half of 2020"."""
+
+
+def numerals_in_sentence(text: str) -> str:
+    """Return a sentence with numerals for numbers that words change: "They sold 5 thousand" has 5000.
+
+    A number without digits counts only if the sentence ends with it: "The total is four hundred." In "one of the
+    two roots" it is a word like others.
+    """
+    text = repeating_as_fractions(text)
+    if not _CHANGES.search(text):
+        return text
+    parts: list[str] = []
+    done = 0
+    for items in _spoken_runs(text):
+        found = _spoken(text, items)
+        if found is not None:
+            parts += [text[done : items[0].start], found]
+            done = items[-1].end
+    return "".join([*parts, text[done:]])
+
+
+def _spoken_runs(text: str) -> Iterator[list[_Item]]:
+    """Yield the longest runs of numbers and words of numbers, without linking words at their ends."""
+    run: list[_Item] = []
+    for match in _PIECE.finditer(text):
+        if match["number"]:
+            run.append(_Item(match[0].strip("$").replace("dfrac", "frac").replace("tfrac", "frac"), False, False, *match.span()))
+        elif match["word"] and match[0].lower() in _SPOKEN:
+            run.append(_Item(match[0], True, False, *match.span()))
+        elif not match["blank"]:
+            yield from _trimmed(run)
+            run = []
+    yield from _trimmed(run)
+
+
+def _trimmed(run: list[_Item]) -> Iterator[list[_Item]]:
+    start, end = 0, len(run)
+    while end and run[end - 1].text.lower() in _LINKING:
+        end -= 1
+    while start < end and run[start].text.lower() in _LINKING - {"a", "an"}:
+        start += 1
+    if start < end:
+        yield run[start:end]
+
+
+def _spoken(text: str, items: list[_Item]) -> str | None:
+    """Return the number that a run of a sentence spells, between its dollar signs, or None if it is no such number."""
+    found = _Phrase(items).whole()
+    if found is None:
+        return None
+    if all(item.is_word for item in items):
+        after = _Phrase([*items, *_inner(text[items[-1].end :])]).whole()
+        if after is None or not _STATED.search(text[: items[0].start]):
+            return None
+    elif not any(item.text.lower() in _CHANGING for item in items):
+        return None
+    before = text[: items[0].start].rsplit(maxsplit=1)
+    if items[0].is_word and before and before[-1].lower() in _ORDERED:
+        return None
+    written = text[items[0].start : items[-1].end]
+    # "$5$ million" is a formula, "$5 million" is money.
+    return f"${found}$" if written.count("$") == 2 else f"${found}" if written.startswith("$") else found
+
+
+# What may be right before a number that a phrase states: "there are 12", "Area: 12", "a total of 12".
+_BEFORE = frozenset(
+    read_list("""
+        is; are; was; were; be; equals; equal; only; exactly; precisely; approximately; about; around; roughly; approx; circa; yes; answer; answers; so; thus; hence;
+        therefore; get; gets; got; give; gives; have; has; had; takes; take; took; costs; cost; needs; need; total; totals; value; result; solution; area; volume; length; x; y; n;
+        makes; make; contains; contain; leaves; find; obtain; becomes; become; yields; yield; earns; earned; spent; spends; pays; paid; sold; sells; bought; buys; made; and; or; the;
+        est; sont; es; son; ist; sind; è; sono; é; são; равен; равна; равно; ответ; antwort; respuesta; réponse; risposta; resposta; hat; hay; il; y; a; tiene; gibt; der; den; het; jest;
+        lösung; ergebnis; resultado; résultat; sum; product; maximum; minimum; at; in; for; when; if; where; as; then; since; 是; 为; は; there; of; to; choose; mod; that; which; fraction; number; point
+    """)
+)
+# "the total of 12": these words before "of" name what the number is. "the double of 12" does not.
+_NAMED_BY_OF = frozenset(
+    read_list("""
+        total; value; sum; area; length; volume; probability; answer; number; maximum; minimum; average; mean; median; speed; rate; cost; price; perimeter; distance; height; width; radius; weight; age; score;
+        profit; amount; remainder; product; result; difference; ratio; solution; median; mode; degree; temperature; mass; sums; values; set; consists; instead
+    """)
+)
+# What may be right after it: "12 is the answer", "5 only", "12 in total".
+_AFTER = frozenset(
+    read_list("""
+        only; exactly; in; and; or; as; for; when; if; where; such; possible; so; since; because; which; that; with; altogether; total; overall; respectively; each; at; by; from; on;
+        different; distinct; of; remaining; left; choose; mod; per; to; ways
+    """)
+)
+
+
+def is_stated_in_phrase(before: str, after: str) -> bool:
+    """Return whether the words next to a number in a phrase leave it as it is.
+
+    "there are … ways" does, "twice …", "all but …" and "… fails" do not: their phrase is another value or none.
+    """
+    left = before.rstrip(" \t\n:=,(*_").rsplit(None, 2)
+    name = left[-1].strip("*_(\"'").lower() if left else ""
+    if name and name[-1:].isalpha() and before.rstrip(" \t\n*_(")[-1:].isalpha():
+        if name not in _BEFORE:
+            return False
+        if name == "of" and (len(left) < 2 or left[-2].strip("*_(\"'").lower() not in _NAMED_BY_OF):
+            return False
+    if not after.lstrip(" \t*_)$")[:1].isalpha():
+        return True
+    phrase = _Phrase([_Item("1", False), *_inner(after[:_CHARS])])
+    return phrase.begins_with_number()
 
 
 def _segments(text: str) -> Iterator[_Segment]:
@@ -255,6 +399,16 @@ class _Phrase:
             return None
         self._skip_unit()
         return found if self._at == len(self._items) else None
+
+    def begins_with_number(self) -> bool:
+        """Return whether it is a number that what follows leaves as it is: "12 ways to choose", "42 is the answer"."""
+        if self._opaque() is None:
+            return False
+        self._skip_unit()
+        following = self._word()
+        if following in {"is", "are"}:
+            return self._word(1) in {"the", "my", "our", "correct", "right"}
+        return following in _AFTER or self._at == len(self._items)
 
     def _word(self, ahead: int = 0) -> str:
         """Return a word ahead, or "" if there is none. Only symbols of units count with their case."""
@@ -447,9 +601,9 @@ class _Phrase:
         if at >= len(self._items) or not self._items[at].is_word:
             return False
         item = self._items[at]
-        if item.touches:
+        if item.touches and item.text.isascii():
             return item.text in _TOUCHING
-        return item.text in _SYMBOLS or item.text.lower() in _UNITS
+        return item.text in _SYMBOLS or item.text.lower() in _UNITS or item.text.lower() in _ELSEWHERE_COUNTED
 
 
 def _plain_value(text: str) -> Fraction | None:
