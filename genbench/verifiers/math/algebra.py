@@ -302,7 +302,11 @@ def values_agree(gold: Any, target: Any) -> bool | None:
 def _with_imaginary_unit(expression: Any) -> Any:
     """Return an expression in which i is the imaginary unit. math-verify 0.9.0 reads it as a variable."""
     units = [symbol for symbol in getattr(expression, "free_symbols", ()) if str(symbol) == "i"]
-    return expression.subs(dict.fromkeys(units, sympy.I)) if units and isinstance(expression, sympy.Expr) else expression
+    return (
+        expression.subs(dict.fromkeys(units, sympy.I))
+        if units and isinstance(expression, sympy.Expr)
+        else expression
+    )
 
 
 def is_plain(expression: Any) -> bool:

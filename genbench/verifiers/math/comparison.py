@@ -9,7 +9,7 @@ from __future__ import annotations
 import cmath
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -108,7 +108,9 @@ def _alternatives(text: str) -> list[str]:
     if len(bounds) != 2 or any(found is None or len(found) != 1 for found in bounds):
         return parts
     by_sign = {found[0][0]: found[0][1] for found in bounds if found}
-    low, high = (next((value for sign, value in by_sign.items() if sign[0] == wanted), None) for wanted in "><")
+    low, high = (
+        next((value for sign, value in by_sign.items() if sign[0] == wanted), None) for wanted in "><"
+    )
     if low is None or high is None:
         return parts
     ends = [_elements(end) for end in (low, high)]
@@ -228,7 +230,9 @@ def decide(reference: Expression, answer: Expression) -> bool | Open:
         return numbers_equal(reference.number, answer.number)
     if reference.gaussian or answer.gaussian:
         if reference.gaussian and answer.gaussian:
-            return complex_numbers_equal(reference.gaussian, answer.gaussian, rounded="." in reference.key + answer.key)
+            return complex_numbers_equal(
+                reference.gaussian, answer.gaussian, rounded="." in reference.key + answer.key
+            )
         if reference.number or answer.number:
             return False
     if reference.number and reference.number.decimal and _DECIMAL_COMMA.fullmatch(answer.key):
@@ -267,11 +271,15 @@ def _decide_spelling(reference: Expression, answer: Expression) -> bool | None:
         return reference.word == (answer.word or answer.key.casefold())
     if answer.word is not None and not _LETTERS.fullmatch(reference.key):
         return False
+    return False if _is_unreadable(reference, answer) else None
+
+
+def _is_unreadable(reference: Expression, answer: Expression) -> bool:
+    """Return whether math-verify would read less of an answer than it says, and so accept another one."""
     if _UNREAD.search(answer.key) and not _UNREAD.search(reference.key):
-        return False
-    if _CUT_OFF.search(answer.key) or _TIME.fullmatch(reference.key) or _is_torn(reference, answer):
-        return False
-    return None
+        return True
+    cut_off = _CUT_OFF.search(answer.key) or _TIME.fullmatch(reference.key)
+    return bool(cut_off) or _is_torn(reference, answer)
 
 
 def _is_torn(reference: Expression, answer: Expression) -> bool:
@@ -336,7 +344,9 @@ def _decide_equation(reference: Expression, answer: Expression) -> bool | Open:
         named = equation_sides(reference.key)
         if assignments(reference.key) is not None and _is_list(answer.key):
             # `3,2` gives no names, so its order counts.
-            return decide(read_expression(str(_system_text(reference.key, "(,)"))), read_expression(f"({answer.latex})"))
+            return decide(
+                read_expression(str(_system_text(reference.key, "(,)"))), read_expression(f"({answer.latex})")
+            )
         wanted = named[1] if named is not None else _system_text(reference.key, answer.key)
         if wanted is None:
             return False if answer.number else (reference, answer)
@@ -387,9 +397,20 @@ def _system_text(key: str, other: str) -> str | None:
     values, one_name = system
     joined = ",".join(values)
     if (found := assignments(key)) is not None:
-        # The order of names is that of coordinates: `y=3,x=2` is the point (2,3).
-        joined = ",".join(found[name] for name in sorted(found))
+        joined = ",".join(found[name] for name in _in_order(found))
     return f"({joined})" if not one_name and _TUPLE.fullmatch(other) else joined
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Return names that follow each other in the alphabet in its order: ``y=3,x=2`` is the point (2,3).
+
+    Others stay as they are written: ``x=-5,p=2``.
+    """
+    ordered = sorted(names)
+    follow = all(len(name) == 1 for name in ordered) and all(
+        ord(two) - ord(one) == 1 for one, two in pairwise(ordered)
+    )
+    return ordered if follow else list(names)
 
 
 _SAMPLED_CHARS = 400

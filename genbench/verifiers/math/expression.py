@@ -150,7 +150,7 @@ def system_values(key: str) -> tuple[list[str], bool] | None:
 
 
 def assignments(key: str) -> dict[str, str] | None:
-    """Return the value of each name of ``x=1,y=5`` or ``m=n=4``, or None if the names are not all different."""
+    """Return the value of each name of ``x=1,y=5`` or ``m=n=4``, or None for anything else."""
     if "=" not in key or not is_equation(key):
         return None
     found: dict[str, str] = {}
@@ -222,7 +222,8 @@ def read_expression(latex: str) -> Expression:
 
 # "no solution", "No real solutions", "the empty set", `\{\}`.
 _NO_SOLUTION = re.compile(
-    r"(?:thereis|thereare)?no(?:real)?(?:solutions?|roots?)(?:exists?)?|(?:the)?(?:emptyset|nullset)|\\\{\s*\\\}", re.IGNORECASE
+    r"(?:thereis|thereare)?no(?:real)?(?:solutions?|roots?)(?:exists?)?|(?:the)?(?:emptyset|nullset)|\\\{\s*\\\}",
+    re.IGNORECASE,
 )
 
 

@@ -385,8 +385,8 @@ _SYNONYMS = dict(
     pair.split()
     for pair in read_list(r"""
         \leq \le; \leqslant \le; \geq \ge; \geqslant \ge; \neq \ne; \lt <; \gt >; \times \cdot; \ast
-        *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \O \emptyset; \infin \infty; \land
-        \wedge; \colon :
+        *; \lbrack [; \rbrack ]; \lbrace \{; \rbrace \}; \varnothing \emptyset; \O \emptyset; \infin \infty;
+        \land \wedge; \colon :
     """)
 )
 _COMMAND = re.compile(r"\\[A-Za-z]+")

@@ -145,21 +145,25 @@ _BARRED = re.compile(
 # `0.1(6)`, only if it is the whole text: a bracket may also be a factor.
 _BRACKETED = re.compile(r"[+-]?(?P<whole>\d{1,40})\.(?P<fixed>\d{0,40})\((?P<block>\d{1,60})\)")
 # `0.333\ldots`, `3.14159...`.
-_CONTINUED = re.compile(r"(?<![\d.])(?P<whole>\d{0,40})\.(?P<digits>\d{1,80})\s*(?:\\[lc]?dots(?![A-Za-z])|\.\.\.+|…)")
+_CONTINUED = re.compile(
+    r"(?<![\d.])(?P<whole>\d{0,40})\.(?P<digits>\d{1,80})\s*(?:\\[lc]?dots(?![A-Za-z])|\.\.\.+|…)"
+)
 _BLOCK = re.compile(r"(?P<fixed>\d*?)(?:(?P<long>\d{6,}?)(?P=long)+|(?P<block>\d{1,5}?)(?P=block){2,})")
-"""A block that is there three times repeats, or twice if it is long. 2.718281828… has 1828 twice and is no fraction."""
+"""A block that is there three times repeats, or twice if it is long. In 2.718281828… 1828 is there twice."""
 
 
 def repeating_as_fractions(text: str) -> str:
     """Return a text with each repeating decimal as the fraction that it is.
 
-    ``0.1\\overline{6}`` and ``0.1666\\ldots`` become ``\\frac{1}{6}``. Other decimals lose their dots, since they are
-    rounded: ``3.14159\\ldots``. Dots after an integer stay, since ``2\\ldots`` is not 2.
+    ``0.1\\overline{6}`` and ``0.1666\\ldots`` become ``\\frac{1}{6}``. Other decimals lose their dots,
+    since they are rounded: ``3.14159\\ldots``. Dots after an integer stay, since ``2\\ldots`` is not 2.
     """
     if "." not in text:
         return text
     if (bracketed := _BRACKETED.fullmatch(text)) is not None:
-        return text[: bracketed.start("whole")] + _repeating(bracketed["whole"], bracketed["fixed"], bracketed["block"])
+        return text[: bracketed.start("whole")] + _repeating(
+            bracketed["whole"], bracketed["fixed"], bracketed["block"]
+        )
     if "\\" in text:
         text = _BARRED.sub(_barred, text)
     return _CONTINUED.sub(_continued, text) if "dots" in text or ".." in text or "…" in text else text
@@ -195,11 +199,16 @@ class Gaussian:
     imaginary: Fraction
 
     def __str__(self) -> str:
-        return f"{self.real}{'+' if self.imaginary >= 0 else ''}{self.imaginary}i"
+        if max(map(_bits, (self.real, self.imaginary))) > _SHOWN_BITS:
+            return f"{self.real.numerator:x}"[:32] + f"...{self.imaginary.numerator:x}"[:35] + "i"
+        real = str(self.real) if self.real else ""
+        imaginary = {1: "+", -1: "-"}.get(int(self.imaginary) if self.imaginary.denominator == 1 else 0)
+        sign = "+" if self.imaginary > 0 else ""
+        return (real + (imaginary or f"{sign}{self.imaginary}") + "i").removeprefix("+")
 
 
 def evaluate_complex(text: str) -> Gaussian | None:
-    """Return the exact value of canonical arithmetic with i, such as ``(2+3i)(1-i)`` or ``e^{i\\pi}``, or None.
+    """Return the exact value of canonical arithmetic with i, such as ``(2+3i)(1-i)``, or None.
 
     Raises:
         TooLargeError: a part has more than about 120,000 digits.
@@ -224,7 +233,12 @@ class _Term:
     kind: Literal["number", "multiple of pi", "e"] = "number"
 
 
-_I = (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)), (Fraction(-1), Fraction(0)), (Fraction(0), Fraction(-1))
+_I = (
+    (Fraction(1), Fraction(0)),
+    (Fraction(0), Fraction(1)),
+    (Fraction(-1), Fraction(0)),
+    (Fraction(0), Fraction(-1)),
+)
 """The powers of i."""
 
 
@@ -305,7 +319,11 @@ class _Gaussians:
         return _Term(*_I[int(turns) % 4])
 
     def root(self, radicand: _Term, degree: _Term | None) -> _Term:
-        if radicand.kind != "number" or radicand.imaginary or (degree is not None and degree != _Term(Fraction(2), Fraction(0))):
+        if (
+            radicand.kind != "number"
+            or radicand.imaginary
+            or (degree is not None and degree != _Term(Fraction(2), Fraction(0)))
+        ):
             raise UnreadableError
         root = _square_root(abs(radicand.real))
         return _Term(Fraction(0), root) if radicand.real < 0 else _Term(root, Fraction(0))

@@ -16,6 +16,7 @@ from genbench.verifiers.extraction.final_answer import final_answer
 from genbench.verifiers.extraction.final_text import final_text
 from genbench.verifiers.language.negation import doubts_value, is_denied
 from genbench.verifiers.math.expression import read_expression
+from genbench.verifiers.notation.number_words import is_spoken
 from genbench.verifiers.references import acceptable_texts
 from genbench.verifiers.text.contains import is_whole_word
 
@@ -40,12 +41,8 @@ class Normaliser:
     def normalised(self, text: str) -> str:
         """Return the one spelling of a text."""
         text = unicodedata.normalize("NFC", text).strip()
-        if (
-            self.numbers
-            and len(text) <= _NUMBER_CHARS
-            and (number := read_expression(text).number) is not None
-        ):
-            return str(number)
+        if self.numbers and (number := _number(text)) is not None:
+            return number
         if self.ignore_accents:
             parts = unicodedata.normalize("NFD", text)
             text = unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c)))
@@ -56,6 +53,14 @@ class Normaliser:
         if self.ignore_articles:
             text = _ARTICLES.sub(" ", text)
         return _BLANKS.sub(" ", text).strip() if self.ignore_whitespace else text
+
+
+def _number(text: str) -> str | None:
+    """Return the value of a text that is a number, perhaps with a unit. "Three Kings" is a name."""
+    if len(text) > _NUMBER_CHARS or not (any(char.isdigit() for char in text) or is_spoken(text)):
+        return None
+    number = read_expression(text).number
+    return None if number is None else str(number)
 
 
 Extract = Literal["whole", "last_line", "final", "stated"]
@@ -97,7 +102,7 @@ class ExactVerifier(BaseVerifier):
     """
 
     name = "exact"
-    rules = "5"
+    rules = "6"
 
     def __init__(
         self,

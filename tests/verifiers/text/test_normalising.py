@@ -23,7 +23,8 @@ def test_each_option_removes_its_own_part() -> None:
 def test_numbers_have_one_spelling_if_asked_for() -> None:
     numbers = Normaliser(numbers=True)
     assert {numbers.normalised(text) for text in ("1,000", "1000.0", "01000")} == {"1000"}
-    assert numbers.normalised("one thousand") == "one thousand"
+    assert numbers.normalised("one thousand") == "1000"
+    assert numbers.normalised("one thousand nights") == "one thousand nights"
 
 
 def test_a_text_too_long_for_a_number_is_compared_as_text() -> None:
