@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import jinja2
 from fastapi import FastAPI, Request
@@ -18,6 +20,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from genbench.errors import GenbenchError, InputError, NotComparableError
+from genbench.ledger.listing import has_track
 from genbench.queue.jobs import QueueFullError
 from genbench.reports.page.templates import page_environment, template_source
 from genbench.safetext.printable import printable
@@ -37,12 +40,22 @@ def page(request: Request, name: str, **values: Any) -> HTMLResponse:
     """Return the page of a template."""
     templates: jinja2.Environment = request.app.state.templates
     found: Caller | None = request.state.caller
+    own = service(request)
     known = {
+        "has_track": cache(lambda track: has_track(own.ledger, track)),
         "user": found.name if found else None,
         "may": lambda scope: found is not None and found.may(scope),
-        "form_token": service(request).sessions.form_token(found.name) if found else "",
+        "form_token": own.sessions.form_token(found.name) if found else "",
     }
     return HTMLResponse(templates.get_template(name).render(**known, **values))
+
+
+def page_address(request: Request, **changes: object) -> str:
+    """Return the path of the page that is asked for, with its query changed. None removes a key."""
+    asked: dict[str, object] = {**request.query_params, **changes}
+    query = urlencode({name: value for name, value in asked.items() if value not in (None, "", 0)})
+    path = quote(request.url.path)
+    return f"{path}?{query}" if query else path
 
 
 def style_sheet(request: Request) -> str:

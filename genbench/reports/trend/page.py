@@ -4,9 +4,12 @@ JavaScript.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_field
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -24,7 +27,7 @@ from genbench.reports.trend.text import (
 )
 from genbench.safetext.printable import printable
 from genbench.store.json_files import replace
-from genbench.trend.record import Numbers, Trend, TrendChange, TrendColumns
+from genbench.trend.record import Numbers, Trend, TrendChange, TrendColumns, TrendTask
 from genbench.trend.sentence import change_words
 
 WIDTH, HEIGHT = 560, 190
@@ -212,27 +215,76 @@ CHANGES = Table[TrendChange](
 )
 
 
-def trend_page(trend: Trend) -> str:
-    """Return the page of a track as HTML."""
-    environment = page_environment()
-    css = template_source(environment, "report.css") + template_source(environment, "trend.css")
-    return environment.get_template("trend.html.j2").render(
-        trend=trend,
-        css=Markup(css),
-        charts={
+@dataclass(frozen=True, slots=True)
+class TrackLinks:
+    """The addresses of what a track's page names, on the pages of a service."""
+
+    track: str
+
+    def series(self, task: str) -> str:
+        """Return the address of one task."""
+        return f"/tracks/{quote(self.track, safe='')}/series/{quote(task, safe='')}"
+
+    def change(self, change: TrendChange) -> str:
+        """Return the address of a change."""
+        return f"/tracks/{quote(self.track, safe='')}/changes/{quote(change.id, safe='')}"
+
+    @staticmethod
+    def run(uid: str) -> str:
+        """Return the address of a run."""
+        return f"/runs/{quote(uid, safe='')}"
+
+    def changes(self) -> Table[TrendChange]:
+        """Return the table of changes, with each change and its first run linked."""
+        pages: dict[str, Callable[[TrendChange], object]] = {
+            "task": lambda change: linked(self.change(change), change.task or "all gating tasks"),
+            "since": lambda change: linked(self.run(change.first.uid), change.first.label),
+        }
+        return Table(*(replace_field(own, page=pages.get(own.head, own.page)) for own in CHANGES.columns))
+
+    def tasks(self) -> Table[TrendTask]:
+        """Return the table of tasks, with each task linked to its series."""
+        pages: dict[str, Callable[[TrendTask], object]] = {
+            "task": lambda task: linked(self.series(task.task), task.task)
+        }
+        return Table(*(replace_field(own, page=pages.get(own.head, own.page)) for own in TASKS.columns))
+
+
+def linked(address: str, text: str) -> Markup:
+    """Return a link."""
+    return Markup('<a href="{}">{}</a>').format(address, printable(text))
+
+
+def trend_values(trend: Trend, links: TrackLinks | None = None) -> dict[str, Any]:
+    """Return what the templates of a track's page are filled with.
+
+    Args:
+        links: the pages of a service, None for a page that has no others.
+    """
+    return {
+        "trend": trend,
+        "charts": {
             task.task: trend_chart(
                 task.task, task.points, [change for change in trend.changes if change.task == task.task]
             )
             for task in trend.tasks
         },
-        words=change_words,
-        evidence=evidence_words,
-        best_words=best_words,
-        budget=budget_words(trend.budget),
-        house=house_words(trend),
-        change_table=CHANGES,
-        task_table=TASKS,
-    )
+        "links": links,
+        "words": change_words,
+        "evidence": evidence_words,
+        "best_words": best_words,
+        "budget": budget_words(trend.budget),
+        "house": house_words(trend),
+        "change_table": links.changes() if links else CHANGES,
+        "task_table": links.tasks() if links else TASKS,
+    }
+
+
+def trend_page(trend: Trend) -> str:
+    """Return the page of a track as HTML."""
+    environment = page_environment()
+    css = template_source(environment, "report.css") + template_source(environment, "trend.css")
+    return environment.get_template("trend.html.j2").render(css=Markup(css), **trend_values(trend))
 
 
 def write_trend_page(trend: Trend, path: Path) -> Path:

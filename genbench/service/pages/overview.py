@@ -7,8 +7,9 @@ changes, missing nights and the queue.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from genbench.ledger.listing import ListedTrack, list_ledger
@@ -16,17 +17,29 @@ from genbench.queue.jobs import count_jobs, get_job, job_events, list_jobs, list
 from genbench.queue.messages import Message, list_messages
 from genbench.queue.records import Job
 from genbench.queue.schedules import list_schedules
-from genbench.reports.trend.page import trend_page
+from genbench.reports.trend.page import TrackLinks, trend_values
 from genbench.reports.trend.text import sparkline
 from genbench.service.api.jobs import Number
 from genbench.service.context import Service, service
-from genbench.service.queries import Name, read_runs, require_track, run_folder
-from genbench.service.responses import GoneError, NotFoundError, page, refused_as, style_sheet
+from genbench.service.queries import (
+    MOST_POINTS,
+    Name,
+    RunSearch,
+    count_runs,
+    point_choices,
+    read_runs,
+    report_of,
+    require_track,
+    runs_below,
+)
+from genbench.service.responses import NotFoundError, page, refused_as, style_sheet
 from genbench.trend.record import Trend, TrendChange, TrendTask
 from genbench.trend.sentence import change_words
 from genbench.watch.watches import list_watches
 
 _POINTS = 30
+_JOBS = 100
+"""Jobs of one page of the queue."""
 _TASKS = 12
 """Tasks of a track that are shown. The page of the track has all."""
 
@@ -100,14 +113,8 @@ def _spark(task: TrendTask) -> str:
 
 
 router = APIRouter()
-_INLINE_STYLE = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
-)
-_SANDBOX = (
-    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data:; base-uri 'none'; form-action 'none'"
-)
-"""A stored report comes from a run folder, perhaps of a stranger: it runs without the service's origin."""
+_CHARTED, _NEWEST = 60, 14
+Points = Annotated[int, Query(ge=2, le=MOST_POINTS)]
 
 
 @router.get("/")
@@ -123,45 +130,37 @@ def style(request: Request) -> Response:
 
 
 @router.get("/tracks/{track}")
-def trackpage(request: Request, track: Name) -> HTMLResponse:
-    """Return the page of a track."""
+def trackpage(request: Request, track: Name, points: Points = _CHARTED) -> HTMLResponse:
+    """Return the page of a track: its sentence, its changes, its tasks with charts, and its newest runs."""
     own = service(request)
     require_track(own.ledger, track)
-    text = trend_page(own.trends.trend(own.ledger, track, 60))
-    return HTMLResponse(text, headers={"Content-Security-Policy": _INLINE_STYLE})
-
-
-@router.get("/tracks/{track}/runs")
-def runspage(request: Request, track: Name) -> HTMLResponse:
-    """Return the list of a track's newest runs."""
-    own = service(request)
-    require_track(own.ledger, track)
-    return page(request, "runs.html.j2", track=track, runs=read_runs(own.ledger, track, 0, 200))
-
-
-@router.get("/runs/{uid}")
-def runpage(request: Request, uid: Name) -> HTMLResponse:
-    """Return the report of a run, without the rights of this service."""
-    path = run_folder(service(request).ledger, uid) / "report.html"
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        raise GoneError(
-            f"run {uid} has no report.html; make it with: genbench report {path.parent}"
-        ) from None
-    return HTMLResponse(text, headers={"Content-Security-Policy": _SANDBOX})
+    trend = own.trends.trend(own.ledger, track, points)
+    shown = max((len(task.points.uid) for task in trend.tasks), default=0)
+    return page(
+        request,
+        "track.html.j2",
+        **trend_values(trend, TrackLinks(track)),
+        runs=read_runs(own.ledger, RunSearch(track=track), 0, _NEWEST),
+        count=count_runs(own.ledger, RunSearch(track=track)),
+        shown=shown,
+        choices=point_choices(trend.runs, points),
+    )
 
 
 @router.get("/queue")
-def queuepage(request: Request) -> HTMLResponse:
+def queuepage(request: Request, before: Annotated[Number | None, Query()] = None) -> HTMLResponse:
     """Return the page of the queue: jobs, workers, schedules and messages."""
     own = service(request)
     queue = own.queue
+    jobs = list_jobs(queue, before=before, limit=_JOBS + 1)
     return page(
         request,
         "queue.html.j2",
         suites=sorted(own.suites),
-        jobs=list_jobs(queue, limit=100),
+        jobs=jobs[:_JOBS],
+        before=before,
+        older=jobs[_JOBS - 1].id if len(jobs) > _JOBS else None,
+        counts=count_jobs(queue),
         workers=list_workers(queue),
         schedules=list_schedules(queue),
         messages=list_messages(queue, limit=20),
@@ -170,11 +169,20 @@ def queuepage(request: Request) -> HTMLResponse:
 
 @router.get("/jobs/{number}")
 def jobpage(request: Request, number: Number) -> HTMLResponse:
-    """Return the page of a job: events and the end of its log."""
-    queue = service(request).queue
+    """Return the page of a job: its runs, events and the end of its log."""
+    own = service(request)
     with refused_as(NotFoundError):
-        job = get_job(queue, number)
-    return page(request, "job.html.j2", job=job, events=job_events(queue, number), log=log_lines(job, 200))
+        job = get_job(own.queue, number)
+    runs = runs_below(own.ledger, job.run_dir, None if job.spec.checkpoint is None else job.label)
+    return page(
+        request,
+        "job.html.j2",
+        job=job,
+        runs=runs,
+        with_report={run.uid for run in runs if report_of(run) is not None},
+        events=job_events(own.queue, number),
+        log=log_lines(job, 200),
+    )
 
 
 @router.get("/watches")

@@ -27,10 +27,15 @@ from genbench.verifiers.choice.context import (
     without_unit,
 )
 from genbench.verifiers.language import negation
+from genbench.verifiers.language.commitment import VERDICT, read_claim, turns_down, verdict
 from genbench.verifiers.language.retraction import is_withdrawn
 
 _CONCLUSION = 3
 """Sentences from the end (and the first one) in which a mere conclusion counts: "Therefore, B."."""
+
+
+Kind = Literal["announced", "confirmed", "exception"]
+"""How an option is stated: "the answer is B", "B is correct", "the one that is not a planet is B"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +45,21 @@ class Statement:
     start: int
     end: int
     letters: str
-    strength: Literal["denied", "mentioned", "concluded", "stated"]
+    strength: Literal["denied", "named", "mentioned", "concluded", "stated"]
+    kind: Kind = "confirmed"
+    plain: bool = False
+    """A denial says so in so many words: "B is wrong"."""
     adds: bool = False
     """It adds to what was stated before: "B is also correct"."""
 
 
 def settled(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str | None:
     """Return the letters last stated and not taken back. Return "" if all were, None if nothing is stated."""
-    last = max((place for place, said in enumerate(statements) if said.strength == "stated"), default=None)
+    last = _last_stated(statements, sentences)
     if last is None:
         return None
     said, later = statements[last], statements[last + 1 :]
-    denied = any(other.strength == "denied" and said.letters in other.letters for other in later)
+    denied = [other for other in later if other.strength == "denied" and said.letters in other.letters]
     for other in reversed(later):
         changed = other.strength == "concluded" and other.letters != said.letters
         if changed and (denied or sentences.pauses_between(said.start + 1, other.start)):
@@ -59,10 +67,42 @@ def settled(statements: Sequence[Statement], sentences: Sentences, spared: Colle
     repeated = any(o.strength in ("concluded", "mentioned") and o.letters == said.letters for o in later)
     if not repeated and sentences.retracted_after(said.end, spared):
         return ""
-    if denied and sentences.denied_plainly(said.start, said.letters):
+    # "The answer is B. But B is wrong" takes it back. After "the answer is B" alone "B is false" may say why:
+    # the question may ask for the false statement.
+    if any(other.plain and sentences.turns_between(said.end, other.start) for other in denied):
         return ""
-    earlier = "".join(o.letters for o in statements[:last] if o.strength == "stated") if said.adds else ""
+    earlier = "".join(o.letters for o in statements[:last] if o.strength != "denied") if said.adds else ""
     return "".join(dict.fromkeys(earlier + said.letters))
+
+
+def _last_stated(statements: Sequence[Statement], sentences: Sentences) -> int | None:
+    """Return the place of the statement that counts. One of an exception does not replace an announcement.
+
+    "The answer is A. The statement that is clearly wrong is C." settles on A.
+    """
+    stated = [place for place, said in enumerate(statements) if said.strength == "stated"]
+    if not stated:
+        return None
+    last = stated[-1]
+    # "Since A, C and D are all correct, the answer is B, which is not correct."
+    odd = [
+        place
+        for place, said in enumerate(statements)
+        if said.strength == "denied" and said.kind == "announced"
+    ]
+    if (
+        odd
+        and len(statements[last].letters) > 1
+        and statements[odd[-1]].letters not in statements[last].letters
+    ):
+        return odd[-1]
+    if statements[last].kind != "exception":
+        return last
+    for place in reversed(stated):
+        if statements[place].kind == "announced":
+            turned = sentences.turns_between(statements[place].end, statements[last].start)
+            return last if turned else place
+    return last
 
 
 def concluded_near_end(statements: Sequence[Statement], sentences: Sentences, spared: Collection[str]) -> str:
@@ -92,6 +132,7 @@ def only_mention(statements: Sequence[Statement], sentences: Sentences, spared: 
 
 How = Literal["stated", "bare", "mentioned"]
 
+_TICKED = ("[x]", "[X]", "[✓]", "[✔]", "☑")
 _TAIL = 20_000
 """Characters from the end in which a choice is looked for."""
 _TOKENS = 200
@@ -128,6 +169,15 @@ class OptionReader:
             rf"{context.BEFORE_LETTER}(?P<letter>[{self._letters}]){context.AFTER_LETTER}"
             rf"|{context.BEFORE_LETTER}(?P<lower>[{self._letters.lower()}]){context.AFTER_LOWER}"
         )
+        letter = rf"(?P<letter>[{self._letters}])"
+        # "- [x] B", "☑ B"
+        self._ticks = re.compile(rf"(?P<mark>\[[ xX✓✔]\]|[☐☑☒])\s*\(?{letter}(?![A-Za-z])")
+        # "(A) No (B) Yes", "B. Paris: no", "C ❌", a line or one after another
+        self._verdicts = re.compile(
+            rf"(?:^|(?<=[\s;,，；]))[-*•]?\s*(?:\d+[.)]\s*)?(?:option\s+)?\(?{letter}(?![^\W\d_])"
+            rf"(?:[).:：]*[^\S\n]*[^\n:：;,()✓✔✅✗✘❌]{{0,60}}?(?=[:：(–—-]|\s[✓✔✅✗✘❌]))?(?P<said>{VERDICT})",
+            re.IGNORECASE | re.MULTILINE,
+        )
         texts = sorted(self._by_text, key=len, reverse=True)
         source = "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in texts) or r"(?!)"
         self._texts = re.compile(rf"{context.BEFORE_TEXT}(?:{source}){context.AFTER_TEXT}", re.IGNORECASE)
@@ -153,24 +203,70 @@ class OptionReader:
         return Picked(concluded, "stated") if concluded else Picked(only, "mentioned") if only else None
 
     def _statements(self, text: str, sentences: Sentences) -> Iterator[Statement]:
-        for start, end in box_spans(text):
-            yield from self._boxed(text, start, end)
+        tally = self._tallied(text)
+        if tally is None:
+            yield from self._said(text, sentences)
+            return
+        yield tally
+        for said in self._said(text, sentences):
+            if not tally.start <= said.start < tally.end:
+                yield said
+
+    def _said(self, text: str, sentences: Sentences) -> Iterator[Statement]:
+        yield from self._boxes(text, sentences)
         outside = blanked(text)
         groups = list(self._groups(outside))
+        heads = context.listed_letters(outside)
         for place, group in enumerate(groups):
             neighbours = groups[max(0, place - 1) : place] + groups[place + 1 : place + 2]
-            listed = any(_is_list(group, other, outside) for other in neighbours)
+            listed = group[0].start in heads or any(_is_list(group, other, outside) for other in neighbours)
             for said in _said_of(group, outside, sentences):
-                if not (listed and said.strength == "concluded"):
+                # "The options are:\\nA) Paris\\nB) Rome" states neither.
+                stated = said.strength == "concluded" or (
+                    said.strength == "stated" and said.kind == "announced"
+                )
+                if not (stated and listed):
                     yield said
 
-    def _boxed(self, text: str, start: int, end: int) -> Iterator[Statement]:
-        """Yield what a box states. A box that names no option states nothing."""
-        content = text[start + 1 : end]
-        letters = self._whole(content)
-        if letters:
-            denied = negation.denies_next(text[max(0, start - 60) : start])
-            yield Statement(start, end + 1, letters, "denied" if denied else "stated")
+    def _tallied(self, text: str) -> Statement | None:
+        """Return what a table of verdicts on the options states: "(A) No (B) Yes", "- [x] B"."""
+        for pattern in (self._ticks, self._verdicts):
+            found = list(pattern.finditer(text))
+            if len({match["letter"].upper() for match in found}) < 2:
+                continue
+            said = [
+                (
+                    match["letter"].upper(),
+                    verdict(match["said"]) == "right"
+                    if pattern is self._verdicts
+                    else match["mark"] in _TICKED,
+                )
+                for match in found
+            ]
+            chosen = "".join(dict.fromkeys(letter for letter, right in said if right))
+            strength: Literal["denied", "stated"] = "stated" if chosen else "denied"
+            letters = chosen or "".join(dict.fromkeys(letter for letter, _ in said))
+            return Statement(found[0].start(), found[-1].end(), letters, strength, "exception")
+        return None
+
+    def _boxes(self, text: str, sentences: Sentences) -> Iterator[Statement]:
+        """Yield what boxes state. One that names no option states nothing. "or" joins two to one."""
+        found = [
+            (start, end + 1, letters)
+            for start, end in box_spans(text)
+            if (letters := self._whole(text[start + 1 : end]))
+        ]
+        while found:
+            start, end, letters = found.pop(0)
+            while found and context.joined(text[end : found[0][0]], "letter"):
+                _, end, more = found.pop(0)
+                letters = "".join(dict.fromkeys(letters + more))
+            claim = read_claim(sentences.before(start), sentences.after(end), announced=True)
+            denied = claim.role == "rejected" or negation.is_denied(text[max(0, start - 40) : start], "box")
+            if denied:
+                yield Statement(start, end, letters, "denied", plain=claim.plain)
+            elif claim.role == "answer":
+                yield Statement(start, end, letters, "stated", "announced")
 
     def _whole(self, content: str) -> str:
         """Return the letters of a text that is nothing but an option or several, or else ""."""
@@ -197,12 +293,29 @@ class OptionReader:
         """Yield the mentions of a text. Those that commas, "or" or brackets join come together."""
         group: list[Mention] = []
         for mention in self._mentions(text):
-            if group and not _are_joined(group[-1], mention, text[group[-1].end : mention.start]):
+            gap = text[group[-1].end : mention.start] if group else ""
+            if mention.kind == "text" and group and not self._is_named(mention, gap, text):
+                continue
+            if group and (
+                not _are_joined(group[-1], mention, gap) or _begins_anew(group, mention, gap, text)
+            ):
                 yield group
                 group = []
             group.append(mention)
         if group:
             yield group
+
+    def _is_named(self, mention: Mention, gap: str, text: str) -> bool:
+        """Return whether an option's text after another mention is that option.
+
+        It is none in "(G). The Keynesians believe", where a sentence begins, or in "(G) Paris Hilton".
+        """
+        after = text[mention.end : mention.end + 60]
+        if re.match(r"\s+(?:and|or|und|oder|et|ou|y|o)\s+\(?[A-Z](?![A-Za-z])", after):
+            return True  # "B. Paris and C. Rome"
+        if re.match(r"\s+\(?[A-Z][).:]\s", after):
+            return True  # "A) Paris B) Rome"
+        return context.ends_text(after) and not ("." in gap and context.goes_on(after))
 
     def _mentions(self, text: str) -> list[Mention]:
         by_text = [
@@ -227,6 +340,8 @@ class OptionReader:
         first_end = text.find("\n", len(text) - len(text.lstrip()))
         if first_end >= 0 and sentences.retracted_after(first_end, self._by_text):
             places.pop()
+        if several := self._listed_bare(paragraphs[-1]):
+            return several
         for line, around in places:
             headed = {found for other in around if (found := context.headed_by(other)) in self._letters}
             # Several lines under letters are a list of the options, not a choice.
@@ -234,23 +349,45 @@ class OptionReader:
                 return found
         return ""
 
+    def _listed_bare(self, lines: Sequence[str]) -> str:
+        """Return the letters of two or more last lines that are nothing but an option each: "B\\nC"."""
+        letters = ""
+        for line in reversed(lines):
+            found = self._whole(line)
+            if not found or (
+                re.search(r"\w{2}", line) and line.strip(_DECORATION).casefold() not in self._by_text
+            ):
+                break
+            letters = found + letters
+        return letters if len(set(letters)) > 1 and len(lines) > 1 else ""
+
     def _begun(self, line: str) -> str:
         """Return the letters that a line begins with, if it commits to them."""
-        group = next(self._groups(line), None)
-        if group is None or group[0].kind != "letter" or context.rest_of(line[: group[0].start]):
+        groups = list(self._groups(line))
+        if not groups or groups[0][0].kind != "letter" or context.rest_of(line[: groups[0][0].start]):
             return ""
+        group = groups[0]
         after = line[group[-1].end :]
         if re.match(r"\s*A\s*:", line) and (said := self._whole(after)):
             return said  # "A: D" is short for "Answer: D"
-        if negation.contrasts(after):
-            return _letters_of(group)
-        letter = group[0].letter
-        if not context.is_heading(letter, after) and context.begins_prose(letter, after):
-            return ""
-        closes = context.ENDS.match(after) or context.is_heading(letter, after) or context.reasons(after)
-        if not closes or negation.denied_after(after) or self._takes_back(after):
+        inline_list = len(groups) > 1 and _is_list(group, groups[1], line)  # "A) Paris B) Rome"
+        if inline_list or not self._commits(group, after):
             return ""
         return _letters_of(group)
+
+    def _commits(self, group: Sequence[Mention], after: str) -> bool:
+        """Return whether what follows an option at the start of a line leaves it chosen."""
+        if negation.contrasts(after):
+            return True  # "B, not A"
+        letter = group[0].letter
+        heading = context.is_heading(letter, after)
+        if not heading and context.begins_prose(letter, after):
+            return False
+        if not (heading or context.ENDS.match(after) or context.reasons(after)) or self._takes_back(after):
+            return False
+        if heading:
+            return not turns_down(after)
+        return read_claim("", after).role not in ("rejected", "hypothetical")
 
     def _takes_back(self, after: str) -> bool:
         return is_withdrawn(after, spared=self._by_text, about_options=True)
@@ -269,6 +406,14 @@ def _are_joined(one: Mention, two: Mention, gap: str) -> bool:
     """Return whether two mentions are one statement: "B or C", "B) Paris", "Paris (B)"."""
     named = (one.kind, two.kind) == ("text", "letter") and one.letter == two.letter
     return context.joined(gap, two.kind) or (named and gap.strip() in ("(", "["))
+
+
+def _begins_anew(group: Sequence[Mention], mention: Mention, gap: str, text: str) -> bool:
+    """Return whether a letter is named again after a comma, as a subject: "Between A and B, B is better"."""
+    again = any(other.letter == mention.letter and other.kind == "letter" for other in group)
+    return (
+        again and "," in gap and re.match(r"\)?\s+[a-zà-ÿ]", text[mention.end : mention.end + 3]) is not None
+    )
 
 
 def _is_list(one: Sequence[Mention], two: Sequence[Mention], text: str) -> bool:
@@ -296,30 +441,40 @@ def _said_of(group: list[Mention], text: str, sentences: Sentences) -> Iterator[
     if group[0].kind == "lower" and lead != "stated":
         return
     letters = _letters_of(group)
-    if len(group) > 1 and negation.denied_before(before) and _denies_first(group, text, before, after):
+    claim = read_claim(before, after, announced=lead == "stated", asked=sentences.is_question(end))
+    if len(group) > 1 and claim.leading and _denies_first(group, text, before, after):
         yield Statement(start, group[0].end, group[0].letter, "denied")
         yield from _said_of(group[1:], text, sentences)
         return
-    denied_after = negation.denied_after(after, announced=lead == "stated")
-    if denied_after and lead == "stated" and _denies_others(group, text, after):
+    if (
+        claim.role == "rejected"
+        and not claim.leading
+        and lead == "stated"
+        and _denies_others(group, text, after)
+    ):
         yield Statement(group[1].start, end, _letters_of(group[1:]), "denied")
-        yield Statement(start, end, group[0].letter, "stated")
+        yield Statement(start, end, group[0].letter, "stated", "announced")
         return
-    # A denial counts more than an announcement: "The answer is B, which is wrong."
-    if denied_after or negation.denied_before(before):
-        yield Statement(start, end, letters, "denied")
+    if claim.role == "rejected":
+        kind: Kind = "announced" if claim.scope == "relative" and lead == "stated" else "confirmed"
+        yield Statement(start, end, letters, "denied", kind, plain=claim.plain)
         return
-    # And so does a supposition: "If the answer is B, then".
-    if negation.is_open(before, after) or sentences.is_question(end):
+    if claim.role in ("alternative", "hypothetical"):
         return
     if group[-1].kind == "text" and not context.ends_text(after):
         return
-    if lead == "stated" or context.confirms(after):
-        yield Statement(start, end, letters, "stated", adds=context.adds(after))
+    if claim.exception:
+        yield Statement(start, end, letters, "stated", "exception")
+    elif lead == "stated":
+        yield Statement(start, end, letters, "stated", "announced", adds=context.adds(after))
+    elif claim.plain or context.confirms(after, text=group[-1].kind == "text"):
+        yield Statement(start, end, letters, "stated", "confirmed", adds=context.adds(after))
     elif _concludes(group, before, after, sentences):
         yield Statement(start, end, letters, "concluded")
     elif lead == "mentioned":
         yield Statement(start, end, letters, "mentioned")
+    else:
+        yield Statement(start, end, letters, "named")
 
 
 def _denies_others(group: Sequence[Mention], text: str, after: str) -> bool:

@@ -58,6 +58,9 @@ WONDERING = read_list(r"""
     (?:my|your|his|her|the|a|our) (?:friend|teacher|tutor|professor|colleague|classmate|student|user
       |neighbou?r|brother|sister|mother|father|boss|uncle|aunt)s? (?:\w+ )?(?:says?|said|thinks?|thought
       |claims?|claimed|believes?|believed|insists?|guess(?:es|ed)?|told (?:me|us)|picked|chose|answered);
+    (?:let['’]?s|let us|we|now|next),? (?:look at|turn to|examine|analy[sz]e); (?:now|next),? option;
+    betrachten wir; schauen wir; considérons; examinons; regardons; consideremos; veamos; analicemos;
+    来看; 看看; 考虑;
     one (?:might|could|may); you (?:might|could|may); argue for; let us consider; let['’]?s consider;
     consider (?:option|choice); perhaps; maybe; possibly; conceivably; vielleicht; möglicherweise;
     peut-être; quizás?; tal vez; forse; talvez; misschien; возможно;
@@ -81,7 +84,8 @@ CERTAIN = read_list(r"""
     senza dubbio; sem dúvida; не сомневаюсь; без сомнения; несомненно; 毫无疑问; 无疑; 間違いなく;
     틀림없이; şüphesiz; ne peut être que; ne reste que; no puede ser (?:otra|más) que;
     non può che essere; nichts anderes als; не кто иной; 不外乎; 非常; 不过; 不仅; 差不多; 对不起; 无非;
-    除此之外; without any doubt; not to worry; if not mistaken; if i(?:['’]m| am) not mistaken
+    除此之外; ne segue; 不如; s[oó]lo puede ser; solo può essere; só pode ser; peut être que; kann nur;
+    without any doubt; not to worry; if not mistaken; if i(?:['’]m| am) not mistaken
 """)
 """Phrases with a denying word that deny nothing."""
 
@@ -94,7 +98,8 @@ _SENTENCE_END = re.compile(r"[.;!?\n。！？；](?=\s|$)|[。！？；]")
 _BELIEVING = "think|believe|say|claim|agree|accept|feel|expect|suppose|imagine|conclude"
 _SAYING = rf"(?:{_BELIEVING}|assume|insist)s?|said|thought|told (?:me|us)|believed|claimed|guess(?:es|ed)?"
 _OTHERS = (
-    r"friends?|teachers?|tutors?|professor|colleagues?|classmates?|students?|users?|neighbou?rs?|brother|sister"
+    r"friends?|teachers?|tutors?|professor|colleagues?|classmates?|students?|users?|neighbou?rs?|brother"
+    r"|sister"
     r"|mother|father|boss|uncle|aunt|assistant|critics?|people|someone|somebody|others|they"
 )
 # "I doubt", "it is not true", "I can't say", "nobody believes". A doubt that is itself denied is none: "no
@@ -155,7 +160,8 @@ _BEFORE_ANNOUNCEMENT = re.compile(rf"(?:{_DOUBT}|(?:{_SUPPOSED}|{_REPORTED}){_TH
 # answer is".
 # A noun or "that" must be there, because "not 5" alone is read by `hedging`.
 _BEFORE_VALUE = re.compile(
-    rf"(?:{_DENIED_THAT}(?:{_CONJUNCTION}{_THAT}(?:{_NAMED})?|{_THAT}{_NAMED})|(?:\b(?:{_FOREIGN})|{_UNSPACED})"
+    rf"(?:{_DENIED_THAT}(?:{_CONJUNCTION}{_THAT}(?:{_NAMED})?|{_THAT}{_NAMED})|(?:\b(?:{_FOREIGN})"
+    rf"|{_UNSPACED})"
     rf"(?:{_NAMED})?|{_REPORTED}{_THAT} (?:answer|result) (?=is\b))(?:[ \t]*{_IS}(?![^\W\d_]))?"
     r"(?:答案|结果)?[是为]?(?:option|letter|choice|exactly|equal to|(?:an?|the)\b|[\s$*_:(\[\\])*$",
     re.IGNORECASE,
@@ -178,7 +184,8 @@ def doubts_value(before: str) -> bool:
 _RIGHT_BEFORE = {
     # "It is not Paris", "anything but the Louvre", "no longer called *Bombay"
     "text": re.compile(
-        r"\b(?:not|never|hardly|neither|nor|no\s+longer|(?:is|was|are|were|do|does|did|ca|wo|would|could)n['’]?t|cannot\s+be"
+        r"\b(?:not|never|hardly|neither|nor|no\s+longer|(?:is|was|are|were|do|does|did|ca|wo|would"
+        r"|could)n['’]?t|cannot\s+be"
         r"|rather\s+than|instead\s+of|unlike|except|other\s+than|any(?:thing|one|body)\s+but)"
         r"(?:\s+(?:the|a|an|in|by|be|called|named))*[\s*_\"'“(]*$",
         re.IGNORECASE,
@@ -227,12 +234,14 @@ _DENIES_OTHER = re.compile(
 )
 # "not ", "rule out option ", "cannot be the " right before a letter.
 _DENIES_NEXT = re.compile(
-    rf"{bounded(words(_DENYING_NEXT))}(?:[\s\"'(]*(?:be|the|option|answer|is|to|真|选|選))*[\s\"'(\[]{{0,4}}\Z",
+    rf"{bounded(words(_DENYING_NEXT))}(?:[\s\"'(]*(?:be|the|option|answer|is|to|es|è|é|est|ist|sea|la|真|选|選"
+    rf"|是))*[\s\"'(\[]{{0,4}}\Z",
     re.IGNORECASE,
 )
 # A denial after one of these is of something else: "B because A is not prime" does not deny B.
 _CUT_AFTER = re.compile(
-    r"[.;!?\n。！？,、—–(]|(?<!\w)(?:because|since|as|and|but|while|whereas|where|so|though|although|weil|denn|und|aber"
+    r"[.;!?\n。！？,、—–(]|(?<!\w)(?:because|since|as|and|but|while|whereas|where|so|though|although|weil|denn"
+    r"|und|aber"
     r"|car|parce|mais|porque|pero|mas|perché|ma|omdat|maar|потому|но|а|因为|而|所以|bo|ale|çünkü)(?!\w)",
     re.IGNORECASE,
 )
