@@ -176,7 +176,8 @@ def _made(suite: Suite, entry: TaskEntry) -> Task:
         if entry.names_import:
             place = resolve(entry.task.removeprefix(IMPORTED), suite.folder)
             return imported_task(place, _with_places(entry.options, suite))
-        plug_in = registry.find("task", TARGETS.get(entry.task, entry.task), suite.folder)
+        own = TARGETS.get(entry.task)
+        plug_in = registry.find("task", own or entry.task, suite.folder, is_allowed=own is not None)
         found = plug_in.load()
         if callable(found):
             found = plug_in.build(_options(suite, entry, found))

@@ -23,7 +23,7 @@ from genbench.ledger.history import Epoch, Night, TrackHistory, track_history
 from genbench.ledger.listing import ListedRun
 from genbench.ledger.vectors import problem_means
 from genbench.reports.explanations import headline
-from genbench.reports.trend.page import trend_chart
+from genbench.reports.trend.page import plot_data, trend_chart
 from genbench.reports.trend.text import evidence_words
 from genbench.service.context import service
 from genbench.service.queries import (
@@ -187,6 +187,7 @@ def series_page(
         trend=trend,
         task=found,
         chart=trend_chart(task, found.points, changes),
+        plot=plot_data(found.points, changes, kind=trend.kind, is_small=False),
         changes=[(change, change_words(change)) for change in changes],
         choices=point_choices(trend.runs, points),
     )
@@ -208,6 +209,7 @@ def change_page(request: Request, track: Name, change: Name) -> HTMLResponse:
         words=change_words(found),
         evidence=evidence_words(found),
         chart="" if shown is None else trend_chart(shown.task, shown.points, [found]),
+        plot="" if shown is None else plot_data(shown.points, [found], kind=trend.kind, is_small=False),
         suspects=find_suspects(own.ledger, track, found),
     )
 

@@ -26,7 +26,8 @@ from genbench.verifiers.notation.number_words import is_stated_in_phrase, numera
 _REPEATED = 20
 """A text that ends in one value this often in a row is a loop, not an answer."""
 _SPAN = re.compile(
-    r"(?<!\\)\$\$(?P<dd>.{1,2000}?)(?<!\\)\$\$|\\\[(?P<br>.{1,2000}?)\\\]|\\\((?P<pa>.{1,2000}?)\\\)"
+    r"(?<!\\)\$\$(?P<dd>.{1,2000}?)(?<!\\)\$\$"
+    r"|\\\[(?P<br>(?:[^\\]|\\(?!\[)){1,2000}?)\\\]|\\\((?P<pa>(?:[^\\]|\\(?!\()){1,2000}?)\\\)"
     r"|(?<![\\\d])\$(?P<d>(?:\\\$|[^$\n]){1,2000}?)(?<!\\)\$",
     re.DOTALL,
 )
@@ -57,6 +58,8 @@ _LISTED_AFTER = re.compile(r"(?:\bis|\bare|\bequals?|\bbe|[:=是为])\s*$", re.I
 _BOLD = re.compile(r"(?<![0-9)\]}])(?<!(?<![A-Za-z])[A-Za-z])\*\*([^*]+)\*\*")
 """Bold text, but not the powers of ``x**2 + y**2``."""
 _PERCENT = re.compile(r"\s*(?:\\?%|percent\b|pct\b)")
+_STATEMENT_CHARS, _TAIL = 2_000, 20_000
+"""Characters of a statement, and characters from the end of a text, in which a value is looked for."""
 _LINES = 40
 """Lines from the end in which a value is looked for."""
 _WORDS = 6
@@ -73,7 +76,7 @@ class Value:
 
 def read_statement(statement: str) -> Value | None:
     """Return the value that a statement begins with or comes to: a formula, a number, or a few words."""
-    statement = numerals_in_sentence(statement)
+    statement = numerals_in_sentence(statement[:_STATEMENT_CHARS])
     line = _first_sentence(statement)
     line = without_contrast(line).strip()
     if (why := withheld_at_start(line)) is not None:
@@ -149,6 +152,7 @@ def _joined(line: str, runs: list[InlineMath], first: int) -> Value:
 
 def last_value(text: str) -> Value | None:
     """Return the last formula or plain mathematics of a text, as a list if it ends in one."""
+    text = text[-_TAIL:]
     spans = [match for match in _SPAN.finditer(text) if not is_prose(span_text(match))]
     after = spans[-1].end() if spans else 0
     for start, line in _lines_from_end(text, after):
@@ -281,6 +285,8 @@ def value_in_phrase(latex: str) -> Value | None:
 
     After "is", "are", "=" or a colon only what follows counts.
     """
+    if len(latex) > _CHARS:
+        return None
     text = _TEXT.sub(lambda match: f" {match[1]} ", latex).replace("$", "").replace("~", " ")
     text = without_contrast(numerals_in_sentence(text))
     stripped = text.strip()

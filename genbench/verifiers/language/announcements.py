@@ -73,7 +73,8 @@ CHOOSING = read_table(r"""
     fr: préfère; préférerais; je voulais dire; je veux dire; choisit; choisirait; sélectionne; choisis;
         choisirais; je prends;
         j'opte pour; opte pour; il faut choisir; penche pour; retiens; je vote pour
-    es: prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría; selecciono; me quedo con;
+    es: me inclino por; prefiero; preferiría; quise decir; quiero decir; elijo; escojo; elegiría; selecciono;
+        me quedo con;
         marco; marcaría;
         diría(?: que(?: es)?)?; opto por; voto por; optaría por
     it: scelgo; sceglierei; seleziono; opto per; direi(?: che)?; voto per; penso sia; credo sia;
@@ -251,7 +252,8 @@ CONFIRMING = read_table(r"""
 """Words that follow the chosen option: "(B) is correct"."""
 
 JOINTS = read_list(r"""
-    (?:perhaps|maybe|possibly),? or; soit; ou bien; sea; maybe; perhaps; possibly; vielleicht; peut-être;
+    (?:perhaps|maybe|possibly),? or; or (?:was|is) it; but also; sondern auch; mais aussi; sino también; soit;
+    ou bien; sea; maybe; perhaps; possibly; vielleicht; peut-être;
     quizás?; tal vez;
     and; or; und; oder; et; ou; y; o; e; или; и; 和; 或; 或者; と; または; か; or maybe; or perhaps;
     or possibly; and/or; as well as; and also; or else; nor; 및; 또는; och; eller; en; of; lub; i; veya;

@@ -187,7 +187,7 @@ def from_plain_text(text: str) -> str:
     An exponent of several digits counts whole: ``2^10`` is ``2^{10}``, which LaTeX would typeset as
     ``2^{1}0``. Nobody means that.
     """
-    if not _MARKS.search(text):
+    if len(text) > _CHARS or not _MARKS.search(text):
         return text
     for sign, command in _SIGNS:
         if sign in text:
@@ -399,6 +399,12 @@ _SHORT_ROOT = re.compile(r"\\sqrt\s*([A-Za-z0-9])")
 _SHORT_SCRIPT = re.compile(r"([\^_])\s*([A-Za-z0-9]|\\[A-Za-z]+)")
 
 
+_CHARS = 4_000
+"""A longer text is no answer, and stays as it is. The rules are at worst quadratic in the length."""
+_WRAPPED = 20
+"""Wrappers within each other that are dropped."""
+
+
 def tidy(latex: str) -> str:
     """Return the same expression without what does not change its value: sizes, spacing, units, delimiters.
 
@@ -406,7 +412,7 @@ def tidy(latex: str) -> str:
     typed as plain text or in Unicode becomes LaTeX.
     """
     text = _strip_delimiters(from_unicode(latex))
-    if text.isdigit():
+    if text.isdigit() or len(text) > _CHARS:
         return text
     text = repeating_as_fractions(text)
     text = from_plain_text(_FUNCTION_WORD.sub(r"\\\1 ", text))
@@ -460,13 +466,17 @@ def _without_unit(text: str) -> str:
 def unwrap(text: str) -> str:
     """Drop the wrapper of ``\\textbf{(C)}`` and ``\\mathrm{E}``."""
     before = ""
-    while before != text:
+    for _ in range(_WRAPPED):
+        if before == text:
+            break
         before, text = text, _WRAPPER.sub(r"\1", text)
     return text
 
 
 def canonical(latex: str) -> str:
     """Return a key that is equal for equal spellings of one tidy expression: no blanks, full braces."""
+    if len(latex) > _CHARS:
+        return "".join(latex.split())
     text = unwrap(latex)
     text = _COMMAND.sub(lambda m: _SYNONYMS.get(m[0], m[0]), text)
     text = _with_full_arguments(text)

@@ -336,6 +336,10 @@ _STATED = re.compile(
 )
 _ACTING = frozenset(read_list("we; you; i; they; to; then; and; must; can; now; let's; us; not"))
 """Words before "double" that make a verb of it: "then we double 7"."""
+_SENTENCE_CHARS = 2_000
+"""A longer text is no sentence."""
+_RUN = 30
+"""Pieces that a number in words may have. The parser calls itself for some of them."""
 _ORDERED = frozenset(
     read_list("first; second; third; last; other; latter; former; top; bottom; in; by; on; cut")
 )
@@ -353,6 +357,8 @@ def numerals_in_sentence(text: str) -> str:
     A number without digits counts only if the sentence ends with it: "The total is four hundred." In "one of
     the two roots" it is a word like others.
     """
+    if len(text) > _SENTENCE_CHARS:
+        return text
     text = repeating_as_fractions(text)
     if not _CHANGES.search(text):
         return text
@@ -393,7 +399,7 @@ def _trimmed(run: list[_Item]) -> Iterator[list[_Item]]:
         end -= 1
     while start < end and run[start].text.lower() in _LINKING - {"a", "an"}:
         start += 1
-    if start < end:
+    if start < end <= start + _RUN:
         yield run[start:end]
 
 

@@ -200,3 +200,19 @@ def test_the_word_no_before_a_noun_is_no_answer(text: str, score: int) -> None:
 )
 def test_a_text_that_is_doubted_is_not_contained(text: str) -> None:
     assert verify(text, "fox", match="contains").score == 0
+
+
+@each_row(
+    "text, score",
+    [
+        ("It is 42.", 1),
+        ("It lasted from 1939-42.", 1),
+        ("From 42, in 3 years", 1),
+        ("It is -42.", 0),
+        ("It is 42.5.", 0),
+        ("It is 4.42.", 0),
+        ("It is 42/7.", 0),
+    ],
+)
+def test_a_number_is_not_contained_in_another_number(text: str, score: float) -> None:
+    assert verify(text, "42", match="contains").score == score
