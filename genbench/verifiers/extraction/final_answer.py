@@ -116,7 +116,8 @@ def _corrected(after: str, stated: Stated, rest: str) -> Stated:
     """
     taken_back = is_withdrawn(rest) or later_role(rest, stated.text) == "rejected"
     withdrawn = Stated(stated.text, stated.how, "retracted") if taken_back else stated
-    start = correction_start(after)
+    # "The answer is not 14. It is 15." needs no "wait" before its correction.
+    start = 0 if stated.withheld == "negated" else correction_start(after)
     if start is None:
         return withdrawn
     doubt = after[start:]

@@ -262,7 +262,7 @@ _APPLIED_FUNCTION = (
 # `f(2)`, `a[3]`, `\sin\theta`, `m\angle ABC`, `[ABC]` (an area), `|v|`: a value that a problem asks for.
 _APPLIED = re.compile(
     rf"(?:{_LETTER}(?:\^\{{?\(?-?\d+\)?\}}?)?\(.*\)'*|{_LETTER}\[.*\]|{_APPLIED_FUNCTION}.*|m\\angle.*|\[[A-Z]{{3,}}\]"
-    r"|\((?:[A-Za-z]\\circ)+[A-Za-z]\)\(.*\)|\\frac\{d.*\}\{d.*\}.*|\|\|?[^|]+\|\|?|\\[lr]?[vV]ert.*|\\\|.*)",
+    r"|\((?:[A-Za-z]\\circ\s*)+[A-Za-z]\)\(.*\)|\\frac\{d.*\}\{d.*\}.*|\|\|?[^|]+\|\|?|\\[lr]?[vV]ert.*|\\\|.*)",
     re.DOTALL,
 )
 _TUPLE = re.compile(rf"(?:\(|\\\{{){_LETTER}(?:,{_LETTER})+(?:\)|\\\}})")

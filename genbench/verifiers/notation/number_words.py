@@ -443,10 +443,10 @@ _BEFORE = frozenset(
 # "the total of 12": these words before "of" name what the number is. "the double of 12" does not.
 _NAMED_BY_OF = frozenset(
     read_list("""
-        total; value; sum; area; length; volume; probability; answer; number; maximum; minimum; average;
+        total; value; area; length; volume; probability; answer; number; maximum; minimum; average;
         mean; median; speed; rate; cost; price; perimeter; distance; height; width; radius; weight; age;
-        score; profit; amount; remainder; product; result; difference; ratio; solution; median; mode;
-        degree; temperature; mass; sums; values; set; consists; instead
+        score; profit; amount; remainder; result; ratio; solution; median; mode;
+        temperature; mass; values; set; consists; instead
     """)
 )
 # What may be right after it: "12 is the answer", "5 only", "12 in total".
