@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import suppress
@@ -59,7 +60,7 @@ ledger, child, back = sys.argv[1:]
 options = WorkerOptions(
     slots=("0",), program=(sys.executable, "-S", child), until_empty=True, lease_s=6, renew_s=0.4,
     tick_s=0.05, stop_s=2, waits_s=(0.2, 0.3, 0.4),
-    clock=lambda: time.time() - (3600 if Path(back).exists() else 0),
+    clock=lambda: time.time() + 86400 * int(Path(back).read_text() or 0),
 )
 with open_queue(ledger) as queue:
     Worker(queue, options).run()
@@ -107,7 +108,9 @@ def kill_at_random(
     limit_s: float = 600.0,
     served: int = 0,
 ) -> Outcome:
-    """Let workers do jobs while workers and children are killed, and set the clock back in the middle.
+    """Let workers do jobs while workers and children are killed or stopped, and the clock jumps.
+
+    The clock goes back by a day in the middle, and forward by two days at three quarters.
 
     Args:
         served: so many of the jobs are submitted through a service, which is killed too.
@@ -115,6 +118,7 @@ def kill_at_random(
     began, draw, outcome = time.monotonic(), random.Random(seed), Outcome()
     child, back = place / "child.py", place / "clock-is-back"
     child.write_text(CHILD.replace("SAMPLES", str(SAMPLES)).replace("PAUSE", str(pause_s)))
+    back.write_text("0")
     with open_queue(ledger) as queue:
         for number in range(jobs - served):
             submit(queue, placed(number), place / "runs", by="test", most=jobs)
@@ -132,7 +136,7 @@ def kill_at_random(
                 last, left = done, left - 1
                 outcome.kills[_kill(draw, alive, queue, service)] += 1
             if left <= kills // 2:
-                back.touch()
+                back.write_text("-1" if left > kills // 4 else "1")
             alive = [item if item.poll() is None else _start(command, place) for item in alive]
             if service is not None:
                 service.restart()
@@ -141,6 +145,7 @@ def kill_at_random(
             service.close()
             outcome.refused = service.faults
         for item in alive:
+            item.send_signal(signal.SIGCONT)
             item.terminate()
         for item in alive:
             item.wait(30)
@@ -162,6 +167,9 @@ def _kill(
 ) -> str:
     """Send SIGKILL to a worker, the child of a running job or the service. Return which it was."""
     if service is not None and draw.random() < 0.25:
+        if draw.random() < 0.5:
+            service.stop_for(2.0)
+            return "stopped service"
         service.kill()
         return "service"
     running = list_jobs(queue, states=("running",), limit=100)
@@ -173,6 +181,11 @@ def _kill(
                 os.kill(pid, signal.SIGKILL)
                 return "child"
     victim = draw.choice(alive)
+    if draw.random() < 0.3:
+        victim.send_signal(signal.SIGSTOP)
+        # Beyond the lease of 6 s. Meanwhile another worker may take its job.
+        threading.Timer(9.0, lambda: victim.send_signal(signal.SIGCONT)).start()
+        return "stopped worker"
     victim.kill()
     victim.wait()
     return "worker"

@@ -1,4 +1,5 @@
-"""Workers and children that are killed, and a clock that is set back: each job is done once."""
+"""Workers and children that are killed or stopped, a clock that jumps, and a server of the database that is
+gone for a while: each job is done once."""
 
 from __future__ import annotations
 
