@@ -134,7 +134,10 @@ def kill_at_random(
             # Kills are spread over the jobs that get done, so that a fast machine has as many.
             if left and done != last and done * kills >= (kills - left) * jobs * 0.9:
                 last, left = done, left - 1
-                outcome.kills[_kill(draw, alive, queue, service)] += 1
+                if left in (1, 3):
+                    outcome.kills[_stop(alive, service if left == 1 else None)] += 1
+                else:
+                    outcome.kills[_kill(draw, alive, queue, service)] += 1
             if left <= kills // 2:
                 back.write_text("-1" if left > kills // 4 else "1")
             alive = [item if item.poll() is None else _start(command, place) for item in alive]
@@ -159,6 +162,18 @@ def _start(command: list[str], place: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
 
 
+def _stop(alive: list[subprocess.Popen[bytes]], service: KilledService | None) -> str:
+    """Send SIGSTOP to the service or a worker, and SIGCONT later. Return which it was."""
+    if service is not None:
+        service.stop_for(2.0)
+        return "stopped service"
+    victim = alive[0]
+    victim.send_signal(signal.SIGSTOP)
+    # Beyond the lease of 6 s. Meanwhile another worker may take its job.
+    threading.Timer(9.0, lambda: victim.send_signal(signal.SIGCONT)).start()
+    return "stopped worker"
+
+
 def _kill(
     draw: random.Random,
     alive: list[subprocess.Popen[bytes]],
@@ -167,9 +182,6 @@ def _kill(
 ) -> str:
     """Send SIGKILL to a worker, the child of a running job or the service. Return which it was."""
     if service is not None and draw.random() < 0.25:
-        if draw.random() < 0.5:
-            service.stop_for(2.0)
-            return "stopped service"
         service.kill()
         return "service"
     running = list_jobs(queue, states=("running",), limit=100)
@@ -181,11 +193,6 @@ def _kill(
                 os.kill(pid, signal.SIGKILL)
                 return "child"
     victim = draw.choice(alive)
-    if draw.random() < 0.3:
-        victim.send_signal(signal.SIGSTOP)
-        # Beyond the lease of 6 s. Meanwhile another worker may take its job.
-        threading.Timer(9.0, lambda: victim.send_signal(signal.SIGCONT)).start()
-        return "stopped worker"
     victim.kill()
     victim.wait()
     return "worker"
